@@ -5,7 +5,7 @@ import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
-import { installReaders, readWith } from '../support/readers.ts';
+import { countWith, installReaders, readWith } from '../support/readers.ts';
 import { atLength } from '../support/thorough.ts';
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { type Row, rowsOf, type WrittenObject } from '../support/warehouse-objects.ts';
@@ -22,10 +22,38 @@ const CANNOT: Readonly<Record<string, readonly (typeof PROGRAMS)[number][]>> = {
   json: ['pyarrow'],
 };
 
-const USUAL = '{"kind":"order.paid","a":{"id":42}}';
+const USUAL = '{"kind":"order.paid"}';
 
 /** With payloads as JSON: the payloads that end the reading of their file, and whose. */
-const STOPPED: Readonly<Record<string, readonly string[]>> = {};
+const STOPPED: Readonly<Record<string, readonly string[]>> = {
+  'a number beyond a double': ['pyarrow', 'polars'],
+  'a negative one': ['pyarrow', 'polars'],
+  'an integer of 30 digits': ['pandas'],
+  'an integer of 64 bits and one more': ['pandas'],
+  'a name twice': ['duckdb', 'pyarrow'],
+  'a name twice, in other case': ['duckdb'],
+  'arrays 400 deep': ['duckdb', 'pyarrow', 'polars'],
+  'objects 400 deep': ['duckdb', 'polars'],
+  'arrays 600 deep': ['duckdb', 'pyarrow', 'polars'],
+  'an array': ['pyarrow', 'polars'],
+  'an array of arrays': ['pyarrow', 'polars'],
+  'a text': ['pyarrow'],
+  'a number': ['pyarrow', 'polars'],
+  'a truth': ['pyarrow', 'polars'],
+  'an array where others have text': ['pyarrow'],
+  'a date': ['pyarrow'],
+  'a time': ['pyarrow'],
+  'what is no JSON': ['pyarrow'],
+  'half of JSON': ['pyarrow'],
+  'names of numbers that are none': ['pyarrow'],
+  'a date that is no JSON': ['pyarrow'],
+  'a text of line breaks': ['pyarrow'],
+  'a text with NUL': ['pyarrow'],
+  'a text with a quote and a backslash': ['pyarrow'],
+  'bytes that are no text': ['pyarrow'],
+  'a half of a surrogate pair in bytes': ['pyarrow'],
+  'compressed bytes': ['pyarrow'],
+};
 
 describe('Files of warehouses @turns', function () {
   this.timeout(600_000);
@@ -123,7 +151,7 @@ describe('Files of warehouses @turns', function () {
     const jobs = objects.flatMap((object) =>
       PROGRAMS.map((program) => ({ program, reader: `${program}_plain` as const, object })),
     );
-    const results = await readWith(python, jobs);
+    const results = await countWith(python, jobs);
     const oddIn = (object: WrittenObject) =>
       rowsOf(object)
         .flatMap((row) => names.get(String(row.event_id)) ?? [])
