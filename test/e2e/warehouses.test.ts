@@ -307,7 +307,8 @@ describe('warehouse destinations @turns', function () {
 
   it('tell two routes from one source apart', async () => {
     const pipe = await WarehousePipe.make(testInstance, store);
-    const second = await pipe.records.route(pipe.source.id, [pipe.destinationId]);
+    const { id: http } = await pipe.records.destination(receiver.endpoint(200).url);
+    const second = await pipe.records.route(pipe.source.id, [pipe.destinationId, http]);
     const [id] = await pipe.send(['{"a":1}']);
     const rows = await pipe.rows(2);
     expect(rows.map((row) => row.event_id)).to.deep.equal([id, id]);
