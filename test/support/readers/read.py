@@ -4,6 +4,7 @@ JOBS holds [{"reader": "...", "path": "...", "what": "rows" or "count"}]; RESULT
 {"count": ...} or {"error": "..."}.
 """
 
+import importlib
 import json
 import multiprocessing
 import sys
@@ -131,8 +132,15 @@ def result_of(job):
         process.join()
 
 
+def load():
+    """Once for all processes: it takes longer than to read, and starts no thread that a fork would lose."""
+    for name in ("duckdb", "pandas", "polars", "pyarrow.json"):
+        importlib.import_module(name)
+
+
 def main():
     multiprocessing.set_start_method("fork")
+    load()
     with open(sys.argv[1], encoding="utf-8") as file:
         jobs = json.load(file)
     with open(sys.argv[2], "w", encoding="utf-8") as file:
