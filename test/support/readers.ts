@@ -27,7 +27,8 @@ export const installReaders = (): Promise<string> =>
   });
 
 /** Reads objects. @returns results in the order of the jobs */
-export const readWith = (python: string, jobs: Job[]): Promise<({ rows: Row[] } | Failure)[]> => run(python, jobs, 'rows');
+export const readWith = (python: string, jobs: Job[]): Promise<({ rows: Row[] } | Failure)[]> =>
+  run(python, jobs, 'rows');
 
 /** Reads objects and only counts their rows, which may nest too deeply for anything else. */
 export const countWith = (python: string, jobs: Job[]): Promise<({ count: number } | Failure)[]> =>
