@@ -10,6 +10,7 @@ import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createAlertSender } from '../outbound/alerts.ts';
 import { createMailer } from '../outbound/mail.ts';
+import { createProviderKeys } from '../outbound/provider-keys/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
@@ -133,10 +134,11 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const refusals = new Refusals({ pool: servicePool, issues, log });
   const traces = await startTracing({ role: 'api', version: packageJson.version, env, log });
   const { tracing } = traces;
-  const handshakes = new Handshakes({ pool: servicePool, log });
+  const handshakes = new Handshakes({ pool: servicePool, secretBox, log });
+  const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
     ...{ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, issues, tracing },
-    baseUrl: () => baseUrl,
+    ...{ providerKeys, baseUrl: () => baseUrl },
   });
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);

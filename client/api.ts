@@ -9,6 +9,8 @@ export type ProviderConfig = {
   secret?: string | null;
   /** The second secret of providers that have one. */
   verifyToken?: string;
+  /** Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown. */
+  confirmSubscriptions?: boolean;
 };
 
 export type NoAuth = Record<string, unknown>;
@@ -350,7 +352,7 @@ export type Source = {
   /** Where the provider sends its webhooks. */
   webhookUrl: string;
   /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-  provider: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
+  provider: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
   verificationConfig: VerificationConfig;
   /** Until then webhooks signed with the secret before this one are taken too. */
   previousSecretUntil: Timestamp | null;
@@ -374,6 +376,7 @@ export type Source = {
     /** Which one. */
     kind: string;
     at: Timestamp;
+    shown: string | null;
   } | null;
   enabled: boolean;
   eventsCount: number;
@@ -382,7 +385,7 @@ export type Source = {
   updatedAt: Timestamp;
 };
 
-/** How webhooks are verified; the secret is never shown. All but the type are of hmac; `provider` means as the provider of the source does. */
+/** How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some providers, and all others are of hmac. */
 export type VerificationConfig = {
   type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none' | 'provider';
   header?: string;
@@ -391,6 +394,7 @@ export type VerificationConfig = {
   prefix?: string;
   timestampHeader?: string;
   timestampSeparator?: string;
+  confirmSubscriptions?: boolean;
 };
 
 export type SourceAnswer = {
@@ -1861,7 +1865,7 @@ export interface Operations {
       slug: string;
       description?: string | null;
       /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-      provider?: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
+      provider?: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
         type: 'github';
         secret: string;
@@ -1920,7 +1924,7 @@ export interface Operations {
       slug?: string;
       description?: string | null;
       /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-      provider?: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
+      provider?: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
         type?: string;
       } | null;
