@@ -18,7 +18,7 @@ export const plaid: Provider = {
   dedup: null,
   handshakes: [],
   instructions:
-    'Enter the address of the source as webhook of the Link token or the item. The keys of Plaid are asked for with your client_id and secret, which are sent to Plaid only.',
+    'Enter the address of the source as webhook of the Link token or the item. The keys of Plaid are asked for with your client_id and secret, which are sent to Plaid only. The signature does not say for which client it is: give the source an address that nobody can guess (ingestToken), and look items up before you act.',
   samples: [
     {
       event: 'SYNC_UPDATES_AVAILABLE',
