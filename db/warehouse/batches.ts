@@ -8,12 +8,15 @@ import type { FileFormat } from '../../core/warehouse/object-key.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../ranges.ts';
-import { errorSummary, outboxRow, UNDER_WAY } from '../sql-rules.ts';
+import { errorSummary, outboxRow, pauseBlocks, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 
 /** A delivery in the outbox. */
 export interface WaitingRow {
   deliveryId: string;
+  routeId: string | null;
+  /** Whether its destination is paused, or its route. */
+  isPaused: boolean;
   eventId: string;
   priority: number;
   /** Null when the event is gone. */
@@ -26,7 +29,8 @@ export interface WaitingRow {
 }
 
 const WAITING = `
-select o.delivery_id as "deliveryId", o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
+select o.delivery_id as "deliveryId", o.route_id as "routeId",
+       exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id]) and ${pauseBlocks('c')}) as "isPaused", o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
        e.queued_at as "queuedAt", s.slug as "sourceSlug"
 from outbox o
 left join lateral (select payload_size, received_at, queued_at from events where id = o.event_id limit 1) e on true

@@ -261,7 +261,7 @@ async function openCircuit(pool: Pool, { routeId }: World): Promise<void> {
 function hold(pool: Pool, { routeId, deliveryIds }: World): Promise<unknown> {
   return divertBlocked(
     pool,
-    deliveryIds.map((deliveryId) => ({ deliveryId, routeId, hasWorkflow: false })),
+    deliveryIds.map((deliveryId) => ({ deliveryId, routeId, destinationId: '', inCircuit: true, hasWorkflow: false })),
   );
 }
 
