@@ -488,6 +488,10 @@ export type HttpDestinationSummary = {
   type: 'http';
   url: string;
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
@@ -501,6 +505,10 @@ export type WarehouseDestinationSummary = {
   type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
   config: WarehouseConfig;
 };
 
@@ -537,6 +545,13 @@ export type HttpDestination = {
   type: 'http';
   url: string;
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
@@ -585,6 +600,13 @@ export type WarehouseDestination = {
   type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
@@ -739,6 +761,13 @@ export type Route = {
   /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
   allowOwnAddress: boolean;
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
   source: {
     id: string;
     name: string;
@@ -797,6 +826,13 @@ export type CircuitStatus = {
   openedAt: Timestamp | null;
   probeSuccessCount: number;
   probeSuccessThreshold: number;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
 };
 
 export type RoutePreview = {
@@ -843,6 +879,17 @@ export type RoutePreview = {
       message: string;
     } | null;
   }>;
+};
+
+export type Pause = {
+  id: string;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
 };
 
 export type DestinationExportItem = {
@@ -1148,6 +1195,8 @@ export type Delivery = {
   replayOf: string | null;
   /** In which lane the first attempt was made; null before it. */
   lane: 'workflow' | 'express' | null;
+  /** Why it is held, while it is `circuit_open`; else null. */
+  holdReason: string | null;
   /** The file of the warehouse that it is in. */
   batchId: string | null;
   /** Of its workflow in Temporal, if there is one. */
@@ -1257,6 +1306,8 @@ export type DeliveryWithAttempts = {
   replayOf: string | null;
   /** In which lane the first attempt was made; null before it. */
   lane: 'workflow' | 'express' | null;
+  /** Why it is held, while it is `circuit_open`; else null. */
+  holdReason: string | null;
   /** The file of the warehouse that it is in. */
   batchId: string | null;
   /** Of its workflow in Temporal, if there is one. */
@@ -1766,7 +1817,7 @@ export type InstallationStatus = {
     due: number;
     /** Wait for a retry. */
     retrying: number;
-    /** Wait for a circuit. */
+    /** Wait for a circuit, or the end of a pause. */
     held: number;
     /** Wait for the file of a warehouse. */
     inFiles: number;
@@ -1825,7 +1876,7 @@ export type InstallationStatus = {
     due: number;
     /** Wait for a retry. */
     retrying: number;
-    /** Wait for a circuit. */
+    /** Wait for a circuit, or the end of a pause. */
     held: number;
     /** Wait for the file of a warehouse. */
     inFiles: number;
@@ -2388,6 +2439,42 @@ export interface Operations {
       eventId: string;
     };
   }, options?: CallOptions): Promise<RoutePreview>;
+  /** Pause a route */
+  pauseRoute(input: {
+    id: string;
+    body?: {
+      /** Shown wherever the pause is. */
+      reason?: string | null;
+      /** When it ends by itself, in the future. Left out, or null: it lasts until somebody ends it. */
+      until?: string | null;
+    };
+  }, options?: CallOptions): Promise<Pause>;
+  /** End the pause of a route */
+  resumeRoute(input: {
+    id: string;
+    body?: {
+      /** How many of the deliveries that wait go out per second. Left out: as the server is set (50). */
+      releasePerSecond?: number;
+    };
+  }, options?: CallOptions): Promise<Pause>;
+  /** Pause a destination */
+  pauseDestination(input: {
+    id: string;
+    body?: {
+      /** Shown wherever the pause is. */
+      reason?: string | null;
+      /** When it ends by itself, in the future. Left out, or null: it lasts until somebody ends it. */
+      until?: string | null;
+    };
+  }, options?: CallOptions): Promise<Pause>;
+  /** End the pause of a destination */
+  resumeDestination(input: {
+    id: string;
+    body?: {
+      /** How many of the deliveries that wait go out per second. Left out: as the server is set (50). */
+      releasePerSecond?: number;
+    };
+  }, options?: CallOptions): Promise<Pause>;
   /** Delete many destinations */
   deleteDestinations(input: {
     body: {
@@ -2397,7 +2484,7 @@ export interface Operations {
     success: true;
     deleted: number;
   }>;
-  /** Pause or resume many routes */
+  /** Disable or enable many routes */
   pauseRoutes(input: {
     body: {
       routeIds: Array<string>;
@@ -3293,6 +3380,10 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   resetCircuit: 'POST /api/routes/{id}/reset-circuit',
   configureCircuit: 'PATCH /api/routes/{id}/circuit-config',
   previewRoute: 'POST /api/routes/{id}/preview',
+  pauseRoute: 'POST /api/routes/{id}/pause',
+  resumeRoute: 'POST /api/routes/{id}/resume',
+  pauseDestination: 'POST /api/destinations/{id}/pause',
+  resumeDestination: 'POST /api/destinations/{id}/resume',
   deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',

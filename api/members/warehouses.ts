@@ -11,6 +11,7 @@ import { COLUMN_TYPES } from '../../core/warehouse/convert.ts';
 import { fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../db/entities.ts';
 import { destinationMembers } from './destinations.ts';
+import { pauseMembers } from './pauses.ts';
 import {
   answerShape,
   converted,
@@ -87,6 +88,7 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
   },
   url: readOnly(z.literal(''), destinationMembers.url.file),
   enabled: destinationMembers.enabled,
+  ...pauseMembers,
   successRate: destinationMembers.successRate,
   avgLatency: destinationMembers.avgLatency,
   deliveriesCount: destinationMembers.deliveriesCount,
@@ -121,7 +123,17 @@ export const warehouseDestination = z
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
 
 /** What lists show. */
-export const warehouseSummaryMembers = only(warehouseMembers, 'id', 'name', 'type', 'url', 'enabled', 'config');
+export const warehouseSummaryMembers = only(
+  warehouseMembers,
+  'id',
+  'name',
+  'type',
+  'url',
+  'enabled',
+  'paused',
+  'pausedUntil',
+  'config',
+);
 export const warehouseSummary = z
   .object(answerShape(warehouseSummaryMembers))
   .meta({ id: 'WarehouseDestinationSummary' });

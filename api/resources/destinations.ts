@@ -156,6 +156,8 @@ export const destinationOperations: Operation[] = [
         'getDestination',
         'updateDestination',
         'getDestinationHealth',
+        'pauseDestination',
+        'resumeDestination',
         'getOrganizationDestination',
         'deleteDestination',
       ],
@@ -183,7 +185,7 @@ export const destinationOperations: Operation[] = [
     description: 'Members that are not sent stay as they are; so does a secret that is sent back masked.',
     body: {
       schema: updateBody,
-      examples: { pause: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
+      examples: { disable: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
     },
     answer: { status: 200, description: 'The destination as it is now.', schema: destinationAnswer },
     errors: refused,

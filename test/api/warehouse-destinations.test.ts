@@ -197,7 +197,10 @@ describe('Warehouse destinations', () => {
       const { id, config } = await makeWarehouse(own, 'azure_blob', {}, { name: 'The Lake', enabled: false });
       const { data, pagination } = await own.api.list('/api/destinations');
       expect(pagination.total).to.equal(2);
-      expect(data[0]).to.deep.equal({ id, name: 'The Lake', type: 'azure_blob', url: '', enabled: false, config });
+      expect(data[0]).to.deep.equal({
+        ...{ id, name: 'The Lake', type: 'azure_blob', url: '', enabled: false, config },
+        ...{ paused: false, pausedUntil: null },
+      });
       expect(data[1]).to.deep.include({ id: http.id, successRate: null, avgLatency: null, deliveriesCount: 0 });
       expect(data[1]).to.not.have.any.keys('config', 'fieldMapping');
       const found = async (query: string) =>

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { NOT_PAUSED } from '../support/pauses.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
@@ -59,6 +60,7 @@ describe('circuit breaker @lanes', () => {
       openedAt: null,
       probeSuccessCount: 0,
       probeSuccessThreshold: 2,
+      ...NOT_PAUSED,
     });
     await untilStatus(await send(source), 'delivered');
     const healthy = await circuits.status(route);
