@@ -1,19 +1,12 @@
-// What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries.
+// What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries. A pause of the route
+// stops all of it until its end. A paused destination has such a workflow too, which only waits and releases.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import { changesAt } from '../core/circuit.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { Places } from '../core/places.ts';
-import {
-  changeCircuits,
-  electProbe,
-  forgetCircuit,
-  loadCircuits,
-  resetCircuit,
-  setWakeTime,
-  type StoredCircuit,
-} from '../db/circuits/circuits.ts';
+import { changeCircuits, electProbe, loadCircuits, resetCircuit, type StoredCircuit } from '../db/circuits/circuits.ts';
 import {
   countHeld,
   divertBlocked,
@@ -21,9 +14,12 @@ import {
   findHeld,
   hasFailover,
   type HeldDelivery,
+  heldOutsideCircuit,
   oldestHeld,
   releaseState,
 } from '../db/circuits/held-deliveries.ts';
+import { outlastPause } from '../db/circuits/pauses.ts';
+import { endRelease, forgetCircuit, setWakeTime } from '../db/circuits/wake-ups.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
@@ -44,7 +40,7 @@ export interface CircuitDeps {
 const RELEASE_MS = 5000;
 // The shortest step of a release; with a higher rate, a step releases several.
 const STEP_MS = 20;
-// While the organization is suspended; resuming it wakes the workflow.
+// While the organization is suspended, or the route or destination is paused; resuming it wakes the workflow.
 const SUSPENDED_MS = 600_000;
 // A lost workflow is started again this long after it should have acted.
 const GRACE_MS = 10_000;
@@ -73,14 +69,25 @@ async function organizationOf({ pool }: CircuitDeps, { routeId }: CircuitRequest
  */
 async function reset(deps: CircuitDeps, { routeId }: CircuitRequest): Promise<CircuitAdvice> {
   const current = await resetCircuit(deps.pool, routeId);
+  const paused = await waitForPause(deps, routeId);
+  if (paused) return paused;
   const held = await countHeld(deps.pool, routeId, COUNT_UP_TO);
   return held === 0 ? ended(deps, routeId, current) : { state: 'closed', held, waitMs: 0 };
 }
 
 async function advance(deps: CircuitDeps, request: CircuitRequest, organizationId: string): Promise<CircuitAdvice> {
   const { routeId } = request;
-  const changed = await changeCircuits(deps.pool, [routeId], ({ readAt }) => [{ type: 'elapsed', at: readAt }]);
+  const changed = await changeCircuits(deps.pool, [routeId], ({ isPaused, readAt }) =>
+    isPaused ? [] : [{ type: 'elapsed', at: readAt }],
+  );
   const current = changed.get(routeId);
+  // Without a circuit it is a destination, or its route was deleted.
+  if (!current || current.isPaused) {
+    const paused = await waitForPause(deps, routeId);
+    if (paused) return paused;
+    // Its time was over.
+    if (current) return advance(deps, request, organizationId);
+  }
   const resumption = async () => (current ? waitForResumption(deps, current) : null);
   if (!current || current.circuit.state === 'closed') {
     // The only statement before it is the one above: many circuits of an organization may wait for a place.
@@ -90,9 +97,22 @@ async function advance(deps: CircuitDeps, request: CircuitRequest, organizationI
   }
   const suspended = await resumption();
   if (suspended) return suspended;
+  await releaseOutside(deps, routeId);
   if (current.circuit.state === 'half_open') await probe(deps, current);
   await failOverHeld(deps, current);
   return advise(deps, routeId);
+}
+
+/** While its route or destination is paused, nothing changes and nothing is released (PAUSE-13). @returns null: it is not */
+async function waitForPause({ pool }: CircuitDeps, id: string): Promise<CircuitAdvice | null> {
+  const pause = await outlastPause(pool, id);
+  if (!pause) return null;
+  const { until, version, readAt } = pause;
+  // Its end may have come since: then the next look ends it.
+  const waitMs = until === null ? SUSPENDED_MS : Math.min(Math.max(1, until.getTime() - readAt), SUSPENDED_MS);
+  await setWakeTime(pool, id, version, new Date(readAt + waitMs + GRACE_MS));
+  const held = await countHeld(pool, id, COUNT_UP_TO);
+  return { state: 'closed', held, waitMs, paused: { until: until?.toISOString() ?? null } };
 }
 
 /** While the organization is suspended nothing is probed and nothing released: it would only wait elsewhere. @returns null: it is not */
@@ -131,11 +151,22 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   // Closed meanwhile: that change has scheduled another call, which releases the held deliveries.
   if (state === 'closed') return { state, held, waitMs: 0 };
   const advice = { state, held, ...countsOf(current) };
-  // The probe has ended since the check above: the next one is due, and setting a time would cancel its wake-up.
-  if (state === 'half_open' && circuit.probe === null && held > 0) return { ...advice, waitMs: 0 };
+  // The probe has ended since the check above, so that the next one is due, or a pause has begun: setting a time would cancel its
+  // wake-up.
+  const isNext = state === 'half_open' && circuit.probe === null && held > 0;
+  if (isNext || current.isPaused) return { ...advice, waitMs: 0 };
   const dueAt = changesAt(circuit, rule);
   await setWakeTime(deps.pool, routeId, version, dueAt === null ? null : new Date(dueAt + GRACE_MS));
   return { ...advice, waitMs: dueAt === null ? null : Math.max(0, dueAt - readAt) };
+}
+
+/** What a pause has held, and the state of the circuit does not concern: it does not wait for that. */
+async function releaseOutside(deps: CircuitDeps, routeId: string): Promise<void> {
+  for (;;) {
+    const held = await heldOutsideCircuit(deps.pool, routeId, DIVERT_STEP);
+    await release(deps, routeId, held);
+    if (held.length < DIVERT_STEP) return;
+  }
 }
 
 /** Sends the next probe: the delivery that has waited longest. If none waits, the next new delivery becomes the probe. */
@@ -162,7 +193,7 @@ async function failOverHeld(deps: CircuitDeps, { organizationId, routeId }: Stor
     if (!last) return;
     const diversions = await divertBlocked(
       deps.pool,
-      held.map(({ deliveryId, hasWorkflow }) => ({ routeId, deliveryId, hasWorkflow })),
+      held.map((each) => ({ ...each, routeId })),
     );
     const taken = held.filter(({ deliveryId }) => diversions.get(deliveryId)?.status === 'failed_over');
     await sendAll(
@@ -177,7 +208,7 @@ async function failOverHeld(deps: CircuitDeps, { organizationId, routeId }: Stor
 
 /**
  * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started if that is slower, for a
- * few seconds or until the circuit opens again.
+ * few seconds or until the circuit opens again, or a pause begins.
  * @returns `held` 0: all of them are released
  */
 async function releaseHeld(
@@ -186,14 +217,14 @@ async function releaseHeld(
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
   // At most one second's worth of released deliveries is in flight, so that they stay in order even if workers are busy.
-  const perSecond = deps.settings.HOOKYARD_CIRCUIT_RELEASE_PER_SECOND;
+  const usual = deps.settings.HOOKYARD_CIRCUIT_RELEASE_PER_SECOND;
   const startedAt = performance.now();
   let released = 0;
   for (;;) {
     const elapsedMs = performance.now() - startedAt;
-    const before = await releaseState(deps.pool, routeId, perSecond);
-    if (before.opened || elapsedMs > RELEASE_MS) break;
-    const due = Math.min(Math.floor((elapsedMs / 1000) * perSecond) + 1 - released, perSecond - before.onTheWay);
+    const { stopped, perSecond, onTheWay } = await releaseState(deps.pool, routeId, usual);
+    if (stopped || elapsedMs > RELEASE_MS) break;
+    const due = Math.min(Math.floor((elapsedMs / 1000) * perSecond) + 1 - released, perSecond - onTheWay);
     if (due > 0) {
       const held = await oldestHeld(deps.pool, routeId, { limit: due });
       await release(deps, routeId, held);
@@ -212,7 +243,7 @@ async function ended(
   routeId: string,
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
-  if (current) await setWakeTime(pool, routeId, current.version, null);
+  if (current) await endRelease(pool, routeId, current.version);
   else await forgetCircuit(pool, routeId);
   return { state: 'closed', held: 0, waitMs: 0 };
 }

@@ -28,8 +28,8 @@ export type AttemptOutcome =
   /** `parked` false: the limit of deliveries that wait for a replay is reached, so this one does not wait. */
   | { status: 'failed'; statusCode: number | null; error: ErrorSummary | null; parked?: boolean }
   | { status: 'retrying'; statusCode: number | null; error: ErrorSummary | null; waitMs: number }
-  /** Not made: the circuit of its route holds it until the signal `release`. */
-  | { status: 'held' }
+  /** Not made: the circuit of its route holds it until the signal `release`, or a pause of what `pausedBy` names. */
+  | { status: 'held'; pausedBy?: 'route' | 'destination' }
   /**
    * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
    * soon as the signal `release` says that its turn has come. `for`: something else is waited for, room for the transforms, the
@@ -93,8 +93,11 @@ export interface CircuitRequest {
 
 /** The state of a circuit, and when its workflow checks again: in `waitMs`, or (null) at the next signal. */
 export type CircuitAdvice =
-  /** `held` is what is left to release; 0: done. It waits only while the organization is suspended. */
-  | { state: 'closed'; held: number; waitMs: number; suspended?: true }
+  /**
+   * `held` is what is left to release; 0: done. It waits only while the organization is suspended; or while the route or destination is
+   * `paused`, whatever the state of the circuit: until then (ISO 8601), or null, until somebody resumes it.
+   */
+  | { state: 'closed'; held: number; waitMs: number; suspended?: true; paused?: { until: string | null } }
   | {
       state: 'open' | 'half_open';
       held: number;

@@ -20,6 +20,7 @@ import { leaseOperation } from './resources/leases.ts';
 import { metricOperation } from './resources/metrics.ts';
 import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
+import { pauseOperations } from './resources/pauses.ts';
 import { providerOperation } from './resources/providers.ts';
 import { refusalOperation } from './resources/refusals.ts';
 import { replayOperations } from './resources/replays.ts';
@@ -42,6 +43,7 @@ export const managementOperations: Operation[] = [
   ...routeOperations,
   ...routeCircuitOperations,
   routePreviewOperation,
+  ...pauseOperations,
   ...bulkOperations,
   ...secretRotationOperations,
   ...destinationExchangeOperations,

@@ -10,6 +10,7 @@ import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createAlertSender } from '../outbound/alerts.ts';
 import { createMailer } from '../outbound/mail.ts';
+import { createProviderKeys } from '../outbound/provider-keys/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
@@ -27,6 +28,7 @@ import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
+import { type Database, findDatabase } from '../db/connections/database.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
@@ -72,43 +74,26 @@ const STATEMENT_TIMEOUT_MS = 10_000;
  * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays unreachable
  */
 export async function startService(settings: Settings, env: NodeJS.ProcessEnv, log: Log): Promise<void> {
-  const databaseUrl = settings.DATABASE_URL;
-  if (!databaseUrl)
+  if (!settings.DATABASE_URL)
     throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
-  await prepareWhenReachable(settings, databaseUrl, log);
+  const { url: databaseUrl, pooling } = await prepareWhenReachable(settings, settings.DATABASE_URL, log);
 
   const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
   // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
   const connectionsFor = apiConnections(settings);
-  const ingestPool = createPool(databaseUrl, {
-    name: 'hookyard-api',
-    max: connectionsFor.ingest,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onError,
-    hotPath: true,
-  });
-  const servicePool = createPool(databaseUrl, {
-    name: 'hookyard-api',
-    max: connectionsFor.service,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onError,
-  });
+  const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, pooling };
+  const ingestPool = createPool(databaseUrl, { ...common, max: connectionsFor.ingest, hotPath: true });
+  const servicePool = createPool(databaseUrl, { ...common, max: connectionsFor.service });
   // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
   const slowPool = slowSide(servicePool, connectionsFor.service);
   const organizations = await watchOrganizations(servicePool, settings, log);
   const alone = () => !organizations.areSeveral();
   const tenantRole = await tenantRoleOf(servicePool, log);
-  const pool = createPool(databaseUrl, {
-    name: 'hookyard-api',
-    max: connectionsFor.management,
-    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    onError,
-    tenantRole,
-  });
+  const pool = createPool(databaseUrl, { ...common, max: connectionsFor.management, tenantRole });
   shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
-  const orm = createOrm(databaseUrl, connectionsFor.records, { alone, tenantRole });
+  const orm = createOrm(databaseUrl, connectionsFor.records, { alone, tenantRole, pooling });
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
@@ -133,10 +118,11 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
   const refusals = new Refusals({ pool: servicePool, issues, log });
   const traces = await startTracing({ role: 'api', version: packageJson.version, env, log });
   const { tracing } = traces;
-  const handshakes = new Handshakes({ pool: servicePool, log });
+  const handshakes = new Handshakes({ pool: servicePool, secretBox, log });
+  const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
     ...{ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, issues, tracing },
-    baseUrl: () => baseUrl,
+    ...{ providerKeys, baseUrl: () => baseUrl },
   });
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
@@ -247,14 +233,15 @@ function proxyTrust(settings: Settings): ProxyTrust {
   return { proxies: ranges.filter((range) => range !== null), proxyProtocol: settings.HOOKYARD_PROXY_PROTOCOL };
 }
 
-/** Prepares the database, waiting until it is reachable. */
-async function prepareWhenReachable(settings: Settings, databaseUrl: string, log: Log): Promise<void> {
+/** Finds and prepares the database, waiting until it is reachable. */
+async function prepareWhenReachable(settings: Settings, databaseUrl: string, log: Log): Promise<Database> {
   const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
   for (;;) {
     try {
-      const { createdKey } = await prepareDatabase(settings, databaseUrl);
+      const database = await findDatabase(settings, databaseUrl, log);
+      const { createdKey } = await prepareDatabase(settings, database.directUrl);
       if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
-      return;
+      return database;
     } catch (error) {
       if (!isTransientDatabaseError(error)) throw error;
       const cause = causeOf(error);

@@ -4,10 +4,12 @@ import { newId } from '../core/ids.ts';
 import type { WarehouseEvent } from '../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import { type BatchFile, createFileWriter } from '../core/warehouse/file.ts';
+import { parseExact } from '../core/numbers/exact-json.ts';
 import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
 import type { Compute } from '../outbound/compute/index.ts';
+import { compressed } from '../outbound/warehouses/compress.ts';
 import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { samplePayload } from './test-send.ts';
 
@@ -19,6 +21,8 @@ const DEADLINE_MS = 30_000;
  * test appears among the events.
  */
 const FOLDER = '_test';
+/** A longer row is not shown; a mapping can write the payload fifty times. */
+const MAX_SHOWN_BYTES = 64 * 1024;
 
 export interface TestUploader {
   /**
@@ -41,8 +45,8 @@ export interface TestedWarehouse {
 export type UploadResult =
   | {
       success: true;
-      /** `size` in bytes; `count` of rows. */
-      result: { key: string; size: number; count: number };
+      /** `size` in bytes; `count` of rows; the row itself, or null when it is long. */
+      result: { key: string; size: number; count: number; row: unknown };
       /** ms */
       latency: number;
       message: string;
@@ -55,8 +59,9 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute:
       if (!opened.ok) return failure(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
       const event = testEvent(payload);
-      const file = await testFile(compute, event, { organizationId, fieldMapping, ...typed });
-      if (typeof file === 'string') return failure(null, 0, file);
+      const made = await testFile(compute, event, { organizationId, fieldMapping, ...typed });
+      if (typeof made === 'string') return failure(null, 0, made);
+      const { file, row } = made;
       const key = testKey(event, typed.config);
       const metadata = { count: String(file.count), sha256: file.sha256 };
       const target: WarehouseTarget = { id, version, organization, ...typed };
@@ -70,7 +75,7 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute:
       if (!written.ok) return failure(written.statusCode ?? null, latency, written.detail);
       return {
         success: true,
-        result: { ...written.value, count: file.count },
+        result: { ...written.value, count: file.count, row },
         latency,
         message: `The test file was uploaded${misfitsOf(file.misfits)}`,
       };
@@ -79,21 +84,27 @@ export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute:
 }
 
 function testEvent(payload: Record<string, unknown>): WarehouseEvent {
+  const now = new Date();
   return {
     id: newId('evt'),
+    deliveryId: newId('dlv'),
     source: 'test',
-    receivedAt: new Date(),
+    routeId: null,
+    replayOf: null,
+    receivedAt: now,
+    writtenAt: now,
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify(payload)),
   };
 }
 
-function testKey(event: WarehouseEvent, { fileFormat, partitionBy, prefix = '' }: WarehouseTarget['config']): string {
+function testKey(event: WarehouseEvent, config: WarehouseTarget['config']): string {
+  const { fileFormat, compression, partitionBy, prefix = '' } = config;
   const folder = `${normalPrefix(prefix)}/${FOLDER}`;
-  return objectKey({ id: newId('bat'), events: [event], prefix: folder, partitionBy, fileFormat });
+  return objectKey({ id: newId('bat'), events: [event], prefix: folder, partitionBy, fileFormat, compression });
 }
 
-/** A file in the destination's format, with one event; or why there is none. */
+/** A file in the destination's format, with one event, and its row; or why there is none. */
 async function testFile(
   compute: Pick<Compute, 'rows'>,
   event: WarehouseEvent,
@@ -102,14 +113,17 @@ async function testFile(
     fieldMapping,
     config,
   }: Pick<TestedWarehouse, 'organizationId' | 'fieldMapping'> & Pick<WarehouseTarget, 'config'>,
-): Promise<BatchFile | string> {
-  const writer = createFileWriter(config.fileFormat);
-  for await (const row of compute.rows(organizationId, fieldMapping, [event])) {
+): Promise<{ file: BatchFile; row: unknown } | string> {
+  const { fileFormat, compression, payloadColumn } = config;
+  const writer = createFileWriter(fileFormat);
+  let shown: unknown = null;
+  for await (const row of compute.rows(organizationId, { fieldMapping, payloadColumn }, [event])) {
     if (row.kind === 'too large') return new FileTooLargeError().message;
     if (row.kind === 'too long') return 'The row takes too long to make; simplify what the fieldMapping searches for';
     writer.add(row);
+    if (row.bytes.length <= MAX_SHOWN_BYTES) shown = parseExact(new TextDecoder().decode(row.bytes));
   }
-  return writer.finish();
+  return { file: await compressed(writer.finish(), compression), row: shown };
 }
 
 function misfitsOf(count: number): string {

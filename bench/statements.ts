@@ -1,5 +1,6 @@
-// npm run bench -- statements [--groups 1,10,40 --days 90]: what the four statements of the hot path cost PostgreSQL, for groups
-// of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a time.
+// npm run bench -- statements [--groups 1,10,40 --days 90 --sessions own]: what the four statements of the hot path cost
+// PostgreSQL, for groups of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a
+// time.
 import { parseArgs } from 'node:util';
 import { newId, shardOf } from '../core/ids.ts';
 import { ALL_POSITIONS, writePositions } from '../core/positions.ts';
@@ -10,6 +11,7 @@ import { type AttemptResult, recordResults } from '../db/hot-path/record-results
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
 import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
+import { OWN_SESSIONS, type Pooling } from '../db/connections/pooling.ts';
 import { fillRecords } from './history/records.ts';
 import { cpuMs } from './support/measure.ts';
 import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';
@@ -21,6 +23,11 @@ export type Statement = (typeof STATEMENTS)[number];
 const RUNS = 1500;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const OWNER = 'bench';
+const SESSIONS: Record<string, Pooling> = {
+  own: OWN_SESSIONS,
+  shared: { keepsSession: false, namesStatements: true },
+  nameless: { keepsSession: false, namesStatements: false },
+};
 
 /** Of one run. */
 export interface StatementCost {
@@ -40,25 +47,32 @@ export interface Way {
 
 /**
  * Measures and prints a table.
- * @param args `--groups <sizes>`, `--days <days with partitions, today included>`
+ * @param args `--groups <sizes>`, `--days <days with partitions, today included>`, `--sessions <own, shared or nameless>`: as behind
+ * a pooler that gives sessions to transactions, with and without names of statements
  * @throws Error naming an option that is unknown or cannot be used
  */
 export async function measureStatements(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
-    options: { groups: { type: 'string', default: '1,10,40' }, days: { type: 'string', default: '90' } },
+    options: {
+      groups: { type: 'string', default: '1,10,40' },
+      days: { type: 'string', default: '90' },
+      sessions: { type: 'string', default: 'own' },
+    },
   });
   const groups = values.groups.split(',').map(Number);
   const days = Number(values.days);
   if (!groups.every((size) => size >= 1 && size <= 100)) throw new Error('--groups must be numbers from 1 to 100');
   if (!(days >= 1 && days <= 1000)) throw new Error('--days must be a number from 1 to 1000');
-  await withPostgres('statements', {}, (postgres) => measureAll(postgres, groups, days));
+  const pooling = SESSIONS[values.sessions];
+  if (!pooling) throw new Error(`--sessions must be one of ${Object.keys(SESSIONS).join(', ')}`);
+  await withPostgres('statements', {}, (postgres) => measureAll(postgres, groups, days, pooling));
 }
 
-async function measureAll(postgres: OwnPostgres, groups: number[], days: number): Promise<void> {
+async function measureAll(postgres: OwnPostgres, groups: number[], days: number, pooling: Pooling): Promise<void> {
   const options = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(postgres.databaseUrl, { ...options, max: 1 });
-  const hotPool = createPool(postgres.databaseUrl, { ...options, max: 1, hotPath: true });
+  const hotPool = createPool(postgres.databaseUrl, { ...options, max: 1, hotPath: true, pooling });
   try {
     for (let day = 0; day < days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
     await holdAll(pool);

@@ -1,4 +1,5 @@
-// The service's database, for what an operator does: DATABASE_URL, or the one that npm start runs on this machine.
+// The service's database, for what an operator does: DATABASE_DIRECT_URL, else DATABASE_URL, or the one that npm start runs on this
+// machine.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from '../db/connections/pool.ts';
@@ -10,13 +11,13 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 
 /** For the help of commands that use it. */
 export const ON_THE_DATABASE = `
-This command works on the service's database: DATABASE_URL, or the database that npm start runs on this machine (in
-HOOKYARD_DATA_DIR, else ./data).`;
+This command works on the service's database: DATABASE_DIRECT_URL, else DATABASE_URL, or the database that npm start runs on
+this machine (in HOOKYARD_DATA_DIR, else ./data).`;
 
 /** @throws CliError when the database cannot be used, or refuses */
 export async function onDatabase<Result>(
   work: (pool: Pool) => Promise<Result>,
-  url: string = process.env.DATABASE_URL || localDatabase(),
+  url: string = process.env.DATABASE_DIRECT_URL || process.env.DATABASE_URL || localDatabase(),
 ): Promise<Result> {
   // Loaded here, so that the other commands start without the database driver.
   const { createPool } = await import('../db/connections/pool.ts');
@@ -32,7 +33,8 @@ export async function onDatabase<Result>(
 }
 
 function explained(error: unknown): CliError {
-  const { code, message } = error as { code?: string; message: string };
+  const { name, code, message } = error as { name: string; code?: string; message: string };
+  if (name === 'ConfigError') return new CliError(EXIT.refused, message);
   if (code === '23505')
     return new CliError(EXIT.refused, 'There is an organization with this slug already; choose another --slug');
   if (code === '23514' || error instanceof RangeError) return new CliError(EXIT.refused, message);

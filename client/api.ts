@@ -9,6 +9,8 @@ export type ProviderConfig = {
   secret?: string | null;
   /** The second secret of providers that have one. */
   verifyToken?: string;
+  /** Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown. */
+  confirmSubscriptions?: boolean;
 };
 
 export type NoAuth = Record<string, unknown>;
@@ -52,10 +54,14 @@ export type S3Config = {
   forcePathStyle?: boolean | 'true' | 'false';
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type R2Config = {
@@ -67,10 +73,14 @@ export type R2Config = {
   secretAccessKey?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type GcsConfig = {
@@ -80,10 +90,14 @@ export type GcsConfig = {
   endpoint?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type AzureBlobConfig = {
@@ -93,10 +107,14 @@ export type AzureBlobConfig = {
   endpoint?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
-  batchSize?: number;
-  batchWindowSeconds?: number;
+  batchSize?: number | string;
+  batchWindowSeconds?: number | string;
 };
 
 export type FilterConditionInput = {
@@ -177,7 +195,7 @@ export type OpsgenieChannel = {
 };
 
 export type IssueAlert = {
-  type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
+  type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'notification.failing' | 'notification.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
   timestamp: Timestamp;
   data: {
     /** One line for people. */
@@ -201,7 +219,7 @@ export type Timestamp = string;
 /** As it was when the message was sent. */
 export type AlertIssue = {
   id: string;
-  kind: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+  kind: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused' | 'notification_failing';
   cause: string;
   state: 'open' | 'acknowledged' | 'resolved' | 'ignored';
   count: number;
@@ -244,7 +262,7 @@ export type DigestAlert = {
       name: string;
     };
     changes: Array<{
-      type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
+      type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'notification.failing' | 'notification.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
       change: 'opened' | 'acknowledged' | 'resolved' | 'ignored';
       issue: AlertIssue;
     }>;
@@ -274,7 +292,7 @@ export type ChannelFailingAlert = {
     };
     /** What it could not be told. */
     changes: Array<{
-      type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
+      type: 'delivery.failing' | 'destination.recovered' | 'circuit.opened' | 'circuit.closed' | 'transform.failing' | 'transform.recovered' | 'schema.refusing' | 'schema.recovered' | 'signature.failing' | 'signature.recovered' | 'warehouse.failing' | 'warehouse.recovered' | 'quota.reached' | 'quota.recovered' | 'ingest.refused' | 'ingest.recovered' | 'notification.failing' | 'notification.recovered' | 'delivery.exhausted' | 'issue.acknowledged' | 'issue.ignored';
       change: 'opened' | 'acknowledged' | 'resolved' | 'ignored';
       issue: AlertIssue;
     }>;
@@ -350,7 +368,7 @@ export type Source = {
   /** Where the provider sends its webhooks. */
   webhookUrl: string;
   /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-  provider: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
+  provider: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
   verificationConfig: VerificationConfig;
   /** Until then webhooks signed with the secret before this one are taken too. */
   previousSecretUntil: Timestamp | null;
@@ -374,6 +392,7 @@ export type Source = {
     /** Which one. */
     kind: string;
     at: Timestamp;
+    shown: string | null;
   } | null;
   enabled: boolean;
   eventsCount: number;
@@ -382,7 +401,7 @@ export type Source = {
   updatedAt: Timestamp;
 };
 
-/** How webhooks are verified; the secret is never shown. All but the type are of hmac; `provider` means as the provider of the source does. */
+/** How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some providers, and all others are of hmac. */
 export type VerificationConfig = {
   type: 'github' | 'stripe' | 'slack' | 'hmac' | 'none' | 'provider';
   header?: string;
@@ -391,6 +410,7 @@ export type VerificationConfig = {
   prefix?: string;
   timestampHeader?: string;
   timestampSeparator?: string;
+  confirmSubscriptions?: boolean;
 };
 
 export type SourceAnswer = {
@@ -488,11 +508,17 @@ export type HttpDestinationSummary = {
   type: 'http';
   url: string;
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
   avgLatency: number | null;
   deliveriesCount: number;
+  /** Unique in the organization; stands for the id in export files. */
+  slug: string;
 };
 
 export type WarehouseDestinationSummary = {
@@ -501,7 +527,13 @@ export type WarehouseDestinationSummary = {
   type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
   config: WarehouseConfig;
+  /** Unique in the organization; stands for the id in export files. */
+  slug: string;
 };
 
 /** The members of the type; its secret is shown as •••• and the last four. */
@@ -515,6 +547,10 @@ export type WarehouseConfig = {
   forcePathStyle?: boolean;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json';
+  /** Of the whole file. */
+  compression?: 'none' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
   batchSize?: number;
@@ -537,6 +573,13 @@ export type HttpDestination = {
   type: 'http';
   url: string;
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
@@ -585,6 +628,13 @@ export type WarehouseDestination = {
   type: 's3' | 'r2' | 'gcs' | 'azure_blob';
   url: '';
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
   /** percent; null without a recent delivery */
   successRate: number | null;
   /** ms; null without a recent attempt that was answered */
@@ -671,6 +721,8 @@ export type TestResult = {
     size: number;
     /** rows */
     count: number;
+    /** The row as it was written; null when it is longer than 64 KiB. */
+    row: Record<string, unknown> | null;
   };
   /** ms */
   latency: number;
@@ -739,6 +791,13 @@ export type Route = {
   /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
   allowOwnAddress: boolean;
   enabled: boolean;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
   source: {
     id: string;
     name: string;
@@ -797,6 +856,13 @@ export type CircuitStatus = {
   openedAt: Timestamp | null;
   probeSuccessCount: number;
   probeSuccessThreshold: number;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
 };
 
 export type RoutePreview = {
@@ -843,6 +909,17 @@ export type RoutePreview = {
       message: string;
     } | null;
   }>;
+};
+
+export type Pause = {
+  id: string;
+  /** Whether its deliveries wait until it is resumed. */
+  paused: boolean;
+  /** Null when it is not paused. */
+  pausedSince: Timestamp | null;
+  /** When the pause ends by itself; null: it does not. */
+  pausedUntil: Timestamp | null;
+  pauseReason: string | null;
 };
 
 export type DestinationExportItem = {
@@ -1148,6 +1225,8 @@ export type Delivery = {
   replayOf: string | null;
   /** In which lane the first attempt was made; null before it. */
   lane: 'workflow' | 'express' | null;
+  /** Why it is held, while it is `circuit_open`; else null. */
+  holdReason: string | null;
   /** The file of the warehouse that it is in. */
   batchId: string | null;
   /** Of its workflow in Temporal, if there is one. */
@@ -1257,6 +1336,8 @@ export type DeliveryWithAttempts = {
   replayOf: string | null;
   /** In which lane the first attempt was made; null before it. */
   lane: 'workflow' | 'express' | null;
+  /** Why it is held, while it is `circuit_open`; else null. */
+  holdReason: string | null;
   /** The file of the warehouse that it is in. */
   batchId: string | null;
   /** Of its workflow in Temporal, if there is one. */
@@ -1304,7 +1385,7 @@ export type Attempt = {
 
 export type Issue = {
   id: string;
-  kind: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+  kind: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused' | 'notification_failing';
   state: 'open' | 'acknowledged' | 'resolved' | 'ignored';
   /** A short code that stays the same; `OTHER` counts together what is too much to tell apart. */
   cause: string;
@@ -1466,7 +1547,7 @@ export type AlertChannel = {
   config: Record<string, string>;
   enabled: boolean;
   /** Of issues. Null: all. */
-  kinds: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused'> | null;
+  kinds: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused' | 'notification_failing'> | null;
   sourceIds: Array<string> | null;
   routeIds: Array<string> | null;
   destinationIds: Array<string> | null;
@@ -1654,12 +1735,9 @@ export type DayOfUse = {
 };
 
 export type Caller = {
-  organization: {
-    id: string;
-    name: string;
-    slug: string;
-    plan: 'free' | 'pro' | 'business';
-  };
+  organization: CallerOrganization;
+  /** The same one: a key belongs to one organization. For clients that expect a list. */
+  organizations: Array<CallerOrganization>;
   key: {
     id: string;
     name: string;
@@ -1668,6 +1746,13 @@ export type Caller = {
     allowedAddresses: Array<string> | null;
     expiresAt: Timestamp | null;
   };
+};
+
+export type CallerOrganization = {
+  id: string;
+  name: string;
+  slug: string;
+  plan: 'free' | 'pro' | 'business';
 };
 
 export type ApiKey = {
@@ -1766,7 +1851,7 @@ export type InstallationStatus = {
     due: number;
     /** Wait for a retry. */
     retrying: number;
-    /** Wait for a circuit. */
+    /** Wait for a circuit, or the end of a pause. */
     held: number;
     /** Wait for the file of a warehouse. */
     inFiles: number;
@@ -1825,7 +1910,7 @@ export type InstallationStatus = {
     due: number;
     /** Wait for a retry. */
     retrying: number;
-    /** Wait for a circuit. */
+    /** Wait for a circuit, or the end of a pause. */
     held: number;
     /** Wait for the file of a warehouse. */
     inFiles: number;
@@ -1861,7 +1946,7 @@ export interface Operations {
       slug: string;
       description?: string | null;
       /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-      provider?: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
+      provider?: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
         type: 'github';
         secret: string;
@@ -1920,7 +2005,7 @@ export interface Operations {
       slug?: string;
       description?: string | null;
       /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
-      provider?: 'adyen' | 'airtable' | 'asana' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
+      provider?: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
         type?: string;
       } | null;
@@ -2388,6 +2473,42 @@ export interface Operations {
       eventId: string;
     };
   }, options?: CallOptions): Promise<RoutePreview>;
+  /** Pause a route */
+  pauseRoute(input: {
+    id: string;
+    body?: {
+      /** Shown wherever the pause is. */
+      reason?: string | null;
+      /** When it ends by itself, in the future. Left out, or null: it lasts until somebody ends it. */
+      until?: string | null;
+    };
+  }, options?: CallOptions): Promise<Pause>;
+  /** End the pause of a route */
+  resumeRoute(input: {
+    id: string;
+    body?: {
+      /** How many of the deliveries that wait go out per second. Left out: as the server is set (50). */
+      releasePerSecond?: number;
+    };
+  }, options?: CallOptions): Promise<Pause>;
+  /** Pause a destination */
+  pauseDestination(input: {
+    id: string;
+    body?: {
+      /** Shown wherever the pause is. */
+      reason?: string | null;
+      /** When it ends by itself, in the future. Left out, or null: it lasts until somebody ends it. */
+      until?: string | null;
+    };
+  }, options?: CallOptions): Promise<Pause>;
+  /** End the pause of a destination */
+  resumeDestination(input: {
+    id: string;
+    body?: {
+      /** How many of the deliveries that wait go out per second. Left out: as the server is set (50). */
+      releasePerSecond?: number;
+    };
+  }, options?: CallOptions): Promise<Pause>;
   /** Delete many destinations */
   deleteDestinations(input: {
     body: {
@@ -2397,7 +2518,7 @@ export interface Operations {
     success: true;
     deleted: number;
   }>;
-  /** Pause or resume many routes */
+  /** Disable or enable many routes */
   pauseRoutes(input: {
     body: {
       routeIds: Array<string>;
@@ -2965,6 +3086,43 @@ export interface Operations {
     deliveriesCreated: number;
     deliveryId: string;
   }>;
+  /** Retry, replay or cancel the deliveries that match a filter */
+  actOnDeliveries(input: {
+    body: {
+      eventId?: string;
+      sourceId?: string;
+      routeId?: string;
+      destinationId?: string;
+      status?: 'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled' | Array<'pending' | 'retrying' | 'circuit_open' | 'delivered' | 'failed' | 'failed_over' | 'schema_failed' | 'filter_failed' | 'skipped' | 'cancelled'>;
+      /** Of the latest attempt. */
+      statusCode?: number;
+      /** Of the latest attempt; `none`: it had no answer. */
+      codeClass?: '1xx' | '2xx' | '3xx' | '4xx' | '5xx' | 'none';
+      /** A part of the error of the latest attempt. */
+      error?: string;
+      /** Of the first attempt. */
+      lane?: 'workflow' | 'express';
+      /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+      from?: string;
+      /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
+      to?: string;
+      action: 'retry' | 'replay' | 'cancel';
+      /** `first`, or the `nextCursor` of the answer before. */
+      cursor?: string;
+      /** Deliveries of this call, at most. */
+      limit?: number;
+      /** Counts all that match, and changes nothing. */
+      dryRun?: boolean;
+    };
+  }, options?: CallOptions): Promise<{
+    message: string;
+    /** That match: in this call, or all of them with `dryRun`. */
+    deliveriesFound: number;
+    /** The others had changed meanwhile. */
+    deliveriesChanged: number;
+    /** The `cursor` of the next call. Null: there is nothing more. */
+    nextCursor: string | null;
+  }>;
   /** List issues */
   listIssues(input: {
     /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
@@ -2974,7 +3132,7 @@ export interface Operations {
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
     state?: 'open' | 'acknowledged' | 'resolved' | 'ignored';
-    kind?: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+    kind?: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused' | 'notification_failing';
     /** Issues of the source, and of its routes. */
     sourceId?: string;
     routeId?: string;
@@ -2990,7 +3148,7 @@ export interface Operations {
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
     state?: 'open' | 'acknowledged' | 'resolved' | 'ignored';
-    kind?: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused';
+    kind?: 'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused' | 'notification_failing';
     /** Issues of the source, and of its routes. */
     sourceId?: string;
     routeId?: string;
@@ -3076,7 +3234,7 @@ export interface Operations {
       config: MailChannel | WebhookChannel | SlackChannel | TeamsChannel | PagerDutyChannel | OpsgenieChannel;
       enabled?: boolean;
       /** Of issues. Null: all. */
-      kinds?: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused'> | null;
+      kinds?: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused' | 'notification_failing'> | null;
       /** Only issues of these sources. Null: all. */
       sourceIds?: Array<string> | null;
       /** Only issues of these routes. Null: all. */
@@ -3114,7 +3272,7 @@ export interface Operations {
       config?: Record<string, unknown>;
       enabled?: boolean;
       /** Of issues. Null: all. */
-      kinds?: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused'> | null;
+      kinds?: Array<'delivery_failing' | 'circuit_open' | 'transform_failing' | 'schema_refusing' | 'signature_failing' | 'warehouse_not_writable' | 'quota_reached' | 'ingest_refused' | 'notification_failing'> | null;
       /** Only issues of these sources. Null: all. */
       sourceIds?: Array<string> | null;
       /** Only issues of these routes. Null: all. */
@@ -3298,6 +3456,10 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   resetCircuit: 'POST /api/routes/{id}/reset-circuit',
   configureCircuit: 'PATCH /api/routes/{id}/circuit-config',
   previewRoute: 'POST /api/routes/{id}/preview',
+  pauseRoute: 'POST /api/routes/{id}/pause',
+  resumeRoute: 'POST /api/routes/{id}/resume',
+  pauseDestination: 'POST /api/destinations/{id}/pause',
+  resumeDestination: 'POST /api/destinations/{id}/resume',
   deleteDestinations: 'DELETE /api/destinations/bulk',
   pauseRoutes: 'POST /api/routes/bulk-pause',
   deleteRoutes: 'POST /api/routes/bulk-delete',
@@ -3346,6 +3508,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   retryDelivery: 'POST /api/deliveries/{id}/retry',
   cancelDelivery: 'POST /api/deliveries/{id}/cancel',
   replayDelivery: 'POST /api/deliveries/{id}/replay',
+  actOnDeliveries: 'POST /api/deliveries/bulk',
   listIssues: 'GET /api/issues',
   getIssue: 'GET /api/issues/{id}',
   updateIssue: 'PATCH /api/issues/{id}',

@@ -69,8 +69,11 @@ export function nextCircuit(circuit: Circuit, rule: CircuitRule, event: CircuitE
   }
 }
 
+/** What decides whom it admits. */
+type Admitting = Pick<Circuit, 'state'> & { probe: { deliveryId: string } | null };
+
 /** Whether a primary delivery may be attempted. */
-export function admits(circuit: Pick<Circuit, 'state' | 'probe'>, deliveryId: string): boolean {
+export function admits(circuit: Admitting, deliveryId: string): boolean {
   return circuit.state === 'closed' || isProbe(circuit, deliveryId);
 }
 
@@ -80,7 +83,7 @@ export function changesAt(circuit: Circuit, rule: CircuitRule): number | null {
   return circuit.probe?.until ?? null;
 }
 
-function isProbe({ state, probe }: Pick<Circuit, 'state' | 'probe'>, deliveryId: string): boolean {
+function isProbe({ state, probe }: Admitting, deliveryId: string): boolean {
   return state === 'half_open' && probe?.deliveryId === deliveryId;
 }
 

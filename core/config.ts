@@ -163,8 +163,10 @@ const variables = {
   HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
   HOOKYARD_PAGERDUTY_URL: { schema: base },
   HOOKYARD_OPSGENIE_URL: { schema: base },
+  HOOKYARD_PROVIDER_KEYS_URL: { schema: base },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
+  DATABASE_DIRECT_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
   HOOKYARD_LOG_FORMAT: { schema: oneOf(['json', 'text']), default: 'json' },
@@ -210,6 +212,9 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   }
   if (values.HOOKYARD_PROXY_PROTOCOL === true && values.HOOKYARD_TRUSTED_PROXIES === undefined) {
     problems.push('HOOKYARD_TRUSTED_PROXIES must name the proxies, because HOOKYARD_PROXY_PROTOCOL is on');
+  }
+  if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
+    problems.push('DATABASE_URL must name the same database, because DATABASE_DIRECT_URL is set');
   }
   // Three eighths of it, what one client address may hold (api/body-memory-budget.ts), must hold the largest webhook with the
   // overhead of its chunks.

@@ -13,6 +13,7 @@ const MAIL_PORTS = [25, 465, 587];
 type Settled = Pick<
   Settings,
   | 'DATABASE_URL'
+  | 'DATABASE_DIRECT_URL'
   | 'TEMPORAL_UI_URL'
   | 'SMTP_URL'
   | 'HOOKYARD_PORT'
@@ -31,6 +32,7 @@ export function ownServices(settings: Settled, temporalAddress: string): HostAnd
     ...apiService(settings, settings.HOOKYARD_PORT),
     ...metricsPorts(settings).flatMap((port) => apiService({ HOOKYARD_HOST: settings.HOOKYARD_METRICS_HOST }, port)),
     ...database(settings.DATABASE_URL),
+    ...database(settings.DATABASE_DIRECT_URL),
     hostAndPort(temporalAddress) ?? { host: temporalAddress, port: TEMPORAL_PORT },
     ...web(settings.TEMPORAL_UI_URL),
     ...mail(settings.SMTP_URL),

@@ -26,6 +26,16 @@ export function viewPayload(bytes: Buffer): PayloadView {
   }
 }
 
+/** Whether a body that is UTF-8 is JSON as everything here sees it: it parses, and does not nest too deeply. */
+export function isJsonText(text: string): boolean {
+  try {
+    const payload: unknown = JSON.parse(text);
+    return !(hasManyLevels(text) && nestsTooDeeply(payload));
+  } catch {
+    return false;
+  }
+}
+
 /** Whether a text has more opening brackets than levels are allowed, a cheap test, so that most texts need no full scan. */
 function hasManyLevels(text: string): boolean {
   const brackets = /[[{]/g;

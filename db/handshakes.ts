@@ -7,16 +7,18 @@ export interface Handshaken {
   sourceId: string;
   kind: string;
   at: Date;
+  /** What the owner needs to go on, encrypted; null: nothing. */
+  shown: string | null;
 }
 
 // One statement for all sources, in the order of their ids. A source that is being changed or deleted is left out: nobody waits for it.
 const RECORD = `
-insert into source_handshakes as h (source_id, organization_id, kind, answered_at)
-select s.id, s.organization_id, n.kind, n.at
-from json_to_recordset($1::json) as n("sourceId" text, kind text, at timestamptz)
+insert into source_handshakes as h (source_id, organization_id, kind, answered_at, shown)
+select s.id, s.organization_id, n.kind, n.at, n.shown
+from json_to_recordset($1::json) as n("sourceId" text, kind text, at timestamptz, shown text)
 join lateral (select id, organization_id from sources where id = n."sourceId" for key share skip locked) s on true
 order by s.id
-on conflict (source_id) do update set kind = excluded.kind, answered_at = excluded.answered_at
+on conflict (source_id) do update set kind = excluded.kind, answered_at = excluded.answered_at, shown = excluded.shown
 where h.answered_at <= excluded.answered_at`;
 
 /** Stores them; each source at most once. @throws a database error */
@@ -31,11 +33,11 @@ export async function lastHandshakes(
   sourceIds: string[],
 ): Promise<Map<string, Omit<Handshaken, 'sourceId'>>> {
   const { rows } = await db.query<Handshaken>(
-    `select source_id as "sourceId", kind, answered_at as at from source_handshakes
+    `select source_id as "sourceId", kind, answered_at as at, shown from source_handshakes
      where organization_id = $1 and source_id = any($2::text[])`,
     [organizationId, sourceIds],
   );
-  return new Map(rows.map(({ sourceId, kind, at }) => [sourceId, { kind, at }]));
+  return new Map(rows.map(({ sourceId, ...handshake }) => [sourceId, handshake]));
 }
 
 export interface SentSecret {

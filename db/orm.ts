@@ -5,13 +5,16 @@ import type pg from 'pg';
 import './connections/column-types.ts';
 import { entities } from './entities.ts';
 import { lastStepSubscriber } from './last-step.ts';
+import { keepSettings } from './connections/keep-settings.ts';
 import { dropReadOnlyConnections } from './connections/pool.ts';
 import { shareConnections } from './connections/pool-turns.ts';
+import { OWN_SESSIONS, type Pooling } from './connections/pooling.ts';
 import { hideQuotedValues } from './connections/quoted-values.ts';
-import { startOptions } from './connections/start-options.ts';
-import { actAs, bindToOrganizations } from './tenants/connections.ts';
+import { bindToOrganizations } from './tenants/connections.ts';
 
 export type { EntityManager, MikroORM };
+
+const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
  * Prepares the object mapper; connections are opened on first use.
@@ -19,15 +22,22 @@ export type { EntityManager, MikroORM };
  * @param poolSize most connections it may hold
  * @param options.alone whether there is only one organization, for which all of them are
  * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
+ * @param options.pooling what a pooler between does with sessions; by default there is none, or each connection has its own
  */
 export function createOrm(
   databaseUrl: string,
   poolSize: number,
-  { alone = () => true, tenantRole = null }: { alone?: () => boolean; tenantRole?: string | null } = {},
+  {
+    alone = () => true,
+    tenantRole = null,
+    pooling = OWN_SESSIONS,
+  }: { alone?: () => boolean; tenantRole?: string | null; pooling?: Pooling } = {},
 ): MikroORM {
-  const start = startOptions(databaseUrl, tenantRole ? [actAs(tenantRole)] : []);
+  const settings = { statement_timeout: String(STATEMENT_TIMEOUT_MS), ...(tenantRole && { role: tenantRole }) };
+  // The object mapper does not read them from the URL.
+  const options = new URL(databaseUrl).searchParams.get('options');
   return new MikroORM({
-    clientUrl: start.url,
+    clientUrl: databaseUrl,
     entities,
     subscribers: [lastStepSubscriber],
     namingStrategy: UnderscoreNamingStrategy,
@@ -35,12 +45,12 @@ export function createOrm(
     driverOptions: {
       application_name: 'hookyard-api',
       connectionTimeoutMillis: 3000,
-      statement_timeout: 10_000,
-      ...(start.options !== '' && { options: start.options }),
+      ...(options && { options }),
       onPoolCreated: (pool: pg.Pool) => {
+        keepSettings(pool, settings, pooling);
         dropReadOnlyConnections(pool);
         hideQuotedValues(pool);
-        if (tenantRole) bindToOrganizations(pool, tenantRole);
+        if (tenantRole) bindToOrganizations(pool, tenantRole, pooling);
         shareConnections(pool, { max: poolSize, reserved: 0, alone });
       },
     },

@@ -1,6 +1,6 @@
 // Parameters of hand-written statements. They are sanitized, so that PostgreSQL can store any text from a webhook, a destination,
 // a store or a transform. The records of the management API refuse such text instead (api/validation.ts).
-import pg from 'pg';
+import type pg from 'pg';
 import { cleanJson, cleanText } from '../core/clean-text.ts';
 
 /** A value as a parameter of type json or jsonb. No other JSON may be given to a statement: in a text, an escape is just text. */
@@ -8,13 +8,10 @@ export function jsonParameter(value: unknown): string {
   return cleanJson(JSON.stringify(value));
 }
 
-/** A connection whose text parameters are clean. */
-export class CleanClient extends pg.Client {
-  constructor(config?: string | pg.ClientConfig) {
-    super(config);
-    const query = this.query.bind(this) as (...args: unknown[]) => unknown;
-    this.query = ((...args: unknown[]) => query(...args.map(cleanArgument))) as typeof this.query;
-  }
+/** Makes the text parameters of all further statements of a connection clean. */
+export function cleanParameters(client: pg.Client): void {
+  const query = client.query.bind(client) as (...args: unknown[]) => unknown;
+  client.query = ((...args: unknown[]) => query(...args.map(cleanArgument))) as typeof client.query;
 }
 
 /** An argument of `query`: the statement, its parameters, or both in one object. */

@@ -19,6 +19,9 @@ export const PRIMARY_DESTINATION = 'coalesce(d.original_destination_id, d.destin
 /** The smallest id of a warehouse: those of all other destinations come before it. */
 export const FIRST_WAREHOUSE = `'dst_wh_'`;
 
+/** Whether an operator has paused a route or destination. @param circuit the alias of its row of `circuits` */
+export const pauseBlocks = (circuit: string): string => `${circuit}.paused_since is not null`;
+
 /**
  * Whether a circuit blocks a primary delivery (`admits` of core/circuit.ts says the opposite). An open one has no probe.
  * @param circuit the alias of a row of `circuits`
@@ -71,7 +74,7 @@ export const NOTIFY_RELAYS = `notify ${OUTBOX_CHANNEL}`;
 /** Makes a worker check the circuits when the statement commits. */
 export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
 
-type OutboxColumn = 'delivery_id' | 'destination_id' | 'shard' | 'failover_of' | 'resume';
+type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'failover_of' | 'resume';
 
 /**
  * Puts deliveries into the outbox: an insert into `outbox as o`, up to its `from`.
@@ -103,9 +106,12 @@ export function toOutbox(row: string, values: Partial<Record<OutboxColumn, strin
 export const outboxRow = (delivery: string, destinationId = `${delivery}.destination_id`): string =>
   `(o.destination_id = ${destinationId} and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id)`;
 
-/** Condition: a row `h` of `held_deliveries` belongs to a delivery. @param delivery the alias of a row with id and route_id */
+/**
+ * Condition: a row `h` of `held_deliveries` belongs to a delivery: its route holds it, or its destination, which is paused.
+ * @param delivery the alias of a row with id, route_id and destination_id
+ */
 export const heldRow = (delivery: string): string =>
-  `(h.route_id = ${delivery}.route_id and h.delivery_id = ${delivery}.id)`;
+  `(h.route_id = any(array[${delivery}.route_id, ${delivery}.destination_id]) and h.delivery_id = ${delivery}.id)`;
 
 /**
  * CTEs `unqueued` and `unheld`: remove ended deliveries from the outbox and from the held ones.

@@ -74,7 +74,7 @@ async function start(settings: Settings): Promise<void> {
       apiPort = await claimPort(settings.HOOKYARD_PORT, 'HOOKYARD_PORT', 'the API', settings.HOOKYARD_HOST);
     },
     async onDatabase(ownerUrl) {
-      const url = settings.HOOKYARD_MIGRATE_DATABASE_URL ?? ownerUrl;
+      const url = settings.HOOKYARD_MIGRATE_DATABASE_URL ?? settings.DATABASE_DIRECT_URL ?? ownerUrl;
       prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
       if (!settings.DATABASE_URL) await grantServices(url);
     },
@@ -205,7 +205,9 @@ async function printReady(
   const dataDir = settings.HOOKYARD_DATA_DIR;
   log(`ready (${seconds(performance.now() - began)})`);
   const apiUrl = roles.api?.url ?? '';
-  const consoleUrl = settings.HOOKYARD_CONSOLE ? await consoleLink(runtimeUrl, organization.id, apiUrl) : null;
+  const consoleUrl = settings.HOOKYARD_CONSOLE
+    ? await consoleLink(settings.DATABASE_DIRECT_URL ?? runtimeUrl, organization.id, apiUrl)
+    : null;
   for (const line of firstSteps({ apiUrl, consoleUrl, temporalUiUrl, createdKey, keyFile, dataDir })) console.log(line);
 }
 

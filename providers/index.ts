@@ -3,6 +3,8 @@ import type { Provider } from './provider.ts';
 import { adyen } from './adyen.ts';
 import { airtable } from './airtable.ts';
 import { asana } from './asana.ts';
+import { auth0 } from './auth0.ts';
+import { awsSns } from './aws-sns.ts';
 import { azureEventGrid } from './azure-event-grid.ts';
 import { bitbucket } from './bitbucket.ts';
 import { braintree } from './braintree.ts';
@@ -19,6 +21,7 @@ import { dropbox } from './dropbox.ts';
 import { elevenlabs } from './elevenlabs.ts';
 import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
+import { googlePubsub } from './google-pubsub.ts';
 import { hubspot } from './hubspot.ts';
 import { intercom } from './intercom.ts';
 import { jira } from './jira.ts';
@@ -26,11 +29,15 @@ import { linear } from './linear.ts';
 import { mailgun } from './mailgun.ts';
 import { meta } from './meta.ts';
 import { microsoftGraph } from './microsoft-graph.ts';
+import { monday } from './monday.ts';
+import { notion } from './notion.ts';
 import { nylas } from './nylas.ts';
 import { okta } from './okta.ts';
 import { openai } from './openai.ts';
 import { paddle } from './paddle.ts';
 import { pagerduty } from './pagerduty.ts';
+import { paypal } from './paypal.ts';
+import { plaid } from './plaid.ts';
 import { postmark } from './postmark.ts';
 import { replicate } from './replicate.ts';
 import { resend } from './resend.ts';
@@ -63,6 +70,8 @@ export const providers: readonly Provider[] = [
   adyen,
   airtable,
   asana,
+  auth0,
+  awsSns,
   azureEventGrid,
   bitbucket,
   braintree,
@@ -79,6 +88,7 @@ export const providers: readonly Provider[] = [
   elevenlabs,
   github,
   gitlab,
+  googlePubsub,
   hubspot,
   intercom,
   jira,
@@ -86,11 +96,15 @@ export const providers: readonly Provider[] = [
   mailgun,
   meta,
   microsoftGraph,
+  monday,
+  notion,
   nylas,
   okta,
   openai,
   paddle,
   pagerduty,
+  paypal,
+  plaid,
   postmark,
   replicate,
   resend,

@@ -226,7 +226,7 @@ async function runMocha({ name, args, lane, environment, collected }: Part, stac
 /** The caller's environment without Hookyard's settings, pointing at the stack when there is one. */
 function testEnvironment(lane: LaneSetting, stack?: Stack): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(
-    ([name]) => !/^(HOOKYARD_|TEMPORAL_|SMTP_|DATABASE_URL$|LOG_LEVEL$)/.test(name),
+    ([name]) => !/^(HOOKYARD_|TEMPORAL_|SMTP_|DATABASE_(DIRECT_)?URL$|LOG_LEVEL$)/.test(name),
   );
   return {
     ...Object.fromEntries(inherited),

@@ -2,19 +2,20 @@
 // (db/circuits/circuits.ts), so no change is lost with the process that made it.
 import type { Client } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
+import { isId } from '../core/ids.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import { PollLoop, type Rest } from '../core/poll-loop.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { throttled } from '../core/throttled-log.ts';
-import { claimDueCircuits, type DueCircuit } from '../db/circuits/circuits.ts';
+import { claimDueCircuits, type DueCircuit } from '../db/circuits/wake-ups.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { circuit } from '../workflows/circuit.ts';
 import { circuitChanged } from '../workflows/messages.ts';
 import { circuitWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
-import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
+import { destinationIdAttribute, organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 
 // Temporal takes about 5 signals a second for one workflow, so polls are at least this far apart, nudged or not.
 const SHORTEST_REST_MS = 200;
@@ -40,18 +41,21 @@ export function watchCircuits({ pool, client, log }: { pool: Pool; client: Clien
   });
 }
 
-/** Signals the workflow of a circuit, starting it when it does not run. */
-async function wakeCircuit(client: Client, { routeId, organizationId, routeName }: DueCircuit): Promise<void> {
+/** Signals the workflow of a circuit, or of a paused destination, starting it when it does not run. */
+async function wakeCircuit(client: Client, { routeId, organizationId, name }: DueCircuit): Promise<void> {
+  const isRoute = isId('rte', routeId);
   await client.workflow.signalWithStart<typeof circuit>('circuit', {
     workflowId: circuitWorkflowId(routeId),
     taskQueue: TASK_QUEUE,
     args: [{ organizationId, routeId }],
     ...inTurnOf(organizationId),
     signal: circuitChanged,
-    staticSummary: summaryLine(`Circuit breaker of ${routeName ?? 'a deleted route'}`),
+    staticSummary: summaryLine(
+      isRoute ? `Circuit breaker of ${name ?? 'a deleted route'}` : `Pause of ${name ?? 'a deleted destination'}`,
+    ),
     typedSearchAttributes: new TypedSearchAttributes([
       { key: organizationIdAttribute, value: organizationId },
-      { key: routeIdAttribute, value: routeId },
+      { key: isRoute ? routeIdAttribute : destinationIdAttribute, value: routeId },
     ]),
   });
 }

@@ -5,6 +5,7 @@ import { endWithParent, onEndRequest } from '../core/end-request.ts';
 import { createLog, exitWith, type Log, logForNode } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
+import { findDatabase } from '../db/connections/database.ts';
 import { prepareDatabase } from '../db/schema/prepare.ts';
 import { temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
@@ -31,14 +32,18 @@ async function main(log: Log): Promise<void> {
   const metrics = await temporalMetrics(settings, log);
   installTemporalRuntime(log, metrics?.options);
   const temporal = temporalConnectionOptions();
-  await waitFor('PostgreSQL (DATABASE_URL)', log, () => prepareDatabase(settings, databaseUrl));
+  const database = await waitFor('PostgreSQL (DATABASE_URL)', log, async () => {
+    const found = await findDatabase(settings, databaseUrl, log);
+    await prepareDatabase(settings, found.directUrl);
+    return found;
+  });
   await waitFor(`Temporal at ${temporal.connectionOptions.address} (TEMPORAL_ADDRESS)`, log, async () => {
     const connection = await NativeConnection.connect(temporal.connectionOptions);
     await ensureNamespace(connection, temporal.namespace, (details) =>
       log.warn({ details }, 'Temporal does not let this client set up its namespace'),
     ).finally(() => connection.close());
   });
-  const worker = await runWorker(settings, databaseUrl, temporal, log, metrics?.text);
+  const worker = await runWorker(settings, database, temporal, log, metrics?.text);
   log.info('the worker is ready');
   process.send?.({ type: 'ready' });
   endWith(worker.stop, settings, log);

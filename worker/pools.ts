@@ -5,6 +5,7 @@ import { workerConnections } from '../core/database-connections.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
+import type { Database } from '../db/connections/database.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
@@ -15,24 +16,25 @@ const HOT_LOCK_TIMEOUT_MS = 1000;
 // hot path. Polls for warehouses read much; their pool is opened when there is something to write.
 export function openPools(
   settings: Settings,
-  databaseUrl: string,
+  { url, pooling }: Database,
   log: Log,
 ): { hotPool: Pool; pool: Pool; warehousePool: Pool } {
   const { hot, commands, warehouses } = workerConnections(settings);
   const common = {
     name: 'hookyard-worker',
+    pooling,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError: (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke'),
   };
   return {
-    hotPool: createPool(databaseUrl, {
+    hotPool: createPool(url, {
       ...common,
       max: hot,
       lockTimeoutMs: HOT_LOCK_TIMEOUT_MS,
       hotPath: true,
     }),
-    pool: createPool(databaseUrl, { ...common, max: commands }),
-    warehousePool: createPool(databaseUrl, { ...common, max: warehouses }),
+    pool: createPool(url, { ...common, max: commands }),
+    warehousePool: createPool(url, { ...common, max: warehouses }),
   };
 }
 

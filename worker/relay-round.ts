@@ -72,7 +72,7 @@ async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
   return claimed;
 }
 
-/** Deliveries that the circuit of their route blocks go to a failover destination, or are held. @returns the others */
+/** Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination. @returns the others */
 function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const blocked = claimed.filter((row) => row.blockedBy !== null);
   const fresh = blocked.filter((row) => row.resume !== 'waiting');

@@ -49,6 +49,7 @@ import { startTracing } from '../telemetry/tracing.ts';
 import { startWorkerMetrics } from './metrics.ts';
 import { startAlerts } from './alerts.ts';
 import { apiBase, startNotifications } from './notifications.ts';
+import type { Database } from '../db/connections/database.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { closeAll, openPools } from './pools.ts';
 import { type Relay, startRelay } from './relay.ts';
@@ -89,7 +90,7 @@ const HOUR_MS = 3_600_000;
  */
 export async function runWorker(
   settings: Settings,
-  databaseUrl: string,
+  database: Database,
   temporal: TemporalConnection,
   log: Log,
   temporalMetrics?: () => Promise<string | undefined>,
@@ -103,7 +104,7 @@ export async function runWorker(
     bundleWorkflows(temporalLogger(log)),
   ]);
   const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
-  const { hotPool, pool, warehousePool } = openPools(settings, databaseUrl, log);
+  const { hotPool, pool, warehousePool } = openPools(settings, database, log);
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
@@ -168,7 +169,7 @@ export async function runWorker(
   const common: WorkerDeps = { connection, namespace: temporal.namespace, dataConverter, settings, log };
   const worker = await startMainWorker(common, settings, workflowBundle, createActivities(activityDeps));
   const schedules = keepSchedules(client, connection, log);
-  const session = holdSession(databaseUrl, owner, () => shards.hadTrouble(), log);
+  const session = holdSession(database.directUrl, owner, () => shards.hadTrouble(), log);
   const shards = holdShards({ pool: hotPool, name: owner, session, log });
   const running = startRelay({
     hotPool,
@@ -194,7 +195,7 @@ export async function runWorker(
   const exchange = exchangeConcurrency({ pool, log }, owner, places);
   const circuits = watchCircuits({ pool, client, log });
   const listener = listenForDeliveries(
-    databaseUrl,
+    database.directUrl,
     (news) => (news === 'circuits' ? circuits.nudge() : running.nudge()),
     log,
   );

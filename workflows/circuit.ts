@@ -1,5 +1,6 @@
-// The circuit of one route, from its opening until it is closed and all held deliveries are released. PostgreSQL has the state;
-// this workflow has the timers, and shows operators what is happening.
+// The circuit of one route, from its opening until it is closed and all held deliveries are released; and a pause of a route or
+// destination, from its beginning until all it held is released. PostgreSQL has the state; this workflow has the timers, and shows
+// operators what is happening.
 import {
   condition,
   continueAsNew,
@@ -21,6 +22,7 @@ const { advanceCircuit } = proxyActivities<Activities>({
 });
 
 const SUSPENDED = 'The organization is suspended';
+const PAUSED = 'Paused by an operator';
 
 export async function circuit(input: CircuitInput): Promise<void> {
   const news = { changed: false, reset: false };
@@ -62,9 +64,10 @@ async function untilNews(isNews: () => boolean, advice: CircuitAdvice): Promise<
   else if (advice.waitMs > 0) await condition(isNews, advice.waitMs, { summary: waitSummary(advice) });
 }
 
-function waitSummary({ state, suspended }: CircuitAdvice): string {
-  if (suspended) return SUSPENDED;
-  return state === 'open' ? 'Cooldown of the circuit' : 'Deadline of the probe';
+function waitSummary(advice: CircuitAdvice): string {
+  if (advice.suspended) return SUSPENDED;
+  if (advice.state === 'closed') return PAUSED;
+  return advice.state === 'open' ? 'Cooldown of the circuit' : 'Deadline of the probe';
 }
 
 /** The "Current Details" in the Temporal UI. */
@@ -72,6 +75,7 @@ function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
   if (advice.suspended) {
     return `**Suspended**: ${countOf(advice.held, 'delivery', 'deliveries')} of this route are held until an operator resumes the organization (\`hookyard orgs resume\`).`;
   }
+  if (advice.state === 'closed' && advice.paused) return describePause(routeId, advice.paused, advice.held);
   if (advice.state === 'closed') {
     return advice.held === 0
       ? '**Closed**: nothing is held.'
@@ -84,6 +88,15 @@ function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
     signalChoices(
       '`resetCircuit` closes the circuit now and releases what is held. While the destination is still down, it opens again.',
     ),
+  );
+}
+
+function describePause(id: string, { until }: { until: string | null }, held: number): string {
+  const isRoute = id.startsWith('rte_');
+  const end = until === null ? '' : ` It ends by itself at ${until}.`;
+  return paragraphs(
+    `**Paused**: nothing is sent ${isRoute ? 'to the destinations of this route' : 'to this destination'}, and ${countOf(held, 'delivery', 'deliveries')} were held at ${new Date().toISOString()}.${end}`,
+    `To resume it: \`POST /api/${isRoute ? 'routes' : 'destinations'}/${id}/resume\`. What is held is then released in order of receipt.`,
   );
 }
 

@@ -47,7 +47,7 @@ export async function attemptUntilRecorded(run: Run, attempt: number): Promise<M
       continue;
     }
     if (outcome.status === 'held') {
-      if (await cancelledWhileHeld(run)) return null;
+      if (await cancelledWhileHeld(run, outcome.pausedBy)) return null;
     } else if (outcome.status === 'deferred') {
       if (await cancelledBeforeSlot(run, request, outcome)) return null;
     } else return outcome;
@@ -116,14 +116,14 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: 
 
 /**
  * Waits until the route's circuit lets the delivery continue: as a probe, because it is closed, or to find that a failover
- * destination took over. @returns whether a cancel came first
+ * destination took over; or until what `pausedBy` names is resumed. @returns whether a cancel came first
  */
-async function cancelledWhileHeld(run: Run): Promise<boolean> {
+async function cancelledWhileHeld(run: Run, pausedBy?: 'route' | 'destination'): Promise<boolean> {
   const { view, requests } = run;
   const before = view.status;
   view.status = 'circuit_open';
   showStatus(run, 'circuit_open');
-  setCurrentDetails(texts.held(run));
+  setCurrentDetails(pausedBy ? texts.paused(run, pausedBy) : texts.held(run));
   // A `release` that came before the outcome counts. An extra one only causes another check.
   await condition(() => requests.release || requests.cancel || requests.retry);
   requests.release = false;

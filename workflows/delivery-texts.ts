@@ -118,6 +118,16 @@ function waitingForSlot({ view }: Facts): string {
   );
 }
 
+/** Held by a pause of its route or destination. */
+export function paused(facts: Facts, what: 'route' | 'destination'): string {
+  return paragraphs(
+    `**Held**: its ${what} is paused, so nothing is sent. It goes on by itself when an operator resumes the ${what}. Waiting uses up no attempt.`,
+    signalChoices(CANCEL),
+    `To resume it: \`POST /api/${what}s/{id}/resume\`.`,
+    seeAlso(facts),
+  );
+}
+
 export function held(facts: Facts): string {
   const { routeId } = facts.belongs;
   const circuit = routeId === undefined ? 'circuit' : workflowReference(circuitWorkflowId(routeId), 'circuit');

@@ -1,11 +1,11 @@
 // Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
-// circuit blocks it, and its destination has a place and, under a rate limit, a slot.
+// circuit or pause blocks it, and its destination has a place and, under a rate limit, a slot.
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
-import { isBlocked } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
+import { isBlocked } from '../../db/circuits/pauses.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
@@ -75,7 +75,7 @@ export async function admit(
   if (body === null) return endWithoutAttempt(deps, context, PAYLOAD_REMOVED);
   const deferral = await awaitSlot(deps, context, destination, request);
   if (deferral) return deferral;
-  // The circuit may have opened during the wait for the slot.
+  // The circuit may have opened during the wait for the slot, or a pause begun.
   if (destination.rateLimitPerMinute !== null && (await isBlockedNow(deps, context))) return RELOAD;
   return { ...required, context, body };
 }
@@ -101,9 +101,8 @@ export function routeOf({ configs }: AttemptDeps, context: AttemptContext): Prom
 /** Only attempts of primary deliveries concern the circuit of their route. */
 export const isPrimary = ({ originalDestinationId }: AttemptContext) => originalDestinationId === null;
 
-async function isBlockedNow(deps: AttemptDeps, context: AttemptContext): Promise<boolean> {
-  const { routeId, deliveryId } = context;
-  return routeId !== null && isPrimary(context) && (await isBlocked(deps.pool, routeId, deliveryId));
+function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<boolean> {
+  return isBlocked(pool, { ...context, inCircuit: isPrimary(context) });
 }
 
 /** Whether the circuit has opened since the delivery was loaded, by attempts of this process. */
@@ -121,14 +120,19 @@ export async function hasJustOpened(
   return false;
 }
 
-/** The outcome of a delivery that the circuit of its route blocks; null: it is no longer blocked. */
+/** The outcome of a delivery that the circuit of its route blocks, or a pause; null: it is no longer blocked. */
 async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
-  const { deliveryId, eventId, routeId, statusCode, error } = context;
-  if (routeId === null) return null;
-  const diversions = await divertBlocked(deps.pool, [{ deliveryId, routeId, hasWorkflow: lane === 'workflow' }]);
-  const diversion = diversions.get(deliveryId);
+  const { deliveryId, eventId, routeId, destinationId, statusCode, error } = context;
+  const hasWorkflow = lane === 'workflow';
+  const blocked = { deliveryId, routeId, destinationId, inCircuit: isPrimary(context), hasWorkflow };
+  const diversion = (await divertBlocked(deps.pool, [blocked])).get(deliveryId);
   if (!diversion) return null;
-  deps.log.info({ deliveryId, eventId, routeId, ...diversion }, 'not attempted: the circuit of the route is open');
+  const facts = { deliveryId, eventId, routeId, ...diversion };
+  if (diversion.status === 'held' && diversion.pausedBy !== undefined) {
+    deps.log.info({ ...facts, destinationId }, 'not attempted: the route or destination is paused');
+    return diversion;
+  }
+  deps.log.info(facts, 'not attempted: the circuit of the route is open');
   if (diversion.status === 'held') return { status: 'held' };
   return { status: 'failed_over', statusCode, error, takenOverBy: diversion.takenOverBy };
 }

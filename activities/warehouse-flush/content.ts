@@ -8,6 +8,7 @@ import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
+import { compressed } from '../../outbound/warehouses/compress.ts';
 import { applyTransform } from '../apply-transform.ts';
 import type { FlushDeps } from './deps.ts';
 import { TooSlowError, TransformTurns } from './transform-turns.ts';
@@ -49,7 +50,7 @@ export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promis
     turns.end();
   }
   const file = writer.finish();
-  return file.count === 0 ? { kind: 'empty' } : { kind: 'file', file };
+  return file.count === 0 ? { kind: 'empty' } : { kind: 'file', file: await compressed(file, batch.compression) };
 }
 
 /** Rows are made in threads: a mapping may search long in a payload. */
@@ -63,7 +64,7 @@ async function addRows(
   let index = 0;
   for await (const row of deps.compute.rows(
     batch.organizationId,
-    batch.fieldMapping,
+    batch,
     events.map(({ event }) => event),
   )) {
     const deliveryId = events[index]?.deliveryId ?? '';
@@ -106,7 +107,7 @@ async function eventsOf(
 ): Promise<WrittenEvent[]> {
   const contexts = await loadAttempts(deps.hotPool, page);
   const found = page.flatMap(({ deliveryId }) => contexts.get(deliveryId) ?? []);
-  const rows = await pMap(found, (context) => turns.run(() => rowOf(deps, context)), {
+  const rows = await pMap(found, (context) => turns.run(() => rowOf(deps, batch, context)), {
     concurrency: TRANSFORMS_AT_ONCE,
   });
   await endUnwritable(deps, batch, rows);
@@ -116,8 +117,8 @@ async function eventsOf(
 type Row = WrittenEvent | ({ deliveryId: string } & Ending);
 
 /** An event after its route's transform, or how its delivery ends. */
-async function rowOf(deps: FlushDeps, context: AttemptContext): Promise<Row> {
-  const { deliveryId, eventId, sourceSlug, eventHeaders, body, receivedAt } = context;
+async function rowOf(deps: FlushDeps, { frozenAt }: BatchUnderWay, context: AttemptContext): Promise<Row> {
+  const { deliveryId, eventId, routeId, replayOf, sourceSlug, eventHeaders, body, receivedAt } = context;
   if (sourceSlug === null || eventHeaders === null || receivedAt === null) {
     return { deliveryId, ending: 'cancelled', reason: openError(ownWords`The source of the event was deleted`) };
   }
@@ -131,8 +132,12 @@ async function rowOf(deps: FlushDeps, context: AttemptContext): Promise<Row> {
     deliveryId,
     event: {
       id: eventId,
+      deliveryId,
       source: sourceSlug,
+      routeId,
+      replayOf,
       receivedAt,
+      writtenAt: frozenAt,
       headers: lowercased(content.headers),
       body: content.body,
     },

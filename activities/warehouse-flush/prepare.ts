@@ -11,6 +11,7 @@ import {
 } from '../../core/warehouse/batching.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
+import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { databaseTime } from '../../db/clock.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
@@ -31,6 +32,7 @@ import type { WarehouseAdvice } from '../types.ts';
 import { type FlushDeps, openDestination } from './deps.ts';
 
 const END_STEP = 1000;
+const HOLD_STEP = 1000;
 // While the organization is suspended; resuming it wakes the workflow.
 const SUSPENDED_MS = 600_000;
 
@@ -69,8 +71,8 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
     const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
     const waiting = await withoutEnded(deps, key, rows, { ...form.config, open, nowMs });
     if (rows.length === 0) return idle(deps, key);
-    // The ended ones are removed now; there may be others behind them.
-    if (waiting.length < rows.length) return nextBatch(deps, key, form);
+    // The ended ones are removed now, and paused ones held; there may be others behind them.
+    if (waiting.length < rows.length || (await holdPaused(deps, key, rows))) return nextBatch(deps, key, form);
     plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
     if (plan !== null) break;
   }
@@ -82,6 +84,21 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
   await noteFilling(deps.pool, key, { ...plan, snapshot });
   const waiting = plan.batches.reduce((sum, { events }) => sum + events, 0);
   return { state: 'filling', waiting, waitMs: Math.max(0, plan.waitMs) };
+}
+
+/**
+ * Holds deliveries whose route or destination is paused (PAUSE-15).
+ * @returns whether there were any; one that has ended, or that was resumed meanwhile, is none
+ */
+async function holdPaused({ pool }: FlushDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
+  const paused = rows.filter(({ isPaused }) => isPaused).slice(0, HOLD_STEP);
+  if (paused.length === 0) return false;
+  const blocked = paused.map(({ deliveryId, routeId }) => ({
+    ...{ deliveryId, routeId, destinationId },
+    inCircuit: false,
+    hasWorkflow: false,
+  }));
+  return (await divertBlocked(pool, blocked)).size > 0;
 }
 
 interface Waiting extends WaitingDelivery {
@@ -143,14 +160,16 @@ async function freeze(
   { config, fieldMapping }: Form,
   { id, partition, members }: Extract<BatchPlan<Waiting>, { kind: 'due' }> & { id: string },
 ): Promise<BatchUnderWay> {
-  const { fileFormat, partitionBy, prefix } = config;
+  const { fileFormat, compression, payloadColumn, partitionBy, prefix } = config;
   const events = members.map(({ receivedAt, source }) => ({ receivedAt: new Date(receivedAt), source }));
   const batch = await freezeBatch(deps.pool, {
     ...key,
     id,
     partition,
-    key: objectKey({ id, events, prefix, partitionBy, fileFormat }),
+    key: objectKey({ id, events, prefix, partitionBy, fileFormat, compression }),
     fileFormat,
+    compression,
+    payloadColumn,
     fieldMapping,
     waitingSince: new Date(Math.min(...members.map(({ since }) => since))),
     bytes: members.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -71,11 +71,19 @@ export function readWarehouseItem(type: WarehouseType, given: unknown): Warehous
     input: {
       name,
       ...field.sent({ ...optional, enabled }),
-      ...(!whole && { config: checkConfig(type, present, null, redacted) }),
+      ...(!whole && { config: withoutDefaults(present, checkConfig(type, present, null, redacted)) }),
       ...(fieldMapping !== undefined && { fieldMapping: checkFieldMapping(fieldMapping) }),
     },
     redacted,
   };
+}
+
+/**
+ * The members that a file has, as they were checked. A new warehouse gets the defaults of the others later, an existing one keeps
+ * what it has: a file of an earlier release must not change the form of its files.
+ */
+function withoutDefaults(given: unknown, checked: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(checked).filter(([name]) => isObject(given) && Object.hasOwn(given, name)));
 }
 
 /** The record of an item; `incomplete` when the file does not hold its credentials. @throws ApiError 400 */

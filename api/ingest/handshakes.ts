@@ -4,6 +4,8 @@ import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { PollLoop } from '../../core/poll-loop.ts';
 import { throttled } from '../../core/throttled-log.ts';
+import type { Reply } from '../../core/verification/handshakes.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type Handshaken, recordHandshakes } from '../../db/handshakes.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 
@@ -13,20 +15,23 @@ const MAX_PENDING = 10_000;
 
 export class Handshakes {
   readonly #pool: Queryable;
+  readonly #secretBox: SecretBox;
   readonly #log: Log;
   readonly #loop: PollLoop;
   #pending = new Map<string, Handshaken>();
 
-  constructor({ pool, log }: { pool: Queryable; log: Log }) {
+  constructor({ pool, secretBox, log }: { pool: Queryable; secretBox: SecretBox; log: Log }) {
     this.#pool = pool;
+    this.#secretBox = secretBox;
     this.#log = log;
     this.#loop = new PollLoop({ round: () => this.#store(), onError: (error) => this.#lost(error) });
   }
 
-  note(sourceId: string, kind: string, at: Date): void {
-    if (this.#pending.size < MAX_PENDING || this.#pending.has(sourceId)) {
-      this.#pending.set(sourceId, { sourceId, kind, at });
-    }
+  note(sourceId: string, { handshake: kind, shown }: Reply, at: Date): void {
+    if (this.#pending.size >= MAX_PENDING && !this.#pending.has(sourceId)) return;
+    // It may be a secret.
+    const sealed = shown === undefined ? null : this.#secretBox.encrypt(shown, sourceId);
+    this.#pending.set(sourceId, { sourceId, kind, at, shown: sealed });
   }
 
   /** Stores what is left. */

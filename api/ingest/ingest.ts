@@ -13,10 +13,12 @@ import { slackChallenge } from '../../core/signatures/index.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { TurnsFullError } from '../../core/turns.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
+import { NO_KEYS } from '../../core/verification/published/keys.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
+import type { ProviderKeys } from '../../outbound/provider-keys/index.ts';
 import type { BodyMemoryBudget } from '../body-memory-budget.ts';
 import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
@@ -31,13 +33,15 @@ import type { Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './issues.ts';
 import type { OrganizationUse, Place } from './organization-use.ts';
-import { asksForProof, closedBy, judge, unknownSource, type Verdict } from './proof.ts';
+import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import type { Refusals } from './refusals.ts';
 import { isRemembered } from './remembered.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 import { endingSpan, tracedWebhook } from './traced.ts';
+import { unavailable } from './unavailable.ts';
+import { confirmed, verifiedSource } from './verified-source.ts';
 import type { WriteOutcome } from './write-group.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
@@ -58,6 +62,7 @@ export interface IngestDeps {
   /** Undefined: traces are not sent. */
   tracing?: Tracing | undefined;
   handshakes: Handshakes;
+  providerKeys: ProviderKeys;
   /** Under which providers know this service. */
   baseUrl: () => string;
   issues: Pick<IngestIssues, 'accepted'>;
@@ -109,9 +114,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, NO_ORGANIZATION);
     const received = new Received({ ...arrival, body: Buffer.alloc(0) });
     const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
-    const verdict = judge(source, received, baseUrl());
+    const verdict = await judge(source, received, { baseUrl: baseUrl(), keysFor: () => NO_KEYS });
     if (verdict.kind !== 'handshake') return false;
-    handshakes.note(verdict.source.sourceId, verdict.reply.handshake, arrival.receivedAt);
+    handshakes.note(verdict.source.sourceId, verdict.reply, arrival.receivedAt);
     writeAnswer(ctx, handshakeAnswer(verdict.reply));
     return true;
   }
@@ -158,12 +163,12 @@ interface Stores {
 async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: Received): Promise<IngestAnswer> {
   const { routing, writer, backlog, quotas, gatekeeper, tracing, issues } = stores;
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const verdict = await verifiedSource(routing, arrival, received, stores.baseUrl());
+    const verdict = await verifiedSource(stores, arrival, received);
     const { source } = verdict;
     if (verdict.kind === 'handshake') {
-      const { reply } = verdict;
-      if (await isRemembered(stores, source, received, reply.remember)) {
-        stores.handshakes.note(source.sourceId, reply.handshake, received.receivedAt);
+      if (await isRemembered(stores, source, received, verdict.reply.remember)) {
+        const reply = await confirmed(stores.providerKeys, source, verdict.reply);
+        stores.handshakes.note(source.sourceId, reply, received.receivedAt);
         return handshakeAnswer(reply);
       }
       // Another secret came first.
@@ -261,28 +266,6 @@ async function requireOpenSource(routing: RoutingCache, arrival: Arrival): Promi
   if (closed !== null) throw closed;
 }
 
-/**
- * The source and the right signature, after the request was verified. A cached source accepts; only a current one refuses, or answers
- * a handshake, behind which no statement checks its version.
- */
-async function verifiedSource(
-  routing: RoutingCache,
-  arrival: Arrival,
-  received: Received,
-  baseUrl: string,
-): Promise<Exclude<Verdict, { kind: 'refused' }>> {
-  const { organizationSlug, sourceSlug } = received;
-  const known = await routing.get(organizationSlug, sourceSlug);
-  const verdict = judge(known, received, baseUrl);
-  if (verdict.kind === 'accepted') return verdict;
-  const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  const last = current === known ? verdict : judge(current, received, baseUrl);
-  arrival.source = current;
-  if (last.kind !== 'refused') return last;
-  arrival.cause = last.cause;
-  throw last.error;
-}
-
 /** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */
 function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const flat: Record<string, string> = {};
@@ -341,10 +324,4 @@ function enterRoom(ctx: Koa.Context, source: string, organization: string): void
   const { room, client }: ApiState = ctx.state;
   if (room.enter({ client: client.client, source, organization })) return;
   throw unavailable('Too many webhooks of this source are under way');
-}
-
-function unavailable(reason: string): ApiError {
-  return new ApiError(503, 'UNAVAILABLE', `${reason}; nothing was stored, send it again`, undefined, {
-    'Retry-After': '1',
-  });
 }

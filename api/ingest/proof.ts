@@ -9,7 +9,7 @@ import { isIngestAddress } from '../../core/ingest-token.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
 import { ApiError, suspended } from '../errors.ts';
-import { judgeProvided } from './provided.ts';
+import { judgeProvided, type Judging } from './provided.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -20,16 +20,27 @@ export type Verdict =
   /** `cause`: what it lacks, which the answer may conceal; null where the answer says why. */
   | { kind: 'refused'; error: ApiError; cause: 'token' | 'signature' | null };
 
+/** Of whom the provider of a source is asked for keys. */
+export type JudgingFor = Pick<Judging, 'baseUrl'> & { keysFor: (source: SourceRouting) => Judging['keys'] };
+
 /**
  * @param source null when there is none by this name
- * @param baseUrl under which providers know this service
+ * @throws KeysAwayError when a key of the provider is needed, and cannot be had now
  */
-export function judge(source: SourceRouting | null, received: Received, baseUrl: string): Verdict {
+export async function judge(
+  source: SourceRouting | null,
+  received: Received,
+  { baseUrl, keysFor }: JudgingFor,
+): Promise<Verdict> {
   const nowMs = received.receivedAt.getTime();
   if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
   const { provided } = source;
   const outcome =
-    provided && judgeProvided(provided, received, { baseUrl, answersStrangers: answersStrangers(source, received) });
+    provided &&
+    (await judgeProvided(provided, received, {
+      ...{ baseUrl, keys: keysFor(source) },
+      answersStrangers: answersStrangers(source, received),
+    }));
   if (outcome?.kind === 'handshake') {
     const error = closedBy(source, received.sourceSlug);
     return error === null ? { ...outcome, source } : { kind: 'refused', error, cause: null };

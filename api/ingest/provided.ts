@@ -1,8 +1,9 @@
 // Webhooks and handshakes of a source with a provider.
-// Rules: PRV-05, PRV-08, PRV-11 to PRV-14.
+// Rules: PRV-05, PRV-08, PRV-11 to PRV-14, PRV-16.
 import type { Verification } from '../../core/signatures/index.ts';
 import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
-import { type ProviderRequest, verifyScheme, withoutSecret } from '../../core/verification/index.ts';
+import { type ProviderRequest, verifyProvided, withoutSecret } from '../../core/verification/index.ts';
+import type { PublishedKeys } from '../../core/verification/published/keys.ts';
 import type { Received } from './received.ts';
 import type { Provided } from './routing.ts';
 
@@ -10,15 +11,22 @@ export type Outcome =
   | { kind: 'handshake'; reply: Reply; mac: Buffer | null }
   | { kind: 'verified'; verification: Verification };
 
+export interface Judging {
+  /** Under which providers know this service. */
+  baseUrl: string;
+  /** Who is asked for keys that a provider publishes. */
+  keys: PublishedKeys;
+}
+
 /**
- * @param baseUrl under which the provider knows this service
  * @param answersStrangers whether handshakes are answered whose sender proves nothing
+ * @throws KeysAwayError
  */
-export function judgeProvided(
+export async function judgeProvided(
   provided: Provided,
   received: Received,
-  { baseUrl, answersStrangers }: { baseUrl: string; answersStrangers: boolean },
-): Outcome {
+  { baseUrl, keys, answersStrangers }: Judging & { answersStrangers: boolean },
+): Promise<Outcome> {
   const { provider, credentials, previous } = provided;
   if (provider === null) return refused('This release does not know the provider of the source');
   const request = requestOf(received, baseUrl);
@@ -26,9 +34,9 @@ export function judgeProvided(
   if (early !== null && (answersStrangers || early.isProven)) return { kind: 'handshake', reply: early, mac: null };
   if (credentials.secret === '') return refused('The provider has not sent its secret to the source yet');
   let used = credentials;
-  let verification = verifyScheme(provider.verification, credentials, request);
+  let verification = await verifyProvided(provider.verification, credentials, request, keys);
   if (!verification.valid && previous !== null && request.nowMs < previous.untilMs) {
-    const earlier = verifyScheme(provider.verification, previous.credentials, request);
+    const earlier = await verifyProvided(provider.verification, previous.credentials, request, keys);
     if (earlier.valid) [verification, used] = [earlier, previous.credentials];
   }
   if (!verification.valid) return { kind: 'verified', verification };

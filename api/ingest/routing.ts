@@ -5,7 +5,11 @@ import { LRUCache } from 'lru-cache';
 import { Gate } from '../../core/gates/gate.ts';
 import type { IngestTokens } from '../../core/ingest-token.ts';
 import { openCredentials, providerOf } from '../../core/provider-config.ts';
-import type { ProviderVerification, VerificationConfig } from '../../core/signatures/index.ts';
+import {
+  confirmsSubscriptions,
+  type ProviderVerification,
+  type VerificationConfig,
+} from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
 import { createTurns, type InTurn } from '../../core/turns.ts';
 import type { Credentials } from '../../core/verification/index.ts';
@@ -52,6 +56,8 @@ export interface Provided {
   credentials: Credentials;
   /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
   previous: { credentials: Credentials; untilMs: number } | null;
+  /** Whether the owner has allowed to visit the address by which a subscription is confirmed. */
+  confirmsSubscriptions: boolean;
 }
 
 const MAX_CACHED = 10_000;
@@ -168,6 +174,7 @@ function providedOf(row: RoutingRow, name: string, secretBox: SecretBox): Provid
     provider: providerNamed(name) ?? null,
     credentials: open(row.secret),
     previous: previousSecret !== null && untilMs !== null ? { credentials: open(previousSecret), untilMs } : null,
+    confirmsSubscriptions: confirmsSubscriptions(row.verification),
   };
 }
 

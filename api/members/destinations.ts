@@ -1,4 +1,4 @@
-// What an HTTP destination holds, in both families (DEST-01 to DEST-15, DEST-35). What warehouses have instead is in warehouses.ts.
+// What an HTTP destination holds, in both families (DEST-01 to DEST-15, DEST-35, PAUSE-01 to PAUSE-04). What warehouses have instead is in warehouses.ts.
 import { z } from 'zod';
 import { AUTH_TYPES, authConfigSchemas } from '../../core/auth-config.ts';
 import { METHODS } from '../../core/methods.ts';
@@ -6,6 +6,7 @@ import { DESTINATION_TYPES, type DestinationType } from '../../core/warehouse/co
 import type { Destination } from '../../db/entities.ts';
 import { ApiError } from '../errors.ts';
 import * as field from './fields.ts';
+import { pauseMembers } from './pauses.ts';
 import {
   answerShape,
   computed,
@@ -62,6 +63,7 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   // Warehouses have none, and are in the same files.
   url: required(field.url, { answer: field.shownUrl }),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
+  ...pauseMembers,
   successRate: computed(recentTotals.successRate),
   avgLatency: computed(recentTotals.avgLatency),
   deliveriesCount: computed(recentTotals.deliveriesCount),
@@ -134,6 +136,8 @@ export const summaryMembers = only(
   'type',
   'url',
   'enabled',
+  'paused',
+  'pausedUntil',
   'successRate',
   'avgLatency',
   'deliveriesCount',

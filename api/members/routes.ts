@@ -1,4 +1,4 @@
-// What a route holds (ROUTE-01 to ROUTE-31).
+// What a route holds (ROUTE-01 to ROUTE-31, PAUSE-01 to PAUSE-04).
 // A new member is a row here, a column of the entity and a migration.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
@@ -8,6 +8,7 @@ import type { Route } from '../../db/entities.ts';
 import { refuse } from '../validation.ts';
 import * as field from './fields.ts';
 import { conditions, logic, shownConditions } from './filters.ts';
+import { pauseMembers } from './pauses.ts';
 import {
   answerShape,
   computed,
@@ -124,6 +125,7 @@ export const routeMembers = membersOf<Route>()({
     false,
   ),
   enabled: optional(field.enabled, true, { fileName: 'isActive' }),
+  ...pauseMembers,
   source: computed(named('src', 'Orders')),
   destinations: computed(z.array(named('dst', 'CRM', 'dst_wh'))),
   transform: computed(named('tfm', 'To XML').nullable()),

@@ -74,11 +74,12 @@ const shownVerificationConfig = z
   .object({
     type: z.enum([...VERIFICATION_TYPES, PROVIDER_TYPE]),
     ...Object.fromEntries(publicMembers.map(([name, type]) => [name, withoutDefault(type).optional()])),
+    confirmSubscriptions: z.boolean().optional(),
   })
   .meta({
     id: 'VerificationConfig',
     description:
-      'How webhooks are verified; the secret is never shown. All but the type are of hmac; `provider` means as the provider of the source does.',
+      'How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some providers, and all others are of hmac.',
     examples: [{ type: 'github' }],
   });
 
@@ -100,7 +101,14 @@ const answer = sourceAnswerSchema.nullable().meta({
 });
 
 const lastHandshake = z
-  .object({ kind: text('challenge', 'Which one.'), at: timestamp })
+  .object({
+    kind: text('challenge', 'Which one.'),
+    at: timestamp,
+    shown: text(
+      'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription',
+      'What the owner needs to go on, an address to visit or a token to enter at the provider; masked for keys that may only read.',
+    ).nullable(),
+  })
   .nullable()
   .meta({ description: 'The last handshake of the provider that was answered.' });
 
@@ -161,6 +169,10 @@ const providerConfig = z
         'What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.',
     }),
     verifyToken: z.string().optional().meta({ description: 'The second secret of providers that have one.' }),
+    confirmSubscriptions: z.boolean().optional().meta({
+      description:
+        'Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown.',
+    }),
   })
   .meta({ id: 'ProviderConfig', description: 'With a `provider`.' });
 

@@ -95,7 +95,7 @@ export function computed(answer: z.ZodType) {
 
 /** The type of a member that is stored with its default filled in. */
 export function withoutDefault(type: z.ZodType): z.ZodType {
-  return type instanceof z.ZodDefault ? (type.unwrap() as z.ZodType) : type;
+  return type instanceof z.ZodDefault || type instanceof z.ZodPrefault ? (type.unwrap() as z.ZodType) : type;
 }
 
 export type Table = Readonly<Record<string, Row>>;

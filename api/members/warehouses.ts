@@ -11,6 +11,7 @@ import { COLUMN_TYPES } from '../../core/warehouse/convert.ts';
 import { fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../db/entities.ts';
 import { destinationMembers } from './destinations.ts';
+import { pauseMembers } from './pauses.ts';
 import {
   answerShape,
   converted,
@@ -39,6 +40,8 @@ const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) =
       secretAccessKey: '••••wxyz',
       prefix: 'webhooks',
       fileFormat: 'jsonl',
+      compression: 'gzip',
+      payloadColumn: 'text',
       partitionBy: 'date',
       batchSize: 1000,
       batchWindowSeconds: 60,
@@ -87,6 +90,7 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
   },
   url: readOnly(z.literal(''), destinationMembers.url.file),
   enabled: destinationMembers.enabled,
+  ...pauseMembers,
   successRate: destinationMembers.successRate,
   avgLatency: destinationMembers.avgLatency,
   deliveriesCount: destinationMembers.deliveriesCount,
@@ -121,7 +125,18 @@ export const warehouseDestination = z
 export type WarehouseInput = Omit<z.output<typeof createWarehouseSchema>, 'type'>;
 
 /** What lists show. */
-export const warehouseSummaryMembers = only(warehouseMembers, 'id', 'name', 'slug', 'type', 'url', 'enabled', 'config');
+export const warehouseSummaryMembers = only(
+  warehouseMembers,
+  'id',
+  'name',
+  'slug',
+  'type',
+  'url',
+  'enabled',
+  'paused',
+  'pausedUntil',
+  'config',
+);
 export const warehouseSummary = z
   .object(answerShape(warehouseSummaryMembers))
   .meta({ id: 'WarehouseDestinationSummary' });
@@ -131,11 +146,17 @@ const mapping = fieldMappingSchema
   .nullable()
   .optional()
   .meta({ examples: [[{ source: '$.payload.order.id', target: 'order_id', type: 'number' }]] });
+/** A config as it is written: unknown members are refused. */
+function strict(type: WarehouseType): z.ZodObject {
+  const schema = warehouseConfigSchemas[type] as z.ZodObject;
+  return schema.strict().meta({ ...schema.meta() });
+}
+
 /** The body of a create, for each type. */
 export const createWarehouseBodies = WAREHOUSE_TYPES.map((type) =>
   createWarehouseSchema.extend({
     type: z.literal(type),
-    config: warehouseConfigSchemas[type],
+    config: strict(type),
     fieldMapping: mapping,
   }),
 );

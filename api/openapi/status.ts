@@ -7,7 +7,7 @@ import { statusSchema } from '../resources/status.ts';
 const waiting = {
   due: count.meta({ description: 'Wait for a worker.' }),
   retrying: count.meta({ description: 'Wait for a retry.' }),
-  held: count.meta({ description: 'Wait for a circuit.' }),
+  held: count.meta({ description: 'Wait for a circuit, or the end of a pause.' }),
   inFiles: count.meta({ description: 'Wait for the file of a warehouse.' }),
   oldestDueAt: timestamp.nullable().meta({ description: 'When the oldest of `due` was made.' }),
 };

@@ -40,9 +40,9 @@ export const bulkOperations: Operation[] = [
     path: '/api/routes/bulk-pause',
     operationId: 'pauseRoutes',
     run: pauseRoutes,
-    summary: 'Pause or resume many routes',
-    description: 'Ids that do not exist are passed over.',
-    body: { schema: pauseSchema, examples: { pause: { routeIds: [exampleId('rte')], isActive: false } } },
+    summary: 'Disable or enable many routes',
+    description: 'A disabled route takes no webhooks. Ids that do not exist are passed over.',
+    body: { schema: pauseSchema, examples: { disable: { routeIds: [exampleId('rte')], isActive: false } } },
     answer: {
       status: 200,
       description: 'The routes that there are.',

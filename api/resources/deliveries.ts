@@ -20,7 +20,8 @@ import { textParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 import { inThreads } from '../threads.ts';
-import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDelivery } from './delivery-view.ts';
+import { holdsOf } from './delivery-holds.ts';
+import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDeliveries, showDelivery } from './delivery-view.ts';
 import { deliveryFilter, deliveryFilterParams, SEARCHED } from './delivery-filter.ts';
 import { payloadExpired, runSearch } from './events.ts';
 
@@ -97,11 +98,7 @@ export const deliveryOperations: Operation[] = [
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const { deliveries, ...found } = await readDeliveries(ctx, deps, query, partOf(ctx, query, 'dlv'));
-  ctx.body = partAnswer(
-    deliveries.map((delivery) => showDelivery(delivery, deps.workflowLink)),
-    found,
-    query,
-  );
+  ctx.body = partAnswer(await showDeliveries(deps, organizationId(ctx), deliveries), found, query);
 }
 
 type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
@@ -125,7 +122,7 @@ export async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   const delivery = await requireDelivery(ctx, deps);
-  ctx.body = await showWithAttempts(deps, delivery);
+  ctx.body = await showWithAttempts(ctx, deps, delivery);
 }
 
 /** Makes the next attempt now. */
@@ -140,12 +137,8 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
   if (delivery.status === 'pending') {
     throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
   }
-  if (delivery.status === 'circuit_open') {
-    throw invalidState(
-      delivery,
-      `the circuit of its route holds it; it goes on when that closes (POST /api/routes/${delivery.routeId}/reset-circuit closes it now)`,
-    );
-  }
+  const hold = (await holdsOf(deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
+  if (hold) throw invalidState(delivery, `${hold.reason}; ${hold.advice}`);
   if (delivery.status !== 'retrying') {
     throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
   }
@@ -193,7 +186,7 @@ async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
   }
   if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has ended already; there is nothing to cancel');
   deps.signals.cancelAll(cancelled);
-  ctx.body = await showWithAttempts(deps, now);
+  ctx.body = await showWithAttempts(ctx, deps, now);
 }
 
 /** Delivers the same event to the same destination again, as a new delivery. */
@@ -229,9 +222,13 @@ export async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<Deli
   return delivery;
 }
 
-async function showWithAttempts(deps: ApiDeps, delivery: DeliveryRecord) {
-  const attempts = await attemptsOf(deps.pool, [delivery.id]);
-  return { ...showDelivery(delivery, deps.workflowLink), attempts: attempts.map(showAttempt) };
+async function showWithAttempts(ctx: Context, deps: ApiDeps, delivery: DeliveryRecord) {
+  const [attempts, holds] = await Promise.all([
+    attemptsOf(deps.pool, [delivery.id]),
+    holdsOf(deps.pool, organizationId(ctx), [delivery]),
+  ]);
+  const shown = showDelivery(delivery, holds.get(delivery.id), deps.workflowLink);
+  return { ...shown, attempts: attempts.map(showAttempt) };
 }
 
 function invalidState(delivery: DeliveryRecord, reason: string): ApiError {

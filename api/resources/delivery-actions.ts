@@ -1,5 +1,5 @@
 // Retry, replay or cancel every delivery that a filter selects: a bounded step for each call, the newest first.
-// Rules: DLV-51, DLV-52.
+// Rules: DLV-53, DLV-54.
 import pMap from 'p-map';
 import { z } from 'zod';
 import { type DeliveryStatus, OPEN_STATUSES } from '../../core/delivery-status.ts';

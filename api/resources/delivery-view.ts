@@ -1,5 +1,5 @@
 // Deliveries and attempts as the API shows them.
-// Rules: DLV-02 to DLV-12.
+// Rules: DLV-02 to DLV-12, DLV-51.
 import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { idTime, isId } from '../../core/ids.ts';
@@ -8,7 +8,9 @@ import type { WorkflowLink } from '../../core/temporal-link.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
 import { count, flag, headers, idOf, latency, named, text, timestamp } from '../members/values.ts';
+import type { ApiDeps } from '../context.ts';
 import { isoTime } from '../records.ts';
+import { type Hold, holdsOf } from './delivery-holds.ts';
 
 const statusCode = z
   .int()
@@ -47,6 +49,9 @@ const deliveryMembers = {
     .nullable()
     .meta({ description: 'The delivery that this one repeats.', examples: [null] }),
   lane: z.enum(LANES).nullable().meta({ description: 'In which lane the first attempt was made; null before it.' }),
+  holdReason: text('The route is paused since 2026-11-21T10:00:00.000Z: the CRM is moved')
+    .nullable()
+    .meta({ description: 'Why it is held, while it is `circuit_open`; else null.', examples: [null] }),
   batchId: idOf('bat')
     .nullable()
     .meta({ description: 'The file of the warehouse that it is in.', examples: [null] }),
@@ -130,7 +135,17 @@ function workflowOf(delivery: DeliveryRecord): string | null {
   return delivery.status === 'pending' ? warehouseWorkflowId(delivery.destinationId) : null;
 }
 
-export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
+/** Deliveries as answers show them, with why they are held. */
+export async function showDeliveries(
+  { pool, workflowLink }: Pick<ApiDeps, 'pool' | 'workflowLink'>,
+  organizationId: string,
+  deliveries: readonly DeliveryRecord[],
+) {
+  const holds = await holdsOf(pool, organizationId, deliveries);
+  return deliveries.map((delivery) => showDelivery(delivery, holds.get(delivery.id), workflowLink));
+}
+
+export function showDelivery(delivery: DeliveryRecord, hold: Hold | undefined, link: WorkflowLink) {
   const workflowId = workflowOf(delivery);
   return {
     id: delivery.id,
@@ -153,6 +168,7 @@ export function showDelivery(delivery: DeliveryRecord, link: WorkflowLink) {
     failoverOf: delivery.failoverOf,
     replayOf: delivery.replayOf,
     lane: delivery.lane,
+    holdReason: hold?.reason ?? null,
     batchId: delivery.batchId,
     workflowId,
     temporalUrl: workflowId === null ? null : link(workflowId),

@@ -7,6 +7,7 @@ import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { isRedacted, keepRedacted, keepRedactedAuthConfig } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
+import { pausesOf } from '../../db/circuits/pauses.ts';
 import { concurrencyLimit } from '../../db/delivery/concurrency.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
@@ -180,9 +181,15 @@ export async function listDestinations(ctx: Context, deps: ApiDeps, ids: Destina
     newestFirst(query),
   );
   const listed = destinations.map(({ id }) => id);
-  const totals = await destinationTotals(deps.pool, listed, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
+  const [totals, pauses] = await Promise.all([
+    destinationTotals(deps.pool, listed, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
+    pausesOf(deps.pool, organizationId(ctx), listed),
+  ]);
   ctx.body = listAnswer(
-    destinations.map((destination) => summarizeDestination(deps, destination, totals.get(destination.id))),
+    destinations.map((destination) => {
+      const { id } = destination;
+      return summarizeDestination(deps, destination, { totals: totals.get(id), pause: pauses.get(id) });
+    }),
     total,
     query,
   );

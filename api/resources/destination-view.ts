@@ -1,10 +1,12 @@
 // A destination as answers show it, the same in both families.
 // Rules: DEST-16 to DEST-20, DEST-28.
 import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
+import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import type { Destination } from '../../db/entities.ts';
 import { type DestinationTotals, destinationTotals } from '../../db/history/figures/statistics.ts';
 import type { ApiDeps, Context } from '../context.ts';
 import { destinationMembers, summaryMembers } from '../members/destinations.ts';
+import { showPause } from '../members/pauses.ts';
 import { toAnswer } from '../members/table.ts';
 import { warehouseMembers, warehouseSummaryMembers } from '../members/warehouses.ts';
 import { tell } from '../preconditions.ts';
@@ -14,12 +16,17 @@ import { isWarehouse, showWarehouse } from './destination-warehouse.ts';
 
 /** All members, secrets masked, for answers with one destination, which carry its `ETag`. */
 export async function showDestination(ctx: Context, deps: ApiDeps, destination: Destination) {
-  const { id } = destination;
+  const { id, organizationId } = destination;
   tell(ctx, destination);
-  const totals = (await destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS)).get(id);
+  const [allTotals, pauses] = await Promise.all([
+    destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
+    pausesOf(deps.pool, organizationId, [id]),
+  ]);
+  const totals = allTotals.get(id);
   const signingSecret = openSigningSecret(deps, destination);
   const others = {
     ...recentTotals(totals),
+    ...showPause(pauses.get(id)),
     lastDeliveryAt: totals.lastDeliveryAt,
     authConfig: redactAuthConfig(destination.authType, openAuthConfig(deps, destination)),
     signingSecret: signingSecret === null ? null : redactSecret(signingSecret),
@@ -31,10 +38,15 @@ export async function showDestination(ctx: Context, deps: ApiDeps, destination: 
 }
 
 /** As lists show it (DEST-28). */
-export function summarizeDestination(deps: ApiDeps, destination: Destination, totals: DestinationTotals) {
+export function summarizeDestination(
+  deps: ApiDeps,
+  destination: Destination,
+  { totals, pause }: { totals: DestinationTotals; pause: Pause | undefined },
+) {
+  const { paused, pausedUntil } = showPause(pause);
   return isWarehouse(destination)
-    ? toAnswer(warehouseSummaryMembers, destination, showWarehouse(deps, destination))
-    : toAnswer(summaryMembers, destination, recentTotals(totals));
+    ? toAnswer(warehouseSummaryMembers, destination, { ...showWarehouse(deps, destination), paused, pausedUntil })
+    : toAnswer(summaryMembers, destination, { ...recentTotals(totals), paused, pausedUntil });
 }
 
 function recentTotals({ successRate, avgLatency, deliveriesCount }: DestinationTotals) {

@@ -1,14 +1,14 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
 // answers.
-// Rules: WH-01 to WH-04, WH-29, DEST-36, ERR-09.
+// Rules: WH-01 to WH-04, WH-29, WH-33, DEST-36, ERR-09.
 
 import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
+import { nearestName } from '../../core/nearest-name.ts';
 import {
   keepRedactedWarehouseConfig,
   redactWarehouseConfig,
-  TELLING_MEMBERS,
   WAREHOUSE_SECRET_FIELD,
   WAREHOUSE_TYPES,
   type WarehouseType,
@@ -157,7 +157,7 @@ export function checkConfig(
   incomplete = false,
 ): Record<string, unknown> {
   const sent = checkMember('config', z.record(z.string(), z.unknown()), given);
-  refuseForeign(type, sent);
+  refuseUnknown(type, sent);
   const kept = keepRedactedWarehouseConfig(type, sent, stored);
   if (!kept.ok) throw invalidMember(`config.${kept.field}`, 'must be the whole secret: there is none stored to keep');
   const secret = WAREHOUSE_SECRET_FIELD[type];
@@ -173,11 +173,14 @@ export function checkFieldMapping(given: unknown): FieldMappingRule[] | null {
   return rules === null || rules.length === 0 ? null : rules;
 }
 
-function refuseForeign(type: WarehouseType, config: Record<string, unknown>): void {
+/** A misspelt member, and one of another provider, would not do what it says. */
+function refuseUnknown(type: WarehouseType, config: Record<string, unknown>): void {
   const own = Object.keys(warehouseConfigSchemas[type].shape);
-  const foreign = TELLING_MEMBERS.find((member) => config[member] != null && !own.includes(member));
-  if (foreign === undefined) return;
-  throw invalidMember(`config.${foreign}`, `is no member of a config of type ${type}, which has ${own.join(', ')}`);
+  const unknown = Object.keys(config).find((member) => config[member] != null && !own.includes(member));
+  if (unknown === undefined) return;
+  const nearest = nearestName(unknown, own);
+  const hint = nearest === null ? `, which has ${own.join(', ')}` : `; did you mean ${nearest}?`;
+  throw invalidMember(`config.${unknown}`, `is no member of a config of type ${type}${hint}`);
 }
 
 /** Checks one member of the body. @throws ApiError 400 without a code */

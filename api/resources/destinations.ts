@@ -72,6 +72,13 @@ const uploadResults = [
       key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
       size: count.meta({ description: 'bytes', examples: [214] }),
       count: count.meta({ description: 'rows', examples: [1] }),
+      row: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .meta({
+          description: 'The row as it was written; null when it is longer than 64 KiB.',
+          examples: [{ event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 }],
+        }),
     }),
     latency,
     message: text('The test file was uploaded'),
@@ -156,6 +163,8 @@ export const destinationOperations: Operation[] = [
         'getDestination',
         'updateDestination',
         'getDestinationHealth',
+        'pauseDestination',
+        'resumeDestination',
         'getOrganizationDestination',
         'deleteDestination',
       ],
@@ -183,7 +192,7 @@ export const destinationOperations: Operation[] = [
     description: 'Members that are not sent stay as they are; so does a secret that is sent back masked.',
     body: {
       schema: updateBody,
-      examples: { pause: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
+      examples: { disable: { enabled: false }, 'fewer retries': { retryPolicy: { maxRetries: 3 } } },
     },
     answer: { status: 200, description: 'The destination as it is now.', schema: destinationAnswer },
     errors: refused,

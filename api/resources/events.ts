@@ -36,7 +36,7 @@ import { booleanParam, choiceParam, choicesParam, containsPattern, textParam, ti
 import { requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
-import { attemptMembers, deliveryAnswer, showDelivery, timelineAttempt } from './delivery-view.ts';
+import { attemptMembers, deliveryAnswer, showDeliveries, timelineAttempt } from './delivery-view.ts';
 import { boundedSearches } from './event-search.ts';
 
 // Deliveries whose workflow may be open: open ones, and failed ones, which wait for a replay.
@@ -233,8 +233,10 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
     ...show(event),
     ...(query.includePayload && viewPayload(await requirePayload(deps, event.id))),
     ...(query.includeDeliveries && {
-      deliveries: (await deliveriesOfEvent(deps.pool, organizationId(ctx), event.id)).map((delivery) =>
-        showDelivery(delivery, deps.workflowLink),
+      deliveries: await showDeliveries(
+        deps,
+        organizationId(ctx),
+        await deliveriesOfEvent(deps.pool, organizationId(ctx), event.id),
       ),
     }),
   };

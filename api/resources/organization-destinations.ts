@@ -89,7 +89,7 @@ export const organizationDestinationOperations: Operation[] = [
     run: update,
     summary: 'Update an HTTP destination',
     description: 'Members that are not sent stay as they are.',
-    body: { schema: updateDestinationSchema, examples: { pause: { enabled: false } } },
+    body: { schema: updateDestinationSchema, examples: { disable: { enabled: false } } },
     answer: { status: 200, description: 'The destination as it is now.', schema: httpDestination },
     errors: refused,
   },

@@ -3,12 +3,15 @@
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
 import { resetCircuit as closeCircuit, loadCircuits } from '../../db/circuits/circuits.ts';
+import { pausesOf } from '../../db/circuits/pauses.ts';
 import { lastAttempts, routeStatistics } from '../../db/history/figures/statistics.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';
+import { pauseMembers, showPause } from '../members/pauses.ts';
 import { circuitConfigAnswer, circuitConfigSchema } from '../members/routes.ts';
+import { answerShape } from '../members/table.ts';
 import { count, latency, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { choiceParam } from '../query.ts';
@@ -30,6 +33,7 @@ const statusAnswer = z
     openedAt: timestamp.nullable().meta({ description: 'Null when it is not open.' }),
     probeSuccessCount: count.meta({ examples: [0] }),
     probeSuccessThreshold: z.int().meta({ examples: [2] }),
+    ...answerShape(pauseMembers),
   })
   .meta({ id: 'CircuitStatus' });
 
@@ -74,7 +78,7 @@ export const routeCircuitOperations: Operation[] = [
     operationId: 'resetCircuit',
     run: resetCircuit,
     summary: "Close a route's circuit breaker now",
-    description: 'What was held is released.',
+    description: 'What was held is released, unless the route is paused.',
     answer: {
       status: 200,
       description: 'It is closed.',
@@ -108,9 +112,10 @@ async function stats(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function circuitStatus(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { id, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
-  const [circuits, attempts] = await Promise.all([
+  const { id, organizationId, destinationIds } = await findRoute(entityManager(ctx, deps), param(ctx, 'id'));
+  const [circuits, pauses, attempts] = await Promise.all([
     loadCircuits(deps.pool, [id]),
+    pausesOf(deps.pool, organizationId, [id]),
     lastAttempts(deps.pool, id, destinationIds),
   ]);
   const found = circuits.get(id);
@@ -126,6 +131,7 @@ async function circuitStatus(ctx: Context, deps: ApiDeps): Promise<void> {
     openedAt: circuit.openedAt === null ? null : new Date(circuit.openedAt).toISOString(),
     probeSuccessCount: circuit.probeSuccessCount,
     probeSuccessThreshold: rule.probeSuccessThreshold,
+    ...showPause(pauses.get(id)),
   };
 }
 

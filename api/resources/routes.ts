@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { CIRCUIT_STATES, type CircuitState } from '../../core/circuit.ts';
 import { isId, newId } from '../../core/ids.ts';
 import { circuitStates, unclosedCircuits } from '../../db/circuits/circuits.ts';
+import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -13,6 +14,7 @@ import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { requireRouteRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
+import { showPause } from '../members/pauses.ts';
 import {
   createRouteSchema,
   oneFilter,
@@ -50,6 +52,8 @@ const leadsTo = [
   'getCircuitStatus',
   'resetCircuit',
   'configureCircuit',
+  'pauseRoute',
+  'resumeRoute',
   'deleteRoute',
 ];
 
@@ -112,7 +116,7 @@ export const routeOperations: Operation[] = [
     description: 'Members that are not sent stay as they are. The source cannot be changed.',
     body: {
       schema: updateRouteSchema,
-      examples: { pause: { enabled: false }, 'take the transform out': { transformId: null } },
+      examples: { disable: { enabled: false }, 'take the transform out': { transformId: null } },
     },
     answer: { status: 200, description: 'The route as it is now.', schema: routeAnswer },
     // INVALID_SOURCE: the source was deleted concurrently.
@@ -277,12 +281,13 @@ async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
   const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
   const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];
   const ids = routes.map((route) => route.id);
-  const [sources, destinations, references, totals, circuits, withheld] = await Promise.all([
+  const [sources, destinations, references, totals, circuits, pauses, withheld] = await Promise.all([
     em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
     em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name'] }),
     referenceNames(em, routes),
     ingestTotals(deps.pool, ids),
     circuitStates(deps.pool, ids),
+    pausesOf(deps.pool, organization, ids),
     withheldEmails(deps, organization, routes),
   ]);
   const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
@@ -291,6 +296,7 @@ async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
     show(route, names, {
       totals: totals.get(route.id),
       circuitState: circuits.get(route.id) ?? 'closed',
+      pause: pauses.get(route.id),
       withheldEmails: withheld[index] ?? [],
     }),
   );
@@ -299,14 +305,16 @@ async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
 interface RouteState {
   totals: IngestTotals;
   circuitState: CircuitState;
+  pause: Pause | undefined;
   withheldEmails: string[];
 }
 
-function show(route: Route, names: Map<string, string>, { totals, circuitState, withheldEmails }: RouteState) {
+function show(route: Route, names: Map<string, string>, { totals, circuitState, pause, withheldEmails }: RouteState) {
   const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
   const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
   return toAnswer(routeMembers, route, {
     circuitState,
+    ...showPause(pause),
     withheldEmails,
     source: expand(route.sourceId),
     destinations: route.destinationIds.map(expand),

@@ -1,10 +1,12 @@
-// The unguessable part of a source's address: made when a source asks for it, replaced by a rotation.
-// Rules: SRC-31 to SRC-33, SRC-35.
+// The unguessable part of a source's address: made when a source asks for it, replaced by a rotation. And the secret that a provider has
+// sent for its owner, which is shown like it.
+// Rules: SRC-31 to SRC-33, SRC-35, PRV-14.
 import { z } from 'zod';
 import { allows } from '../../core/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../core/ingest-token.ts';
 import { redactSecret } from '../../core/redaction.ts';
 import type { Source } from '../../db/entities.ts';
+import type { Handshaken } from '../../db/handshakes.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
 import { noteSecretRead } from '../deeds.ts';
 import { ApiError } from '../errors.ts';
@@ -75,13 +77,23 @@ function sealedToken(deps: ApiDeps, id: string) {
  * reads it is recorded.
  */
 export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string {
-  const { organization, key } = callerOf(ctx);
+  const { organization } = callerOf(ctx);
   const url = `${deps.baseUrl()}/ingest/${organization.slug}/${source.slug}`;
   const { ingestTokenValue: sealed } = source;
   if (!sealed) return url;
-  const token = deps.secretBox.decrypt(sealed, source.id);
-  const maySee = allows(key.scopes, 'sources:write') || allows(key.scopes, 'secrets:read');
-  if (!maySee) return `${url}/${redactSecret(token)}`;
-  noteSecretRead(ctx, source.id);
-  return `${url}/${token}`;
+  return `${url}/${shownSecret(ctx, deps, source.id, sealed)}`;
+}
+
+/** The last handshake. What came with it may be the secret by which the provider signs. */
+export function shownHandshake(ctx: Context, deps: ApiDeps, id: string, handshake: Omit<Handshaken, 'sourceId'>) {
+  const { kind, at, shown } = handshake;
+  return { kind, at: at.toISOString(), shown: shown === null ? null : shownSecret(ctx, deps, id, shown) };
+}
+
+function shownSecret(ctx: Context, { secretBox }: ApiDeps, id: string, sealed: string): string {
+  const { scopes } = callerOf(ctx).key;
+  const secret = secretBox.decrypt(sealed, id);
+  if (!allows(scopes, 'sources:write') && !allows(scopes, 'secrets:read')) return redactSecret(secret);
+  noteSecretRead(ctx, id);
+  return secret;
 }

@@ -1,18 +1,19 @@
 // How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures) or by its provider
 // (providers/). Public members stand in clear, secrets encrypted.
-// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-10.
+// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-17.
 import { z } from 'zod';
 import { openCredentials, PROVIDER_TYPE, providerOf, sealedCredentials } from '../../core/provider-config.ts';
 import { isRedacted } from '../../core/redaction.ts';
 import {
+  confirmsSubscriptions,
   newSecretSchema,
   newVerificationConfigSchema,
   publicVerificationConfig,
   type VerificationConfig,
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
-import { type Credentials, isSigned, secretProblem } from '../../core/verification/index.ts';
-import type { IdempotencyKeyRule, Source } from '../../db/entities.ts';
+import { type Credentials, secretProblem } from '../../core/verification/index.ts';
+import type { Source } from '../../db/entities.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import type { ApiDeps } from '../context.ts';
 import { invalid } from '../errors.ts';
@@ -53,41 +54,13 @@ export function changedVerification(
     const isKeptSecret = config !== null && config.type === current?.type && isKept(config.secret);
     return isKeptSecret ? columns : { ...columns, ...NOT_ROTATED };
   }
-  const current = after === before ? openProvided(deps, stored) : null;
+  const current =
+    after === before
+      ? { ...openProvided(deps, stored), confirmSubscriptions: confirmsSubscriptions(stored.verification) }
+      : null;
   const columns = providedColumns(deps, stored.id, knownProvider(after), config ?? {}, current);
   const isSameSecret = current !== null && isKept(config?.secret) && columns.verificationSecret !== null;
   return isSameSecret ? columns : { ...columns, ...NOT_ROTATED };
-}
-
-/** @throws ApiError 400 when repeats are to be known by a signature that requests do not have */
-export function requireSignature(
-  rule: IdempotencyKeyRule | null | undefined,
-  source: Pick<Source, 'provider' | 'verification'>,
-): void {
-  if (!rule?.signature) return;
-  const provider = providerOf(source);
-  if (source.verification.type === 'none')
-    throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
-  const scheme = provider ? providerNamed(provider)?.verification : undefined;
-  if (scheme !== undefined && !isSigned(scheme))
-    throw invalid('idempotencyKey.signature', `needs a provider that signs its webhooks, and ${provider} does not`);
-}
-
-/**
- * @throws ApiError 400 when anyone who knows the names of a source could give it the secret that only its provider knows: the first
- * that comes is remembered (PRV-13)
- */
-export function requireGuarded(
-  source: Pick<Source, 'provider' | 'verification' | 'verificationSecret'> & { ingestToken?: string | undefined },
-): void {
-  const provider = providerOf(source);
-  const { verificationSecret, ingestToken } = source;
-  if (!provider || verificationSecret || ingestToken === 'required' || providerNamed(provider)?.secret.is !== null)
-    return;
-  throw invalid(
-    'ingestToken',
-    `must be required until ${provider} has sent its secret, because the first one that comes is remembered`,
-  );
 }
 
 /** The secret in clear that a rotation replaces; null when there is none. */
@@ -140,7 +113,7 @@ function providedColumns(
   id: string,
   provider: Provider,
   config: Record<string, unknown>,
-  stored: Credentials | null,
+  stored: (Credentials & { confirmSubscriptions: boolean }) | null,
 ): Columns {
   const keptOf = (name: 'secret' | 'verifyToken') => (isKept(config[name]) ? stored?.[name] : undefined);
   const kept = { secret: keptOf('secret'), verifyToken: keptOf('verifyToken') };
@@ -154,16 +127,24 @@ function providedColumns(
     { verificationConfig: known },
     'The body',
   );
-  const { secret, verifyToken } = checked as { secret?: string | null; verifyToken?: string };
+  const { secret, verifyToken, confirmSubscriptions = stored?.confirmSubscriptions ?? false } = checked as Checked;
   return {
     provider: provider.name,
-    verification: { type: PROVIDER_TYPE },
+    verification: { type: PROVIDER_TYPE, ...(asksToConfirm(provider) && { confirmSubscriptions }) },
     verificationSecret:
       secret === undefined || secret === null
         ? null
         : deps.secretBox.encrypt(sealedCredentials({ secret, verifyToken }), id),
   };
 }
+
+interface Checked {
+  secret?: string | null;
+  verifyToken?: string;
+  confirmSubscriptions?: boolean;
+}
+
+const asksToConfirm = ({ handshakes }: Provider) => handshakes.some(({ kind }) => kind === 'subscription');
 
 /** @param kept what is stored already, and was checked when it was new */
 function configSchema(provider: Provider, kept: Partial<Credentials>) {
@@ -181,6 +162,7 @@ function configSchema(provider: Provider, kept: Partial<Credentials>) {
     // Null forgets what the provider has sent in its handshake.
     secret: provider.secret.is === null ? secretType.nullish() : secretType,
     ...(provider.verifyToken !== undefined && { verifyToken: tokenType }),
+    ...(asksToConfirm(provider) && { confirmSubscriptions: z.boolean().optional() }),
   });
 }
 

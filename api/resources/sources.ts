@@ -29,8 +29,9 @@ import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { requireWanted, tell } from '../preconditions.ts';
 import { findSource, requireId, stillValid, violates } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
-import { changedVerification, newVerification, requireGuarded, requireSignature } from './source-verification.ts';
-import { rotateTokenOperation, tokenColumns, webhookUrl } from './source-tokens.ts';
+import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
+import { changedVerification, newVerification } from './source-verification.ts';
+import { rotateTokenOperation, shownHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -165,6 +166,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const verified = newVerification(deps, id, provider, config);
   requireSignature(body.idempotencyKey, verified);
   requireGuarded({ ...verified, ingestToken: body.ingestToken });
+  requireUntold({ ...verified, ...body });
   const sealed = { ...verified, ...tokenColumns(deps, id, body.ingestToken, null) };
   const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
   const source = await storeSource(ctx, deps, record);
@@ -201,6 +203,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
     requireSignature(stored.idempotencyKey, stored);
     requireGuarded(stored);
+    requireUntold(stored);
     return stored;
   });
   ctx.body = await showSource(ctx, deps, source);
@@ -230,7 +233,7 @@ function show(
   deps: ApiDeps,
   source: Source,
   totals: IngestTotals,
-  handshake: Pick<Handshaken, 'kind' | 'at'> | undefined,
+  handshake: Omit<Handshaken, 'sourceId'> | undefined,
 ) {
   return toAnswer(sourceMembers, source, {
     webhookUrl: webhookUrl(ctx, deps, source),
@@ -238,7 +241,7 @@ function show(
     verificationConfig: source.verification,
     provider: providerOf(source),
     previousSecretUntil: stillValid(source.previousSecretUntil),
-    lastHandshake: handshake ? { kind: handshake.kind, at: handshake.at.toISOString() } : null,
+    lastHandshake: handshake ? shownHandshake(ctx, deps, source.id, handshake) : null,
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,
   });

@@ -18,6 +18,7 @@ import {
 } from '../input.ts';
 import { cell } from '../output.ts';
 import { secretOf } from '../secret.ts';
+import { addPauses } from './pauses.ts';
 import { showDone, showPage, showRecord } from './show.ts';
 
 interface DestinationOptions {
@@ -48,6 +49,7 @@ export function addDestinations(program: Command): void {
         id: (destination) => destination.id,
         type: (destination) => destination.type,
         enabled: (destination) => destination.enabled,
+        paused: (destination) => destination.paused,
         'success %': (destination) => ('successRate' in destination ? destination.successRate : null),
         url: (destination) => destination.url || null,
       });
@@ -79,6 +81,12 @@ export function addDestinations(program: Command): void {
       const id = await findDestination(context.client, name);
       showRecord(context, await context.client.updateDestination({ id, body: body as UpdateBody }));
     });
+  addPauses(destinations, {
+    kind: 'destination',
+    find: findDestination,
+    pause: (client, id, body) => client.pauseDestination({ id, body }),
+    resume: (client, id, body) => client.resumeDestination({ id, body }),
+  });
   destinations
     .command('delete <destination>')
     .description(
@@ -96,13 +104,14 @@ export function addDestinations(program: Command): void {
     });
   destinations
     .command('test <destination>')
-    .description('send it a sample webhook, or upload a sample file')
+    .description('send it a sample webhook, or upload a sample file and show its row')
     .action(async (name: string, _options, command: Command) => {
       const context = contextOf(command);
       const id = await findDestination(context.client, name);
       const result = await context.client.testDestination({ id });
       if (!result.success && !context.output.json) throw new CliError(EXIT.refused, result.message);
       showDone(context, result, `${result.message} (${result.latency} ms)`);
+      if (!context.output.json && 'result' in result) context.output.line(cell(JSON.stringify(result.result.row)));
       if (!result.success) process.exitCode = EXIT.refused;
     });
 }

@@ -16,6 +16,7 @@ import {
   withPages,
 } from '../input.ts';
 import { type Output, printable } from '../output.ts';
+import { addPauses } from './pauses.ts';
 import { showDone, showPage, showRecord } from './show.ts';
 
 interface RouteOptions {
@@ -47,6 +48,7 @@ export function addRoutes(program: Command): void {
         source: (route) => route.source.name,
         destinations: (route) => route.destinations.map(({ name }) => name).join(', '),
         enabled: (route) => route.enabled,
+        paused: (route) => route.paused,
         circuit: (route) => route.circuitState,
         events: (route) => route.eventsRouted,
       });
@@ -87,6 +89,12 @@ export function addRoutes(program: Command): void {
       const id = await findRoute(context.client, name);
       showRecord(context, await context.client.updateRoute({ id, body: body as UpdateBody }));
     });
+  addPauses(routes, {
+    kind: 'route',
+    find: findRoute,
+    pause: (client, id, body) => client.pauseRoute({ id, body }),
+    resume: (client, id, body) => client.resumeRoute({ id, body }),
+  });
   routes
     .command('delete <route>')
     .description('delete it; its source and destinations stay')

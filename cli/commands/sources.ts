@@ -15,6 +15,7 @@ interface SourceOptions {
   verify?: string;
   provider?: string;
   verifyToken?: string;
+  confirmSubscriptions?: boolean;
   secret?: string;
   signatureHeader?: string;
   enable?: boolean;
@@ -117,17 +118,19 @@ function withSourceOptions(command: Command): Command {
     .addOption(new Option('--verify <type>', 'how webhooks are signed').choices(VERIFICATION_TYPES))
     .addOption(new Option('--provider <name>', 'whose webhooks it receives (hookyard providers)').conflicts('verify'))
     .option('--verify-token <token>', 'the second secret of providers that have one; @file reads a file')
+    .option('--confirm-subscriptions', 'of providers that send an address to confirm a subscription: open it')
     .option('--secret <secret>', 'that signs them; @file reads a file')
     .option('--signature-header <name>', 'of hmac: the header that holds the signature');
 }
 
 function bodyOf(options: SourceOptions): Record<string, unknown> {
-  const { name, description, verify, provider, signatureHeader: header } = options;
+  const { name, description, verify, provider, confirmSubscriptions, signatureHeader: header } = options;
   if (!verify && !provider && options.secret) throw usage('--secret needs --verify or --provider');
+  if (!provider && confirmSubscriptions) throw usage('--confirm-subscriptions needs --provider');
   if (!verify && header) throw usage('--signature-header needs --verify');
   const secret = secretOf(options.secret);
   const verifyToken = secretOf(options.verifyToken);
-  const ofProvider = provider ? given({ secret, verifyToken }) : undefined;
+  const ofProvider = provider ? given({ secret, verifyToken, confirmSubscriptions }) : undefined;
   const verificationConfig = verify ? given({ type: verify, secret, header }) : ofProvider;
   const members = given({ name, description, provider, verificationConfig, enabled: enabledOf(options) });
   return { ...dataOf(options.data), ...members };

@@ -27,7 +27,7 @@ export interface Figures {
 export const SNAPSHOT_GAUGES = {
   waiting: new Gauge({
     name: 'hookyard_deliveries_waiting',
-    help: 'Deliveries that wait: for their first attempt, for a retry, or for a circuit.',
+    help: 'Deliveries that wait: for their first attempt, for a retry, or for a circuit or the end of a pause.',
     in: EVERYWHERE,
   }),
   due: new Gauge({
@@ -48,7 +48,7 @@ export const SNAPSHOT_GAUGES = {
   }),
   held: new Gauge({
     name: 'hookyard_deliveries_held',
-    help: 'Deliveries that wait because the circuit of their route is open.',
+    help: 'Deliveries that wait because the circuit of their route is open, or of a pause.',
     in: EVERYWHERE,
   }),
   replays: new Gauge({

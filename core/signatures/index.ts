@@ -57,9 +57,14 @@ type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : n
 /** Of a source with a provider, whose scheme is that of the provider (core/verification). */
 export interface ProviderVerification {
   type: typeof PROVIDER_TYPE;
+  /** Whether the address that confirms a subscription is visited; of providers that send one. */
+  confirmSubscriptions?: boolean;
 }
 /** A `verificationConfig` as the API shows it: the type and the members that are no secret. */
 export type PublicVerificationConfig = WithoutSecret<VerificationConfig> | ProviderVerification;
+
+export const confirmsSubscriptions = (verification: PublicVerificationConfig): boolean =>
+  'confirmSubscriptions' in verification && verification.confirmSubscriptions === true;
 
 export function publicVerificationConfig(config: VerificationConfig): WithoutSecret<VerificationConfig> {
   const { secret: _secret, ...shown } = { secret: '', ...config };

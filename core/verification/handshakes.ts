@@ -3,6 +3,7 @@
 // Rules: PRV-11 to PRV-14.
 import { header, hmac, isSameSecret } from '../signatures/scheme.ts';
 import { braintreeAnswer } from './braintree.ts';
+import { confirmationOf } from './published/sns.ts';
 import { type Credentials, memberOf, type ProviderRequest, untrustedJson } from './request.ts';
 import { subscriptionChallenge } from './websub.ts';
 
@@ -30,6 +31,12 @@ export type Handshake =
   | { kind: 'head' }
   /** A form with the number of the webhook, unsigned (WooCommerce). */
   | { kind: 'form-ping' }
+  /** An unsigned object whose only member is `challenge` comes back (monday.com). */
+  | { kind: 'echo-body' }
+  /** An unsigned object whose only member is the secret of all later webhooks, which the owner has to enter at the provider (Notion). */
+  | { kind: 'verification-token' }
+  /** A signed message with an address that confirms the subscription when it is visited (Amazon SNS). */
+  | { kind: 'subscription' }
   /** The HMAC of `bt_challenge` (Braintree). */
   | { kind: 'bt-challenge' }
   /** `hub.challenge` of a subscription with the verify token or the topic of the source (WebSub). */
@@ -45,6 +52,10 @@ export interface Reply {
   content: { type: string; body: string } | null;
   /** The secret that the source has to remember before this is sent. */
   remember?: string;
+  /** What the owner needs to go on, such as an address to visit. */
+  shown?: string;
+  /** The address of the provider that confirms it, should the owner have allowed to visit it. */
+  visit?: string;
 }
 
 type HandshakeMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
@@ -59,6 +70,9 @@ const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query'>, Handsha
   ping: 'POST',
   head: 'HEAD',
   'form-ping': 'POST',
+  'echo-body': 'POST',
+  'verification-token': 'POST',
+  subscription: 'POST',
   'bt-challenge': 'GET',
   websub: 'GET',
 };
@@ -68,7 +82,7 @@ export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 // The sender proves nothing in these: it cannot, or not yet.
 const BEFORE_PROOF: readonly Handshake['kind'][] = [
   ...(['echo-query', 'hub-challenge', 'echo-header'] as const),
-  ...(['hook-secret', 'head', 'form-ping', 'bt-challenge', 'websub'] as const),
+  ...(['hook-secret', 'head', 'form-ping', 'echo-body', 'verification-token', 'bt-challenge', 'websub'] as const),
 ];
 
 // Of what is sent back: the longest token of a provider is some hundred characters long.
@@ -123,6 +137,12 @@ function answer(handshake: Handshake, credentials: Credentials, request: Provide
       return {};
     case 'form-ping':
       return /^webhook_id=\d{1,20}$/.test(request.body.toString('latin1')) ? {} : null;
+    case 'echo-body':
+      return json('challenge', onlyMember(request, 'challenge'));
+    case 'verification-token':
+      return verificationToken(credentials, request);
+    case 'subscription':
+      return subscription(credentials, request);
     case 'bt-challenge':
       return text(braintreeAnswer(credentials.secret, request.query().get('bt_challenge')));
     case 'websub':
@@ -162,6 +182,13 @@ function plainToken({ secret }: Credentials, request: ProviderRequest): Answer {
   return jsonOf({ plainToken: token, encryptedToken: hmac('sha256', secret, token).toString('hex') });
 }
 
+/** The member of a short object that has no other one. */
+function onlyMember(request: ProviderRequest, name: string): unknown {
+  if (request.body.length > 2 * MAX_ECHO || !request.body.includes(name)) return undefined;
+  const body = untrustedJson(request, MAX_BODY);
+  return typeof body === 'object' && body !== null && Object.keys(body).length === 1 ? memberOf(body, name) : undefined;
+}
+
 const HOOK_SECRET = /^[\x21-\x7e]{16,512}$/;
 
 // https://developers.asana.com/docs/webhooks-guide. The first secret that comes is remembered, and no other takes its place.
@@ -171,6 +198,19 @@ function hookSecret({ secret }: Credentials, request: ProviderRequest): Answer {
   const reply = { headers: { 'X-Hook-Secret': given } };
   if (secret === '') return { ...reply, remember: given };
   return isSameSecret(given, secret) ? reply : null;
+}
+
+// https://developers.notion.com/reference/webhooks: the first token that comes is remembered, as in hookSecret.
+function verificationToken({ secret }: Credentials, request: ProviderRequest): Answer {
+  const given = onlyMember(request, 'verification_token');
+  if (typeof given !== 'string' || !HOOK_SECRET.test(given)) return null;
+  if (secret === '') return { shown: given, remember: given };
+  return isSameSecret(given, secret) ? { shown: given } : null;
+}
+
+function subscription(credentials: Credentials, request: ProviderRequest): Answer {
+  const url = confirmationOf(credentials, request);
+  return url === null ? null : { shown: url, visit: url };
 }
 
 // https://learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema

@@ -1,12 +1,16 @@
 // How the webhooks of a provider are verified: a scheme with its parameters (providers/). Beside core/signatures, which has the types
 // that a source may name by itself.
-// Rules: PRV-05 to PRV-10.
+// Rules: PRV-05 to PRV-10, PRV-16.
 import type { Verification } from '../signatures/scheme.ts';
 import { type AdyenScheme, adyenProblem, verifyAdyen } from './adyen.ts';
 import { type BraintreeScheme, braintreeProblem, verifyBraintree } from './braintree.ts';
 import { type HmacScheme, verifyHmacScheme } from './hmac.ts';
 import { type MailgunScheme, verifyMailgun } from './mailgun.ts';
 import { type PublicKeyScheme, publicKeyProblem, verifyPublicKey } from './public-key.ts';
+import { type JwtScheme, jwtProblem, verifyJwt } from './published/jwt.ts';
+import type { PublishedKeys } from './published/keys.ts';
+import { PAYPAL_HEADERS, type PaypalScheme, verifyPaypal, webhookIdProblem } from './published/paypal.ts';
+import { type SnsScheme, topicProblem, verifySns } from './published/sns.ts';
 import { type Credentials, JOINED, type ProviderRequest } from './request.ts';
 import { type StandardScheme, standardKeyProblem, verifyStandard } from './standard-webhooks.ts';
 import {
@@ -22,15 +26,37 @@ import { verifyWebSub, type WebSubScheme } from './websub.ts';
 
 export type { Credentials, ProviderRequest } from './request.ts';
 
-export type Scheme =
+/** Schemes that need nothing but what the source has. */
+export type LocalScheme =
   | (StandardScheme | HmacScheme | TokenScheme | TwilioScheme | MailgunScheme | PublicKeyScheme)
   | (AdyenScheme | BraintreeScheme | WebSubScheme);
+export type Scheme = LocalScheme | JwtScheme | SnsScheme | PaypalScheme;
 
 /**
  * Verifies that a request comes from the provider; comparisons take constant time.
  * @param credentials of the source, in clear
+ * @throws KeysAwayError when a key of the provider is needed, and cannot be had now
  */
-export function verifyScheme(scheme: Scheme, credentials: Credentials, request: ProviderRequest): Verification {
+export async function verifyProvided(
+  scheme: Scheme,
+  credentials: Credentials,
+  request: ProviderRequest,
+  keys: PublishedKeys,
+): Promise<Verification> {
+  switch (scheme.kind) {
+    case 'jwt':
+      return verifyJwt(scheme, credentials, request, keys);
+    case 'sns':
+      return verifySns(scheme, credentials, request, keys);
+    case 'paypal':
+      return verifyPaypal(scheme, credentials, request, keys);
+    default:
+      return verifyScheme(scheme, credentials, request);
+  }
+}
+
+/** The same of a scheme that asks nobody for a key. */
+export function verifyScheme(scheme: LocalScheme, credentials: Credentials, request: ProviderRequest): Verification {
   switch (scheme.kind) {
     case 'standard':
       return verifyStandard(scheme, credentials, request);
@@ -59,6 +85,10 @@ export function verifyScheme(scheme: Scheme, credentials: Credentials, request: 
   }
 }
 
+/** Whether a webhook may make this service ask the provider for a key. */
+export const needsPublishedKeys = (scheme: Scheme): boolean =>
+  scheme.kind === 'sns' || scheme.kind === 'paypal' || (scheme.kind === 'jwt' && scheme.keys !== 'secret');
+
 /** What is wrong with the form of a secret that the owner enters; null when nothing is. */
 export function secretProblem(scheme: Scheme, secret: string): string | null {
   switch (scheme.kind) {
@@ -76,21 +106,41 @@ export function secretProblem(scheme: Scheme, secret: string): string | null {
       return adyenProblem(secret);
     case 'braintree':
       return braintreeProblem(secret);
+    case 'jwt':
+      return jwtProblem(scheme, secret);
+    case 'sns':
+      return topicProblem(secret);
+    case 'paypal':
+      return webhookIdProblem(secret);
     default:
       return null;
   }
 }
 
 /** Whether a request has a signature by which a repeat is known; a token is the same in each. */
-export function isSigned({ kind }: Scheme): boolean {
+export function isSigned(scheme: Scheme): boolean {
+  const { kind } = scheme;
+  if (kind === 'jwt') return scheme.bodyHash !== undefined;
   return kind !== 'header-token' && kind !== 'basic' && kind !== 'query-token' && kind !== 'body-token';
 }
 
 /** The headers whose values are not shown, in lower case. */
 export function secretHeaders(scheme: Scheme): string[] {
-  if (scheme.kind === 'hmac' || scheme.kind === 'header-token') return [scheme.header.toLowerCase(), 'x-hook-secret'];
-  if (scheme.kind === 'websub') return ['x-hub-signature'];
-  return scheme.kind === 'public-key' ? [scheme.signatureHeader.toLowerCase()] : [];
+  switch (scheme.kind) {
+    case 'hmac':
+    case 'header-token':
+      return [scheme.header.toLowerCase(), 'x-hook-secret'];
+    case 'jwt':
+      return [scheme.header.toLowerCase()];
+    case 'websub':
+      return ['x-hub-signature'];
+    case 'public-key':
+      return [scheme.signatureHeader.toLowerCase()];
+    case 'paypal':
+      return PAYPAL_HEADERS.map((name) => name.toLowerCase());
+    default:
+      return [];
+  }
 }
 
 interface StoredParts {
@@ -101,7 +151,9 @@ interface StoredParts {
 /** What is left of the headers and the query when the secret in them is taken out, so that it is neither stored nor forwarded. */
 export function withoutSecret(scheme: Scheme, { headers, queryText }: StoredParts): StoredParts {
   if (scheme.kind === 'query-token') return { headers, queryText: withoutParameter(queryText, scheme.parameter) };
-  if (scheme.kind !== 'header-token' && scheme.kind !== 'basic') return { headers, queryText };
+  const isToken = scheme.kind === 'header-token' || scheme.kind === 'basic';
+  // Whoever has a JSON Web Token without a hash of the body can send any body with it.
+  if (!isToken && (scheme.kind !== 'jwt' || scheme.bodyHash !== undefined)) return { headers, queryText };
   const name = scheme.kind === 'basic' ? 'authorization' : scheme.header.toLowerCase();
   const { [name]: _secret, ...others } = headers;
   return { headers: others, queryText };

@@ -76,7 +76,13 @@ export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Sign
       return { ...plain, body: Buffer.from(braintreeForm(secret, body)) };
     case 'websub':
       return { ...plain, headers: { 'X-Hub-Signature': `sha256=${hmac('sha256', secret, body).toString('hex')}` } };
+    case 'jwt':
+      return scheme.keys === 'secret'
+        ? { ...plain, headers: { [scheme.header]: sharedToken(secret, unsigned) } }
+        : null;
     case 'public-key':
+    case 'sns':
+    case 'paypal':
       return null;
   }
 }
@@ -109,4 +115,12 @@ function adyenBody(secret: string, body: Buffer): Buffer {
     return { NotificationRequestItem: { ...item, additionalData } };
   });
   return jsonBytes({ ...(parsed as object), notificationItems: signed });
+}
+
+/** A token by HS256 (RFC 7518, section 3.2) that is good for five minutes. */
+function sharedToken(secret: string, { url, nowMs }: Unsigned): string {
+  const issuedAt = Math.floor(nowMs / 1000);
+  const claims = { aud: url, iat: issuedAt, exp: issuedAt + 300 };
+  const signed = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) => jsonBytes(part).toString('base64url')).join('.');
+  return `${signed}.${hmac('sha256', secret, signed).toString('base64url')}`;
 }

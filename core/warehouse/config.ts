@@ -1,16 +1,22 @@
 // What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
-// Rules: WH-05 to WH-14.
+// Rules: WH-05 to WH-14, WH-31, WH-32.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
-import { FILE_FORMATS, PARTITIONS, prefixProblem } from './object-key.ts';
+import { PAYLOAD_COLUMNS } from './event.ts';
+import { COMPRESSIONS, FILE_FORMATS, PARTITIONS, prefixProblem } from './object-key.ts';
 
 const text = (what: string) => z.string(what).min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
   z.enum(values, `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
+/** A number, or its digits as text: clients may send every member of a config as text. */
 const within = (least: number, most: number) => {
   const message = `must be a whole number from ${least} to ${most}`;
-  return z.int(message).min(least, message).max(most, message);
+  const number = z.int(message).min(least, message).max(most, message);
+  return z
+    .union([number, z.string().regex(/^\d{1,9}$/, message)], message)
+    .transform(Number)
+    .pipe(number);
 };
 
 /** Adds what a function finds wrong with a text. */
@@ -24,11 +30,15 @@ const common = {
   // Kept as it was sent; the key of an object is made of its normal form.
   prefix: checked(z.string('must be a string'), prefixProblem).optional(),
   fileFormat: oneOf(FILE_FORMATS).default('jsonl'),
+  compression: oneOf(COMPRESSIONS).meta({ description: 'Of the whole file.' }).default('none'),
+  payloadColumn: oneOf(PAYLOAD_COLUMNS)
+    .meta({ description: 'What rows without a mapping hold: text in every column, or the payload as JSON.' })
+    .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   /** A batch is written when it has this many events, ... */
-  batchSize: within(1, 10_000).meta({ description: 'Events.' }).default(1000),
+  batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
   /** ... or when its first event has waited this long, in seconds. */
-  batchWindowSeconds: within(1, 3600).default(60),
+  batchWindowSeconds: within(1, 3600).prefault(60),
 };
 
 const LENGTH = 'must be 3 to 63 characters long';
@@ -156,8 +166,9 @@ function serviceAccountProblem(json: string): string | null {
 const string = () => z.string('must be a string');
 
 /**
- * The schema of `config`, by the destination's `type`; its id names it in the API's description. Unknown members are dropped. A new
- * store is a schema and a secret here, a file in outbound/warehouses/ and its line in the registry there.
+ * The schema of `config`, by the destination's `type`; its id names it in the API's description. It drops unknown members, which a
+ * later release may have stored; the API refuses them. A new store is a schema and a secret here, a file in outbound/warehouses/ and
+ * its line in the registry there.
  */
 export const warehouseConfigSchemas = {
   s3: z
@@ -219,21 +230,8 @@ export const WAREHOUSE_TYPES = Object.keys(warehouseConfigSchemas) as [Warehouse
 export type DestinationType = 'http' | WarehouseType;
 export const DESTINATION_TYPES: [DestinationType, ...DestinationType[]] = ['http', ...WAREHOUSE_TYPES];
 
-/**
- * Members by which one sees that a config was made for another provider. Others, like a region, do no harm where they are not needed
- * and are dropped like unknown members.
- */
-export const TELLING_MEMBERS = [
-  'bucket',
-  'accountId',
-  'accessKeyId',
-  'secretAccessKey',
-  'projectId',
-  'serviceAccountKey',
-  'accountName',
-  'accountKey',
-  'containerName',
-];
+/** What members mean that a config was stored without, because they were not there then: its files stay as they are. */
+export const BEFORE_THEY_WERE_THERE = { payloadColumn: 'json', compression: 'none' } as const;
 
 /** The field of each `config` that is a secret (AUTH-14). */
 export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {

@@ -1,18 +1,45 @@
 // An event as warehouses see it, and its payload as a file shows it.
 import { isUtf8 } from 'node:buffer';
+import { isJsonText } from '../payload.ts';
 
+/** What the column of the payload holds: always text, or JSON as it came in. */
+export const PAYLOAD_COLUMNS = ['text', 'json'] as const;
+export type PayloadColumn = (typeof PAYLOAD_COLUMNS)[number];
+
+/** An event on its way to a warehouse: one delivery. */
 export type WarehouseEvent = {
   id: string;
+  deliveryId: string;
   /** Slug of the source. */
   source: string;
+  /** Null for none. */
+  routeId: string | null;
+  /** The delivery that this one replays; null for none. */
+  replayOf: string | null;
   receivedAt: Date;
+  /** When it was fixed what the file holds, so that every upload of the file says the same. */
+  writtenAt: Date;
   /** As received, names in lowercase. */
   headers: Readonly<Record<string, string>>;
   /** The exact bytes received. */
   body: Buffer;
 };
 
-/** A payload in a file: JSON text without line breaks; `encoding` is there only when the bytes are no text. */
+/** A body as a column of text: `encoding` says what the text is. */
+export type TextPayload = { payload: string; encoding: 'json' | 'text' | 'base64' };
+
+/** A body that is text stays letter for letter, JSON without its byte order mark; one that is not UTF-8 becomes base64. */
+export function textPayload(body: Buffer): TextPayload {
+  if (!isUtf8(body)) return { payload: body.toString('base64'), encoding: 'base64' };
+  const text = body.toString('utf8');
+  const unmarked = withoutMark(text);
+  return isJsonText(unmarked) ? { payload: unmarked, encoding: 'json' } : { payload: text, encoding: 'text' };
+}
+
+/** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
+const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
+
+/** A payload as JSON in a file: without line breaks; `encoding` is there only when the bytes are no text. */
 export type PayloadText = { json: string; encoding?: 'base64' };
 
 /**
@@ -22,8 +49,7 @@ export type PayloadText = { json: string; encoding?: 'base64' };
 export function payloadText(body: Buffer): PayloadText {
   if (!isUtf8(body)) return { json: JSON.stringify(body.toString('base64')), encoding: 'base64' };
   const text = body.toString('utf8');
-  // RFC 8259, section 8.1: a parser may ignore a byte order mark.
-  const unmarked = text.startsWith('\ufeff') ? text.slice(1) : text;
+  const unmarked = withoutMark(text);
   try {
     JSON.parse(unmarked);
   } catch {

@@ -1,8 +1,8 @@
 // Field mappings: which columns a row has and where in the event their values come from.
-// Rules: WH-15 to WH-19.
+// Rules: WH-15 to WH-19, WH-35, WH-36.
 import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
-import { sortedHeaders, type WarehouseEvent } from './event.ts';
+import { type PayloadColumn, sortedHeaders, type WarehouseEvent } from './event.ts';
 import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { viewPayload } from '../payload.ts';
@@ -42,20 +42,22 @@ export const fieldMappingSchema = z
   .array(rule, 'must be an array of rules')
   .max(MAX_MAPPING_RULES, `must have at most ${MAX_MAPPING_RULES} rules`)
   .superRefine((rules, context) => {
-    const seen = new Map<string, number>();
+    const seen = new Map<string, { first: number; name: string }>();
     for (const [index, { target }] of rules.entries()) {
-      const first = seen.get(target);
-      if (first === undefined) seen.set(target, index);
-      else
-        context.addIssue({
-          code: 'custom',
-          path: [index, 'target'],
-          message: `must differ from that of rule ${first}`,
-        });
+      const same = seen.get(columnKey(target));
+      if (same === undefined) seen.set(columnKey(target), { first: index, name: target });
+      else {
+        const how = same.name === target ? '' : ', not only in case: many engines would see one column';
+        const message = `must differ from that of rule ${same.first}${how}`;
+        context.addIssue({ code: 'custom', path: [index, 'target'], message });
+      }
     }
   });
 
 export type FieldMappingRule = z.output<typeof rule>;
+
+/** Names that are one column to BigQuery, Snowflake, Athena and DuckDB have the same key. */
+const columnKey = (name: string): string => name.toLowerCase();
 
 /** A mapping that is ready to make rows. */
 export interface FieldMapping {
@@ -64,7 +66,7 @@ export interface FieldMapping {
 }
 
 export type MappedRow = {
-  /** The columns as one JSON object, in the order of the rules. */
+  /** The columns as one JSON object: those of the ids, then in the order of the rules. */
   json: string;
   /** Values that could not become their column's type and were replaced by the default or null. */
   misfits: number;
@@ -76,9 +78,9 @@ export type ParsedFieldMapping =
   | { ok: false; index: number | null; reason: string };
 
 /** Checks a mapping as it was sent, and makes it ready. Never throws. */
-export function parseFieldMapping(given: unknown): ParsedFieldMapping {
+export function parseFieldMapping(given: unknown, payloadColumn: PayloadColumn = 'json'): ParsedFieldMapping {
   const parsed = fieldMappingSchema.safeParse(given);
-  if (parsed.success) return { ok: true, rules: parsed.data, mapping: compileFieldMapping(parsed.data) };
+  if (parsed.success) return { ok: true, rules: parsed.data, mapping: compileFieldMapping(parsed.data, payloadColumn) };
   const issue = parsed.error.issues[0];
   const [index, ...members] = issue?.path ?? [];
   const subject = members.length > 0 ? `${members.map(String).join('.')} ` : '';
@@ -87,8 +89,23 @@ export function parseFieldMapping(given: unknown): ParsedFieldMapping {
 
 type Column = { name: string; path: JsonPath; type: FieldMappingRule['type']; fallback: string };
 
-/** Makes rules ready that `fieldMappingSchema` has checked. */
-export function compileFieldMapping(rules: readonly FieldMappingRule[]): FieldMapping {
+type IdColumn = { name: string; of: (event: WarehouseEvent) => string };
+
+/** By which a row is found again, and told from the others of its event. */
+const ID_COLUMNS: IdColumn[] = [
+  { name: 'event_id', of: ({ id }) => id },
+  { name: 'delivery_id', of: ({ deliveryId }) => deliveryId },
+];
+
+/** Those that no rule names. */
+function idColumns(rules: readonly FieldMappingRule[]): IdColumn[] {
+  const named = new Set(rules.map(({ target }) => columnKey(target)));
+  return ID_COLUMNS.filter(({ name }) => !named.has(name));
+}
+
+/** Makes rules ready that `fieldMappingSchema` has checked. @param payloadColumn `text`: with the columns of the ids */
+export function compileFieldMapping(rules: readonly FieldMappingRule[], payloadColumn: PayloadColumn): FieldMapping {
+  const ids = payloadColumn === 'text' ? idColumns(rules) : [];
   const columns = rules.map(({ source, target, type, default: text }): Column => {
     const standIn = text === undefined ? null : readDefault(text, type);
     return {
@@ -113,7 +130,8 @@ export function compileFieldMapping(rules: readonly FieldMappingRule[]): FieldMa
         if (length > MAX_FILE_BYTES) throw new FileTooLargeError();
         return member;
       });
-      return { json: `{${members.join(',')}}`, misfits };
+      const idMembers = ids.map(({ name, of }) => `"${name}":${JSON.stringify(of(event))}`);
+      return { json: `{${[...idMembers, ...members].join(',')}}`, misfits };
     },
   };
 }

@@ -6,7 +6,8 @@ import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
 export type BatchFile = {
   body: Buffer;
-  contentType: 'application/x-ndjson' | 'application/json';
+  /** Of a compressed file that of its compression: see docs/warehouses.md. */
+  contentType: 'application/x-ndjson' | 'application/json' | 'application/gzip' | 'application/zstd';
   /** Rows, one for each event. */
   count: number;
   /** Values that did not fit their column's type; always 0 without a mapping. */
@@ -54,8 +55,11 @@ export function createFileWriter(fileFormat: FileFormat): FileWriter {
     },
     finish() {
       if (!lines) write(Buffer.from(count === 0 ? '[\n\n]\n' : '\n]\n'));
+      const body = Buffer.concat(parts);
+      // Not in memory a second time while the file is compressed.
+      parts.length = 0;
       return {
-        body: Buffer.concat(parts),
+        body,
         contentType: lines ? 'application/x-ndjson' : 'application/json',
         count,
         misfits,

@@ -1,12 +1,17 @@
 // Where a batch lies in the object store: `<prefix>/<partition>/<first event time>-<batch id>.<ending>`.
 // The key follows from the frozen batch alone, so a repeated upload overwrites the same object.
-// Rules: WH-21, WH-22.
+// Rules: WH-21, WH-22, WH-32.
 import type { WarehouseEvent } from './event.ts';
 
 export const PARTITIONS = ['date', 'hour', 'source'] as const;
 export type PartitionBy = (typeof PARTITIONS)[number];
 export const FILE_FORMATS = ['jsonl', 'json'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
+export const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
+export type Compression = (typeof COMPRESSIONS)[number];
+
+/** By which engines tell that a file is compressed, and how. */
+const SUFFIXES: Readonly<Record<Compression, string>> = { none: '', gzip: '.gz', zstd: '.zst' };
 
 /**
  * The partition of an event, in UTC of the time it was received: `date=2026-11-21`, `date=2026-11-21/hour=15` or
@@ -22,7 +27,7 @@ export function partitionOf(event: Pick<WarehouseEvent, 'receivedAt' | 'source'>
 /**
  * The key of a batch's object.
  * @param batch.events its events in any order
- * @returns for example `hooks/date=2026-11-21/20261121T154510123Z-<batch id>.jsonl`
+ * @returns for example `hooks/date=2026-11-21/20261121T154510123Z-<batch id>.jsonl.gz`
  * @throws RangeError when there is no event, or when events belong to different partitions
  */
 export function objectKey(batch: {
@@ -31,6 +36,7 @@ export function objectKey(batch: {
   prefix?: string;
   partitionBy: PartitionBy;
   fileFormat: FileFormat;
+  compression: Compression;
 }): string {
   const partitions = new Set(batch.events.map((event) => partitionOf(event, batch.partitionBy)));
   const [partition] = partitions;
@@ -39,14 +45,15 @@ export function objectKey(batch: {
   }
   const first = batch.events.reduce((earliest, { receivedAt }) => Math.min(earliest, receivedAt.getTime()), Infinity);
   const prefix = normalPrefix(batch.prefix ?? '');
-  return `${prefix}${prefix === '' ? '' : '/'}${partition}/${timeIn(new Date(first))}-${batch.id}.${batch.fileFormat}`;
+  const name = `${timeIn(new Date(first))}-${batch.id}.${batch.fileFormat}${SUFFIXES[batch.compression]}`;
+  return `${prefix}${prefix === '' ? '' : '/'}${partition}/${name}`;
 }
 
 /** The key of a batch that takes deliveries of another one: in the same folder, with a name of its own. */
 export function keyOfHalf(key: string, { id, firstReceivedAt }: { id: string; firstReceivedAt: Date | null }): string {
   const [folder, name] = [key.slice(0, key.lastIndexOf('/') + 1), key.slice(key.lastIndexOf('/') + 1)];
   const time = firstReceivedAt === null ? name.slice(0, name.indexOf('-')) : timeIn(firstReceivedAt);
-  return `${folder}${time}-${id}${name.slice(name.lastIndexOf('.'))}`;
+  return `${folder}${time}-${id}${name.slice(name.indexOf('.'))}`;
 }
 
 const timeIn = (time: Date): string => time.toISOString().replace(/[-:.]/g, '');

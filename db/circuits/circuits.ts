@@ -1,7 +1,5 @@
-// Circuits in PostgreSQL: read, changed by compare-and-set with the state machine of core/circuit.ts, and claimed when their
-// workflow is to be woken (migration 0008).
+// Circuits in PostgreSQL: read, and changed by compare-and-set with the state machine of core/circuit.ts (migration 0008).
 import {
-  admits,
   type Circuit,
   type CircuitEvent,
   type CircuitRule,
@@ -16,7 +14,7 @@ import { NOW_MS } from '../clock.ts';
 import { closeCircuitIssues, openCircuitIssues } from '../issues/circuits.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { dueInTurn, WAKE_CIRCUITS } from '../sql-rules.ts';
+import { pauseBlocks, WAKE_CIRCUITS } from '../sql-rules.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
 export interface StoredCircuit {
@@ -24,6 +22,8 @@ export interface StoredCircuit {
   organizationId: string;
   rule: CircuitRule;
   circuit: Circuit;
+  /** Whether its route is paused: nothing is attempted then, whatever the state is (pauses.ts). */
+  isPaused: boolean;
   version: number;
   /** When it was read by the clock of the database, by which all its times are; milliseconds since 1970. */
   readAt: number;
@@ -41,6 +41,7 @@ interface CircuitRow {
   openedAt: Date | null;
   probeDeliveryId: string | null;
   probeUntil: Date | null;
+  isPaused: boolean;
   version: number;
   readAt: number;
 }
@@ -50,7 +51,7 @@ select r.id as "routeId", r.organization_id as "organizationId", r.circuit_coold
        r.circuit_failure_threshold as "failureThreshold", r.circuit_probe_success_threshold as "probeSuccessThreshold",
        c.state, coalesce(c.failure_count, 0) as "failureCount", coalesce(c.probe_success_count, 0) as "probeSuccessCount",
        c.opened_at as "openedAt", c.probe_delivery_id as "probeDeliveryId", c.probe_until as "probeUntil",
-       coalesce(c.version, 0) as version, ${NOW_MS} as "readAt"
+       ${pauseBlocks('c')} as "isPaused", coalesce(c.version, 0) as version, ${NOW_MS} as "readAt"
 from routes r left join circuits c on c.route_id = r.id
 where r.id = any($1::text[])`;
 
@@ -61,10 +62,12 @@ export async function loadCircuits(db: Queryable, routeIds: string[]): Promise<M
 }
 
 function stored(row: CircuitRow): StoredCircuit {
-  const { routeId, organizationId, version, readAt, cooldownSeconds, failureThreshold, probeSuccessThreshold } = row;
+  const { routeId, organizationId, isPaused, version, readAt } = row;
+  const { cooldownSeconds, failureThreshold, probeSuccessThreshold } = row;
   return {
     routeId,
     organizationId,
+    isPaused,
     version,
     readAt,
     rule: { cooldownSeconds, failureThreshold, probeSuccessThreshold },
@@ -210,7 +213,7 @@ export interface CountedAttempt {
 
 /**
  * Counts attempts in the circuits of their routes, in the order in which they ended.
- * @returns the routes that now admit only a probe
+ * @returns the routes that now admit only a probe, or nothing
  */
 export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): Promise<Set<string>> {
   const byRoute = Map.groupBy(
@@ -225,17 +228,21 @@ export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): 
       at: readAt,
     })),
   );
-  return new Set([...circuits.values()].filter(({ circuit }) => circuit.state !== 'closed').map((c) => c.routeId));
+  const blocking = [...circuits.values()].filter(({ circuit, isPaused }) => isPaused || circuit.state !== 'closed');
+  return new Set(blocking.map(({ routeId }) => routeId));
 }
 
-/** Makes a delivery the probe of its route, if the circuit is half-open and has none. @returns the circuit afterwards */
+/**
+ * Makes a delivery the probe of its route, if the circuit is half-open and has none, and the route is not paused.
+ * @returns the circuit afterwards
+ */
 export async function electProbe(
   db: Queryable,
   routeId: string,
   deliveryId: string,
 ): Promise<StoredCircuit | undefined> {
-  const circuits = await changeCircuits(db, [routeId], ({ circuit, readAt }) =>
-    circuit.state === 'half_open' && circuit.probe === null
+  const circuits = await changeCircuits(db, [routeId], ({ circuit, isPaused, readAt }) =>
+    !isPaused && circuit.state === 'half_open' && circuit.probe === null
       ? [{ type: 'probe', deliveryId, until: readAt + PROBE_MS }]
       : [],
   );
@@ -248,12 +255,6 @@ export async function resetCircuit(db: Queryable, routeId: string): Promise<Stor
     circuit.state === 'closed' && circuit.failureCount === 0 ? [] : [{ type: 'reset' }],
   );
   return circuits.get(routeId);
-}
-
-/** Whether the circuit of a delivery's route blocks it, read from the database. */
-export async function isBlocked(db: Queryable, routeId: string, deliveryId: string): Promise<boolean> {
-  const found = (await loadCircuits(db, [routeId])).get(routeId);
-  return found !== undefined && !admits(found.circuit, deliveryId);
 }
 
 /** The states of routes whose circuit is not closed. */
@@ -272,44 +273,4 @@ export async function unclosedCircuits(db: Queryable, organizationId: string): P
     [organizationId],
   );
   return new Map(rows.map((row) => [row.id, row.state]));
-}
-
-/** A circuit whose workflow is to be woken. */
-export interface DueCircuit {
-  routeId: string;
-  organizationId: string;
-  /** Null when the route was deleted. */
-  routeName: string | null;
-}
-
-// A claim moves the time ahead, like a lease: if this worker dies before it has woken the workflow, another worker does.
-const CLAIM_DUE = `
-with due as (
-  select c.route_id from circuits c join (${dueInTurn('circuits', 'route_id', 'wake_at', '$1')}) w on w.route_id = c.route_id
-  where c.wake_at <= now() for update of c skip locked
-)
-update circuits c set wake_at = now() + interval '1 minute'
-from due d where c.route_id = d.route_id
-returning c.route_id as "routeId", c.organization_id as "organizationId",
-  (select name from routes r where r.id = c.route_id) as "routeName"`;
-
-/** Claims circuits whose workflow is to be woken, organization by organization, the longest overdue first. */
-export async function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
-  const { rows } = await db.query<DueCircuit>(CLAIM_DUE, [limit]);
-  return rows;
-}
-
-/**
- * Sets the next wake-up of the workflow, unless a signal comes first; it has no effect if the circuit changed since `version`.
- * @param wakeAt null: only an event wakes it
- */
-export async function setWakeTime(db: Queryable, routeId: string, version: number, wakeAt: Date | null): Promise<void> {
-  await db.query('update circuits set wake_at = $3 where route_id = $1 and version = $2', [routeId, version, wakeAt]);
-}
-
-/** Removes the circuit of a route that was deleted. */
-export async function forgetCircuit(db: Queryable, routeId: string): Promise<void> {
-  await db.query('delete from circuits where route_id = $1 and not exists (select from routes where id = $1)', [
-    routeId,
-  ]);
 }

@@ -1,6 +1,7 @@
-// Deliveries that a circuit blocks: handed to a failover destination, or held until it closes.
-// Rules: ROUTE-52, CIRC-02, CIRC-07.
-import { newId, shardOf } from '../../core/ids.ts';
+// Deliveries that a circuit blocks: handed to a failover destination, or held until it closes. Those of a paused route or
+// destination are held until that is resumed.
+// Rules: ROUTE-52, CIRC-02, CIRC-07, PAUSE-10 to PAUSE-12.
+import { isId, newId, shardOf } from '../../core/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
@@ -15,21 +16,27 @@ import {
   heldRow,
   OPEN,
   outboxRow,
+  pauseBlocks,
   toOutbox,
   WAITING_STATUS,
   WAKE_RELAYS,
 } from '../sql-rules.ts';
 
-/** A primary delivery whose route's circuit does not admit it. */
+/** A delivery that the circuit of its route does not admit, or a pause. */
 export interface BlockedDelivery {
   deliveryId: string;
-  routeId: string;
+  routeId: string | null;
+  destinationId: string;
+  /** Whether the state of its route's circuit counts for it: not for a failover, nor for a delivery to a warehouse. */
+  inCircuit: boolean;
   /** Whether its workflow runs and waits for the signal `release`. */
   hasWorkflow: boolean;
 }
 
-/** The outcome of a blocked delivery. */
-export type Diversion = { status: 'held' } | { status: 'failed_over'; takenOverBy: string };
+/** The outcome of a blocked delivery; `pausedBy`: what is paused, when it is not the circuit that holds it. */
+export type Diversion =
+  | { status: 'held'; pausedBy?: 'route' | 'destination' }
+  | { status: 'failed_over'; takenOverBy: string };
 
 const REASON = "The circuit of the delivery's route is open";
 
@@ -37,20 +44,29 @@ const REASON = "The circuit of the delivery's route is open";
 // closes it waits, and then finds the held delivery. A delivery changes only while it is open, as everywhere; one that went to a
 // failover destination stops counting in its event and its successor counts instead. No attempt was made, so nothing is added to
 // the statistics of destinations; in the figures of the organization it ended.
+// A pause hands nothing over, and holds what the state of the circuit does not concern, too.
 const DIVERT = `
 with input as (
-  select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, has_workflow bool, shard int, next_id text, next_shard int)
+  select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, at_destination text, in_circuit bool, has_workflow bool,
+    shard int, next_id text, next_shard int)
 ), circuit as (
-  select route_id, state, probe_delivery_id from circuits
-  where route_id in (select route_id from input) and state <> 'closed'
+  select route_id as id, state, probe_delivery_id, paused_since from circuits c
+  where route_id in (select route_id from input union all select at_destination from input) and (state <> 'closed' or ${pauseBlocks('c')})
   order by route_id for share
 ), due as (
-  select i.*, t.id as target, c.state = 'half_open' and c.probe_delivery_id is null as unprobed
-  from input i join circuit c on c.route_id = i.route_id
-  left join routes r on r.id = i.route_id
+  select i.*, t.id as target, b.holder, b.is_paused, b.unprobed
+  from input i
+  cross join lateral (
+    select c.id as holder, ${pauseBlocks('c')} as is_paused,
+           not ${pauseBlocks('c')} and c.state = 'half_open' and c.probe_delivery_id is null as unprobed
+    from circuit c
+    where (c.id = i.route_id and (${pauseBlocks('c')} or i.in_circuit and ${circuitBlocks('c', 'i.delivery_id')}))
+       or (c.id = i.at_destination and ${pauseBlocks('c')})
+    order by c.id = i.at_destination limit 1
+  ) b
+  left join routes r on r.id = i.route_id and not b.is_paused
   left join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
   ) t on true
-  where ${circuitBlocks('c', 'i.delivery_id')}
 ), changed as (
   update deliveries d
   set status = case when u.target is null then 'circuit_open' else 'failed_over' end,
@@ -65,8 +81,9 @@ with input as (
   delete from outbox o using changed c
   where ${outboxRow('c')}
 ), held as (
-  insert into held_deliveries as h (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow)
-  select route_id, id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow
+  insert into held_deliveries as h (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow,
+                                    outside_circuit)
+  select holder, id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow, not in_circuit
   from changed where target is null
   on conflict (route_id, delivery_id) do update
     set version = h.version + 1, has_workflow = h.has_workflow or excluded.has_workflow
@@ -74,7 +91,7 @@ with input as (
   delete from held_deliveries h using changed c
   where c.target is not null and ${heldRow('c')}
 ), ${countEndings('changed', { failed_over: 'target is not null' })}, ${failOver('target', 'destination_id', '$2')}
-select id, route_id as "routeId", unprobed, case when target is not null then next_id end as "takenOverBy",
+select id, holder, is_paused as "isPaused", unprobed, case when target is not null then next_id end as "takenOverBy",
        case when target is not null then ${WAKE_RELAYS} end
 from changed`;
 
@@ -83,32 +100,41 @@ from changed`;
  * @returns the outcome of each; a missing one may be attempted, or has ended
  */
 export async function divertBlocked(db: Queryable, blocked: BlockedDelivery[]): Promise<Map<string, Diversion>> {
-  const rows = blocked.map(({ deliveryId, routeId, hasWorkflow }) => {
+  const rows = blocked.map(({ deliveryId, routeId, destinationId, inCircuit, hasWorkflow }) => {
     const nextId = newId('dlv');
     // A delivery that is held keeps its own shard; the failover delivery has the shard of its own id.
     return {
       delivery_id: deliveryId,
       route_id: routeId,
+      at_destination: destinationId,
+      in_circuit: inCircuit,
       has_workflow: hasWorkflow,
       shard: shardOf(deliveryId),
       next_id: nextId,
       next_shard: shardOf(nextId),
     };
   });
-  const changed = await db.query<{ id: string; routeId: string; unprobed: boolean; takenOverBy: string | null }>(
-    DIVERT,
-    [jsonParameter(rows), REASON],
-  );
+  const changed = await db.query<Diverted>(DIVERT, [jsonParameter(rows), REASON]);
   const held = changed.rows.filter(({ takenOverBy }) => takenOverBy === null);
-  const unprobed = held.filter((row) => row.unprobed).map(({ routeId }) => routeId);
+  const unprobed = held.filter((row) => row.unprobed).map(({ holder }) => holder);
   afterCommit(db, () => deliveriesFinished.add({ status: 'failed_over' }, changed.rows.length - held.length));
   for (const routeId of new Set(unprobed)) await electOldest(db, routeId);
-  return new Map(
-    changed.rows.map(({ id, takenOverBy }) => [
-      id,
-      takenOverBy === null ? { status: 'held' } : { status: 'failed_over', takenOverBy },
-    ]),
-  );
+  return new Map(changed.rows.map((row) => [row.id, diversionOf(row)]));
+}
+
+interface Diverted {
+  id: string;
+  /** The route or destination that holds it. */
+  holder: string;
+  isPaused: boolean;
+  unprobed: boolean;
+  takenOverBy: string | null;
+}
+
+function diversionOf({ holder, isPaused: byPause, takenOverBy }: Diverted): Diversion {
+  if (takenOverBy !== null) return { status: 'failed_over', takenOverBy };
+  if (!byPause) return { status: 'held' };
+  return { status: 'held', pausedBy: isId('rte', holder) ? 'route' : 'destination' };
 }
 
 /**
@@ -133,13 +159,19 @@ export async function hasFailover(db: Queryable, organizationId: string, routeId
 /** A held delivery as its release needs it. */
 export interface HeldDelivery {
   deliveryId: string;
+  destinationId: string;
+  inCircuit: boolean;
   hasWorkflow: boolean;
   version: number;
 }
 
-const HELD = `delivery_id as "deliveryId", has_workflow as "hasWorkflow", version`;
+const HELD = `delivery_id as "deliveryId", destination_id as "destinationId", not outside_circuit as "inCircuit",
+  has_workflow as "hasWorkflow", version`;
 
-/** The deliveries that wait the longest, in order of receipt. */
+/**
+ * The deliveries that wait the longest, in order of receipt.
+ * @param routeId or the id of a destination that is or was paused, here and below
+ */
 export async function oldestHeld(
   db: Queryable,
   routeId: string,
@@ -148,6 +180,15 @@ export async function oldestHeld(
   const { rows } = await db.query<HeldDelivery>(
     `select ${HELD} from held_deliveries where route_id = $1 and delivery_id > $2 order by delivery_id limit $3`,
     [routeId, after, limit],
+  );
+  return rows;
+}
+
+/** Deliveries for which the state of the circuit does not count, in order of receipt. */
+export async function heldOutsideCircuit(db: Queryable, routeId: string, limit: number): Promise<HeldDelivery[]> {
+  const { rows } = await db.query<HeldDelivery>(
+    `select ${HELD} from held_deliveries where route_id = $1 and outside_circuit order by delivery_id limit $2`,
+    [routeId, limit],
   );
   return rows;
 }
@@ -180,9 +221,9 @@ with gone as (
 ), freed as (
   update deliveries d set status = ${WAITING_STATUS} from gone g
   where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'
-  returning d.id, d.attempt_count
+  returning d.id, d.route_id, d.failover_of, d.attempt_count
 ), queued as (
-  ${toOutbox('g', { resume: "case when f.attempt_count > 0 then 'lost' end" })}
+  ${toOutbox('g', { route_id: 'f.route_id', failover_of: 'f.failover_of', resume: "case when f.attempt_count > 0 then 'lost' end" })}
   from gone g join freed f on f.id = g.delivery_id
   on conflict do nothing
 )
@@ -203,24 +244,32 @@ export async function endHold(
 
 // Held deliveries are released in order, so what is older than the oldest of them has been released.
 const RELEASE_STATE = `
-select exists (select from circuits where route_id = $1 and state <> 'closed') as opened,
+with rate as materialized (
+  select coalesce((select release_per_second from circuits where route_id = $1), $2::int) as per_second
+)
+select exists (select from circuits c where route_id = $1 and (state <> 'closed' or ${pauseBlocks('c')})) as stopped,
+       (select per_second from rate) as "perSecond",
        (select count(*) from (
           select from outbox
-          where destination_id = any ((select destination_ids from routes where id = $1)::text[]) and route_id = $1
+          where destination_id = any (coalesce((select destination_ids from routes where id = $1), array[$1]))
+            and (route_id = $1 or destination_id = $1)
             and destination_id < ${FIRST_WAREHOUSE}
             and delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
             and resume is distinct from 'waiting'
-          limit $2) o) as "onTheWay"`;
+          limit (select per_second from rate)) o) as "onTheWay"`;
 
-/**
- * Progress of a release: whether the circuit has opened again, and how many released deliveries have no first result yet.
- * @param most where counting ends
- */
-export async function releaseState(
-  db: Queryable,
-  routeId: string,
-  most: number,
-): Promise<{ opened: boolean; onTheWay: number }> {
-  const { rows } = await db.query<{ opened: boolean; onTheWay: number }>(RELEASE_STATE, [routeId, most]);
-  return rows[0] ?? { opened: false, onTheWay: 0 };
+/** The progress of a release. */
+interface ReleaseState {
+  /** Whether the circuit has opened again, or its route or destination was paused. */
+  stopped: boolean;
+  /** How many are to be released, by an operator's word or the usual. */
+  perSecond: number;
+  /** How many released deliveries have no first result yet, counted up to `perSecond`. */
+  onTheWay: number;
+}
+
+/** @param usual how many are released per second unless an operator has said otherwise */
+export async function releaseState(db: Queryable, routeId: string, usual: number): Promise<ReleaseState> {
+  const { rows } = await db.query<ReleaseState>(RELEASE_STATE, [routeId, usual]);
+  return rows[0] ?? { stopped: false, perSecond: usual, onTheWay: 0 };
 }

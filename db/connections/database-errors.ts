@@ -22,6 +22,8 @@ const CONNECTION_LOST_CODES = [
   'ETIMEDOUT',
   '57P01',
   '57P02',
+  // What PgBouncer says of a connection that it lost (proto.c): nothing of the transaction.
+  '08P01',
   '08003',
   '08006',
   '08007',

@@ -3,15 +3,19 @@ import pg from 'pg';
 import { transactionOf } from '../after-commit.ts';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
+import { keepSettings } from './keep-settings.ts';
 import { lastStep } from '../last-step.ts';
-import { CleanClient } from '../parameters.ts';
+import { cleanParameters } from '../parameters.ts';
+import { OWN_SESSIONS, type Pooling } from './pooling.ts';
 import { hideQuotedValues } from './quoted-values.ts';
-import { startOptions } from './start-options.ts';
-import { actAs, bindToOrganizations } from '../tenants/connections.ts';
+import type { ConnectionSettings } from './settings.ts';
+import { bindToOrganizations } from '../tenants/connections.ts';
 
 export type Pool = pg.Pool;
 // PostgreSQL manual, 19.7.1 and 19.7.4.
-const HOT_PATH_OPTIONS = '-c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_bitmapscan=off';
+const INDEX_SCANS: ConnectionSettings = { enable_seqscan: 'off', enable_bitmapscan: 'off' };
+// A statement without a name is planned for every call. A plan for any values has all partitions in it, and took 30 ms to make.
+const PLANNED_ONCE: ConnectionSettings = { plan_cache_mode: 'force_generic_plan' };
 
 /** Runs statements: the pool, or one connection inside a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>;
@@ -30,6 +34,7 @@ export type Queryable = Pick<pg.Pool, 'query'>;
  *   and be used when much waits in it, they find their rows by plain index scans, in the order of the index, whatever the
  *   statistics say: otherwise a claim reads and sorts all that waits for a destination (test/db/claim.test.ts).
  * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
+ * @param options.pooling what a pooler between does with sessions; by default there is none, or each connection has its own
  */
 export function createPool(
   databaseUrl: string,
@@ -41,28 +46,33 @@ export function createPool(
     onError: (error: Error) => void;
     hotPath?: boolean;
     tenantRole?: string | null;
+    pooling?: Pooling;
   },
 ): Pool {
-  const own = [options.hotPath ? HOT_PATH_OPTIONS : '', options.tenantRole ? actAs(options.tenantRole) : ''];
-  const start = startOptions(databaseUrl, own);
+  const { tenantRole, pooling = OWN_SESSIONS } = options;
   const pool = new pg.Pool({
-    Client: CleanClient,
-    connectionString: start.url,
+    connectionString: databaseUrl,
     application_name: options.name,
     max: options.max,
     types,
     connectionTimeoutMillis: 3000,
-    statement_timeout: options.statementTimeoutMs,
     query_timeout: options.statementTimeoutMs + 2000,
     idleTimeoutMillis: 60_000,
     keepAlive: true,
-    ...(options.lockTimeoutMs !== undefined && { lock_timeout: options.lockTimeoutMs }),
-    ...(start.options !== '' && { options: start.options }),
   });
   pool.on('error', options.onError);
+  const settings = {
+    statement_timeout: String(options.statementTimeoutMs),
+    ...(options.lockTimeoutMs !== undefined && { lock_timeout: String(options.lockTimeoutMs) }),
+    ...(options.hotPath && INDEX_SCANS),
+    ...(options.hotPath && pooling.namesStatements && PLANNED_ONCE),
+    ...(tenantRole && { role: tenantRole }),
+  };
+  keepSettings(pool, settings, pooling);
+  pool.on('connect', cleanParameters);
   dropReadOnlyConnections(pool);
   hideQuotedValues(pool);
-  if (options.tenantRole) bindToOrganizations(pool, options.tenantRole);
+  if (tenantRole) bindToOrganizations(pool, tenantRole, pooling);
   return pool;
 }
 

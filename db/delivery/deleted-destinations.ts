@@ -77,8 +77,8 @@ async function unqueue(db: Queryable, rows: Waiting[]): Promise<void> {
     [rows.map((row) => row.destinationId), rows.map(({ priority }) => priority), ids],
   );
   await db.query(
-    `delete from held_deliveries h using unnest($1::text[], $2::text[]) as gone(route_id, id)
+    `delete from held_deliveries h using unnest($1::text[], $2::text[], $3::text[]) as gone(route_id, destination_id, id)
      where ${heldRow('gone')}`,
-    [rows.map(({ routeId }) => routeId), ids],
+    [rows.map(({ routeId }) => routeId), rows.map(({ destinationId }) => destinationId), ids],
   );
 }

@@ -2,7 +2,7 @@
 import { ALPHABET } from '../../core/ids.ts';
 import { bucketsOf, type Positions, sizeOf, writePositions } from '../../core/positions.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { circuitBlocks, FIRST_WAREHOUSE, OPEN } from '../sql-rules.ts';
+import { circuitBlocks, FIRST_WAREHOUSE, OPEN, pauseBlocks } from '../sql-rules.ts';
 
 /** A delivery whose first attempt has no result yet, or whose next one waits for its turn under a rate limit. */
 export interface OutboxRow {
@@ -15,8 +15,8 @@ export interface OutboxRow {
   priority: number;
   /** The delivery that this one replaces (failover). */
   failoverOf: string | null;
-  /** The state of its route's circuit when that does not admit it; null: it may be attempted. */
-  blockedBy: 'open' | 'half_open' | null;
+  /** The state of its route's circuit when that does not admit it, or a pause; null: it may be attempted. */
+  blockedBy: 'open' | 'half_open' | 'paused' | null;
   resume: Resume | null;
 }
 
@@ -40,7 +40,8 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // (db/warehouse/batches.ts).
 // Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than the
 // rest of the statement.
-// The circuits are few rows, looked up by key for each claimed row; only primary deliveries are subject to one.
+// The circuits are few rows, looked up by key: for each destination, which may be paused, and for the route of each claimed row; only
+// primary deliveries are subject to its state, and all to its pause.
 // An organization whose limit of rows was not reached has a last row without a delivery, which says where it was left: null when
 // no destination is left in it. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
 //
@@ -113,13 +114,16 @@ cross join lateral (
     select ${nextDestination(form, 'last.id')}, last.number + 1
     from destination last where last.id is not null and last.number < $9
   )
-  select found.* from destination d cross join lateral (
+  select found.* from destination d
+  left join lateral (select true as is_paused from circuits c where c.route_id = d.id and ${pauseBlocks('c')} limit 1) p on true
+  cross join lateral (
     (select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
             event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
             failover_of as "failoverOf", resume,
-            case when failover_of is null then
-              (select c.state from circuits c
-               where c.route_id = waiting.route_id and ${circuitBlocks('c', 'waiting.delivery_id')})
+            case when p.is_paused then 'paused' else
+              (select case when ${pauseBlocks('c')} then 'paused' else c.state end from circuits c
+               where c.route_id = waiting.route_id
+                 and (${pauseBlocks('c')} or failover_of is null and ${circuitBlocks('c', 'waiting.delivery_id')}))
             end as "blockedBy"
      from (
        select * from (${form.rows(`d.id <> all($8::text[]) and (select positions from mine) @> (${POSITION})

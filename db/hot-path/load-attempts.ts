@@ -1,10 +1,9 @@
 // Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version through a cache
 // (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { ErrorSummary } from '../../core/error-summary.ts';
-import { errorSummary } from '../sql-rules.ts';
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { circuitBlocks } from '../sql-rules.ts';
+import { circuitBlocks, errorSummary, pauseBlocks } from '../sql-rules.ts';
 
 /** A delivery with its event, as an attempt needs them. */
 export interface AttemptContext {
@@ -24,7 +23,7 @@ export interface AttemptContext {
   /** Set on a delivery to a failover destination: the original destination, and why it did not get the event. */
   originalDestinationId: string | null;
   failoverReason: string | null;
-  /** Whether the circuit of its route blocks it. */
+  /** Whether the circuit of its route blocks it, or a pause. */
   blocked: boolean;
   /** Null when the event is gone. */
   eventHeaders: Record<string, string> | null;
@@ -62,7 +61,7 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
        e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
-       coalesce(d.original_destination_id is null and ${circuitBlocks('c', 'd.id')}, false) as blocked
+       coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or d.original_destination_id is null and ${circuitBlocks('c', 'd.id')}, false) as blocked
 from deliveries d
 left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true
 left join lateral (select body from event_payloads where event_id = d.event_id and event_id between $4 and $5
@@ -72,6 +71,7 @@ left join destinations t on t.id = d.destination_id
 left join routes r on r.id = d.route_id
 left join transforms tf on tf.id = r.transform_id
 left join circuits c on c.route_id = d.route_id
+left join circuits dc on dc.route_id = d.destination_id
 where d.id = any($1::text[]) and d.id between $2 and $3`;
 
 // The largest integer.

@@ -1,6 +1,7 @@
 // The session lock of a relay: PostgreSQL frees it in the moment the process dies, which tells others so (relay-leases.ts).
 import pg from 'pg';
 import type { Log } from '../../core/log.ts';
+import { isDirect } from '../connections/pooling.ts';
 
 const RECONNECT_MS = 500;
 const CONNECT_TIMEOUT_MS = 3000;
@@ -79,14 +80,4 @@ export function holdSession(databaseUrl: string, name: string, onBroken: () => v
       await client?.end().catch(() => undefined);
     },
   };
-}
-
-/**
- * Whether the connection leads to PostgreSQL itself: it told its process id when the connection was made. A pooler tells a number of
- * its own there, because it passes on requests to cancel.
- */
-async function isDirect(client: pg.Client): Promise<boolean> {
-  const told = 'processID' in client ? client.processID : null;
-  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
-  return told === rows[0]?.pid;
 }

@@ -1,12 +1,13 @@
 // Finds rows whose wake-up time was lost: circuits, held deliveries, files of warehouses, notifications. Normally a lease wakes
 // each (docs/how-a-webhook-travels.md).
 import type { Queryable } from '../connections/pool.ts';
-import { hops, UNDER_WAY, WAKE_CIRCUITS } from '../sql-rules.ts';
+import { hops, pauseBlocks, UNDER_WAY, WAKE_CIRCUITS } from '../sql-rules.ts';
 
-/** Circuits that are not closed and that only their workflow can continue, in order of their ids. */
+/** Circuits that are not closed, and pauses, that only their workflow can continue; in order of their ids. */
 export async function sleepingCircuits(db: Queryable, after: string, limit: number): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `select route_id as id from circuits where wake_at is null and state <> 'closed' and route_id > $1 order by route_id limit $2`,
+    `select route_id as id from circuits c
+     where wake_at is null and (state <> 'closed' or ${pauseBlocks('c')}) and route_id > $1 order by route_id limit $2`,
     [after, limit],
   );
   return rows.map((row) => row.id);

@@ -1,5 +1,7 @@
 // Brings the schema up to date. Runs at every start; concurrent starts wait for each other.
 import pg from 'pg';
+import { requireSessions } from '../connections/database.ts';
+import { isDirect } from '../connections/pooling.ts';
 import { migrationNames } from './migration-files.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { ensurePartitions } from '../retention/partitions.ts';
@@ -12,7 +14,7 @@ const APPLICATION_NAME = 'hookyard-migrate';
  * Applies missing migrations, creates the partitions of the next days, and binds roles of tenants to new tables (tenants/rights.ts),
  * under an advisory lock.
  * @returns the names of the migrations that were applied now
- * @throws when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
+ * @throws ConfigError when a pooler shares the sessions; when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
  */
 export async function migrate(databaseUrl: string): Promise<string[]> {
   const lock = new pg.Client({
@@ -22,6 +24,7 @@ export async function migrate(databaseUrl: string): Promise<string[]> {
   });
   await lock.connect();
   try {
+    if (!(await isDirect(lock))) await requireSessions(databaseUrl, 'The database URL of the migrations');
     await lock.query('select pg_advisory_lock($1)', [LOCKS.migration]);
     const { applyMigrations } = await import('./apply-migrations.ts');
     const applied = await applyMigrations(databaseUrl);

@@ -16,10 +16,10 @@ with halved as (
     and d.batch_id = $1 and d.status = 'pending'
   returning d.id
 )
-insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
-                               first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at, half_of)
-select $3, organization_id, destination_id, 'frozen', partition, $4, file_format, field_mapping, first, last, waiting_since, events_moved,
-       $5, frozen_at, id
+insert into warehouse_batches (id, organization_id, destination_id, status, partition, key, file_format, field_mapping, payload_column,
+                               compression, first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at, half_of)
+select $3, organization_id, destination_id, 'frozen', partition, $4, file_format, field_mapping, payload_column, compression, first, last,
+       waiting_since, events_moved, $5, frozen_at, id
 from halved, (select count(*)::int as events_moved, min(id) as first, max(id) as last from moved) as m
 where events_moved > 0
 returning id`;

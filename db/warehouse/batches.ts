@@ -3,17 +3,21 @@
 // call, because batches differ in size: do not run them on the hot-path pool.
 import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
+import type { PayloadColumn } from '../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
-import type { FileFormat } from '../../core/warehouse/object-key.ts';
+import type { Compression, FileFormat } from '../../core/warehouse/object-key.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../ranges.ts';
-import { errorSummary, outboxRow, UNDER_WAY } from '../sql-rules.ts';
+import { errorSummary, outboxRow, pauseBlocks, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 
 /** A delivery in the outbox. */
 export interface WaitingRow {
   deliveryId: string;
+  routeId: string | null;
+  /** Whether its destination is paused, or its route. */
+  isPaused: boolean;
   eventId: string;
   priority: number;
   /** Null when the event is gone. */
@@ -26,7 +30,8 @@ export interface WaitingRow {
 }
 
 const WAITING = `
-select o.delivery_id as "deliveryId", o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
+select o.delivery_id as "deliveryId", o.route_id as "routeId",
+       exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id]) and ${pauseBlocks('c')}) as "isPaused", o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
        e.queued_at as "queuedAt", s.slug as "sourceSlug"
 from outbox o
 left join lateral (select payload_size, received_at, queued_at from events where id = o.event_id limit 1) e on true
@@ -50,15 +55,22 @@ export async function removeWaiting(db: Queryable, destinationId: string, delive
 
 export type BatchStatus = 'open' | 'frozen' | 'uploading' | 'uploaded' | 'written' | 'failed';
 
+/** What the file of a batch looks like. */
+export interface FileForm {
+  fileFormat: FileFormat;
+  compression: Compression;
+  payloadColumn: PayloadColumn;
+  fieldMapping: FieldMappingRule[] | null;
+}
+
 /** A frozen batch. */
-export interface BatchUnderWay {
+export interface BatchUnderWay extends FileForm {
   id: string;
   organizationId: string;
   destinationId: string;
   status: BatchStatus;
   key: string;
-  fileFormat: FileFormat;
-  fieldMapping: FieldMappingRule[] | null;
+  frozenAt: Date;
   firstDeliveryId: string;
   lastDeliveryId: string;
   waitingSince: Date;
@@ -75,7 +87,8 @@ export interface BatchUnderWay {
 
 // Of `warehouse_batches b`.
 const COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
-  field_mapping as "fieldMapping", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
+  field_mapping as "fieldMapping", coalesce(payload_column, 'json') as "payloadColumn", coalesce(compression, 'none') as compression,
+  frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
   waiting_since as "waitingSince", events, bytes, attempts, error,
   ${errorSummary('b')} as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
@@ -142,22 +155,22 @@ with taken as (
   where ${outboxRow('i', '$4')} and (select events from total) >= 0
 )
 insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
-                                    first_delivery_id, last_delivery_id, waiting_since, events, bytes, frozen_at)
-select $2, $3, $4, 'frozen', $5, $6, $7, $8::jsonb, first, last, $9, events, $10, now() from total
+                                    payload_column, compression, first_delivery_id, last_delivery_id, waiting_since, events, bytes,
+                                    frozen_at)
+select $2, $3, $4, 'frozen', $5, $6, $7, $8::jsonb, $14, $15, first, last, $9, events, $10, now() from total
 on conflict (id) do update
   set status = 'frozen', key = excluded.key, file_format = excluded.file_format, field_mapping = excluded.field_mapping,
+      payload_column = excluded.payload_column, compression = excluded.compression,
       first_delivery_id = excluded.first_delivery_id, last_delivery_id = excluded.last_delivery_id,
       waiting_since = excluded.waiting_since, events = excluded.events, bytes = excluded.bytes, frozen_at = now()
   where b.status = 'open'
 returning ${COLUMNS}`;
 
-export interface NewBatch extends WarehouseKey {
+export interface NewBatch extends WarehouseKey, FileForm {
   /** Of the open batch of the partition, or a new one. */
   id: string;
   partition: string;
   key: string;
-  fileFormat: FileFormat;
-  fieldMapping: FieldMappingRule[] | null;
   waitingSince: Date;
   /** Of the payloads. */
   bytes: number;
@@ -184,6 +197,8 @@ export async function freezeBatch(db: Queryable, batch: NewBatch): Promise<Batch
     batch.members.map(({ priority }) => priority),
     low,
     high,
+    batch.payloadColumn,
+    batch.compression,
   ]);
   const frozen = rows[0];
   if (!frozen) throw new Error(`Batch ${batch.id} was frozen by another worker`);

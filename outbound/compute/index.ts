@@ -3,7 +3,6 @@ import type { Log } from '../../core/log.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
-import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { ComputePool } from './pool.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type GatesResult,
   type GatesTask,
   type MadeRow,
+  type RowsForm,
 } from './types.ts';
 
 export type { FilterResult, FilterTrial, GateSet, GatesResult, MadeRow } from './types.ts';
@@ -39,11 +39,7 @@ export interface Compute {
   /** Validates a payload by each schema. @throws ComputeBusyError */
   validate(organizationId: string, schemas: readonly StoredSchema[], body: Buffer): Promise<SchemaError[][]>;
   /** Makes the rows of events, in their order. @throws ComputeBusyError */
-  rows(
-    organizationId: string,
-    rules: FieldMappingRule[] | null,
-    events: readonly WarehouseEvent[],
-  ): AsyncGenerator<MadeRow>;
+  rows(organizationId: string, form: RowsForm, events: readonly WarehouseEvent[]): AsyncGenerator<MadeRow>;
   /** Ends the threads; what runs is refused. */
   close(): Promise<void>;
 }
@@ -60,7 +56,7 @@ export function createCompute({ threads, log }: { threads: number; log: Pick<Log
     },
     schemaProblem: (organizationId, schema) => schemaProblem(pool, organizationId, schema),
     validate: (organizationId, schemas, body) => validate(pool, organizationId, schemas, body),
-    rows: (organizationId, rules, events) => rows(pool, organizationId, rules, events),
+    rows: (organizationId, form, events) => rows(pool, organizationId, form, events),
     close: () => pool.close(),
   };
 }
@@ -124,14 +120,14 @@ async function validate(
 async function* rows(
   pool: ComputePool,
   organizationId: string,
-  rules: FieldMappingRule[] | null,
+  form: RowsForm,
   events: readonly WarehouseEvent[],
 ): AsyncGenerator<MadeRow> {
   // After an overrun one at a time: it is the fault of one of them.
   let most = events.length;
   for (let done = 0; done < events.length; ) {
     const some = events.slice(done, done + most);
-    const made = await rowsOf(pool, organizationId, rules, some);
+    const made = await rowsOf(pool, organizationId, form, some);
     if (made === null) {
       most = 1;
       continue;
@@ -145,7 +141,7 @@ async function* rows(
 async function rowsOf(
   pool: ComputePool,
   organizationId: string,
-  rules: FieldMappingRule[] | null,
+  { fieldMapping, payloadColumn }: RowsForm,
   events: readonly WarehouseEvent[],
 ): Promise<MadeRow[] | null> {
   try {
@@ -155,7 +151,7 @@ async function rowsOf(
       bytes: TASK_BYTES + events.reduce((sum, { body }) => sum + body.length, 0),
       task() {
         const copies = events.map((event) => ({ ...event, body: new Uint8Array(event.body) }));
-        const task = { kind: 'rows' as const, rules, events: copies };
+        const task = { kind: 'rows' as const, fieldMapping, payloadColumn, events: copies };
         return { task, handedOver: copies.map(({ body }) => body.buffer) };
       },
     });

@@ -21,9 +21,9 @@ const SEARCHES = /\?|\.\./;
 
 const encoder = new TextEncoder();
 
-export function makeRows({ rules, events }: RowsTask): MadeRow[] {
-  const mapping = rules && compileFieldMapping(rules);
-  const map = (event: WarehouseEvent) => rowText(event, mapping);
+export function makeRows({ fieldMapping: rules, payloadColumn, events }: RowsTask): MadeRow[] {
+  const mapping = rules && compileFieldMapping(rules, payloadColumn);
+  const map = (event: WarehouseEvent) => rowText(event, { mapping, payloadColumn });
   const searches = rules?.some(({ source }) => SEARCHES.test(source)) ?? false;
   const startedAt = performance.now();
   const rows: MadeRow[] = [];
@@ -49,7 +49,6 @@ function rowOf(event: WarehouseEvent, map: (event: WarehouseEvent) => MadeRowTex
   }
 }
 
-/** Buffers arrive as plain arrays of bytes. */
 function withBuffer(event: RowEvent): WarehouseEvent {
   const { buffer, byteOffset, byteLength } = event.body;
   return { ...event, body: Buffer.from(buffer, byteOffset, byteLength) };

@@ -3,6 +3,7 @@
 import type { GateDefinition, Passage } from '../../core/gates/gate.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
+import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 
 /** A webhook on its way through the gates of its routes. */
@@ -67,21 +68,21 @@ export interface ValidateTask {
   body: Uint8Array;
 }
 
-/** Events that become rows of a file. */
-export interface RowsTask {
-  kind: 'rows';
+/** What rows of a file look like. */
+export interface RowsForm {
   /** Null: rows are whole events. */
-  rules: FieldMappingRule[] | null;
+  fieldMapping: FieldMappingRule[] | null;
+  payloadColumn: PayloadColumn;
+}
+
+/** Events that become rows of a file. */
+export interface RowsTask extends RowsForm {
+  kind: 'rows';
   events: RowEvent[];
 }
 
-export interface RowEvent {
-  id: string;
-  source: string;
-  receivedAt: Date;
-  headers: Readonly<Record<string, string>>;
-  body: Uint8Array;
-}
+/** Buffers arrive as plain arrays of bytes. */
+export type RowEvent = Omit<WarehouseEvent, 'body'> & { body: Uint8Array };
 
 /** A row, or why there is none: it is larger than a file may be, or takes too long to make. */
 export type MadeRow =

@@ -6,6 +6,7 @@ import { makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import {
   makeWarehouse,
+  storeBeforeThereWasAChoice,
   warehouseConfigs,
   warehouseDefaults,
   type WarehouseRecord,
@@ -160,6 +161,28 @@ describe('Export and import of warehouses', () => {
     expect(await only(to)).to.include({ enabled: true });
   });
 
+  it('a file of a release without a choice of payloads and compression makes new ones with the defaults, and leaves those that are there', async () => {
+    await makeWarehouse(from, 's3', { payloadColumn: 'json', compression: 'zstd' }, { name: 'Lake' });
+    const [item] = await exported(from, true);
+    expect(item?.config).to.include({ payloadColumn: 'json', compression: 'zstd' });
+    const { payloadColumn: _payloadColumn, compression: _compression, ...config } = (item?.config ?? {}) as Json;
+    await importInto(to, [{ ...item, config }]);
+    expect((await only(to)).config).to.include({ payloadColumn: 'text', compression: 'none' });
+    const { id } = await only(from);
+    await from.api.patch(`/api/destinations/${id}`, { config: { batchSize: 7 } });
+    const { batchSize: _batchSize, ...others } = config;
+    await importInto(from, [{ ...item, config: { ...others, prefix: 'in' } }], 'overwrite');
+    const kept = { payloadColumn: 'json', compression: 'zstd', batchSize: 7 };
+    expect((await only(from)).config).to.include({ prefix: 'in', ...kept });
+  });
+
+  it('a warehouse that was stored before there was a choice keeps its form where it is imported', async () => {
+    const { id } = await makeWarehouse(from, 's3', {}, { name: 'Lake' });
+    await storeBeforeThereWasAChoice(id);
+    await importInto(to, await exported(from, true));
+    expect((await only(to)).config).to.include({ payloadColumn: 'json', compression: 'none' });
+  });
+
   it('a dry run changes nothing', async () => {
     await makeWarehouse(from, 's3', {}, { name: 'Lake' });
     const result = await importInto(to, await exported(from, true), 'skip', { validateOnly: true });
@@ -174,14 +197,16 @@ describe('Export and import of warehouses', () => {
       { name: 'Bad path', type: 's3', config: s3, fieldMapping: [{ source: 'a', target: 'a', type: 'string' }] },
       { name: 'Bullets', type: 's3', config: { ...s3, secretAccessKey: '••••0001' } },
       { name: 'Foreign', type: 'gcs', config: s3 },
+      { name: 'Misspelt', type: 's3', config: { ...s3, compresion: 'gzip' } },
       { name: 'Good', type: 's3', config: s3 },
     ];
     const result = await importInto(to, items);
-    expect(result.summary).to.deep.equal({ imported: 1, skipped: 0, overwritten: 0, failed: 4 });
+    expect(result.summary).to.deep.equal({ imported: 1, skipped: 0, overwritten: 0, failed: 5 });
     expect(result.errors[0]).to.match(/^destinations\[0\] "Bad bucket": config\.bucket must be 3 to 63/);
     expect(result.errors[1]).to.match(/fieldMapping\.0\.source must be a JSONPath/);
     expect(result.errors[2]).to.match(/config\.secretAccessKey must be the whole secret/);
-    expect(result.errors[3]).to.match(/config\.accessKeyId is no member/);
+    expect(result.errors[3]).to.match(/config\.\w+ is no member/);
+    expect(result.errors[4]).to.match(/config\.compresion is no member .*did you mean compression\?/);
     expect(await only(to)).to.include({ name: 'Good' });
   });
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
+import { NOT_PAUSED } from '../support/pauses.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 
 describe('Routes', () => {
@@ -278,6 +279,7 @@ describe('Routes', () => {
         openedAt: null,
         probeSuccessCount: 0,
         probeSuccessThreshold: 3,
+        ...NOT_PAUSED,
       });
     });
     it('is a filter of the list', async () => {
@@ -335,6 +337,8 @@ describe('Routes', () => {
       ['GET', '/stats'],
       ['GET', '/circuit-status'],
       ['POST', '/reset-circuit'],
+      ['POST', '/pause'],
+      ['POST', '/resume'],
       ['PATCH', '/circuit-config'],
     ] as const) {
       const body = method === 'PATCH' ? {} : undefined;

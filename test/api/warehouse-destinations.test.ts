@@ -14,6 +14,7 @@ import {
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 import {
   makeWarehouse,
+  storeBeforeThereWasAChoice,
   warehouseConfigs,
   warehouseDefaults,
   type WarehouseRecord,
@@ -75,10 +76,12 @@ describe('Warehouse destinations', () => {
     });
   }
 
-  it('takes every optional member, texts for booleans too', async () => {
+  it('takes every optional member, texts for booleans and numbers too', async () => {
     const more = {
       prefix: '/hooks/in/',
       fileFormat: 'json',
+      compression: 'zstd',
+      payloadColumn: 'json',
       partitionBy: 'hour',
       batchSize: 5,
       batchWindowSeconds: 3600,
@@ -86,12 +89,26 @@ describe('Warehouse destinations', () => {
     const own = { endpoint: 'http://127.0.0.1:9000', forcePathStyle: 'true' };
     const { config } = await makeWarehouse(organization, 's3', { ...more, ...own });
     expect(config).to.deep.include({ ...more, ...own, forcePathStyle: true });
+    const texts = { batchSize: '5', batchWindowSeconds: '3600' };
+    expect((await makeWarehouse(organization, 's3', texts)).config).to.include({
+      batchSize: 5,
+      batchWindowSeconds: 3600,
+    });
     const bucketOnly = await organization.api.create<WarehouseRecord>('/api/destinations', {
       name: 'R2 of the environment',
       type: 'r2',
       config: { bucket: 'events' },
     });
     expect(bucketOnly.config).to.deep.equal({ bucket: 'events', region: 'auto', ...warehouseDefaults });
+  });
+
+  it('has payloads as JSON, without compression, when it was stored before there was a choice', async () => {
+    const { id, config } = await makeWarehouse(organization, 's3');
+    await storeBeforeThereWasAChoice(id);
+    const before_ = { ...config, payloadColumn: 'json', compression: 'none' };
+    expect((await get(id)).config).to.deep.equal(before_);
+    expect((await patch(id, { config: { batchSize: 9 } })).config).to.deep.equal({ ...before_, batchSize: 9 });
+    expect((await patch(id, { config: { payloadColumn: 'text' } })).config).to.include({ payloadColumn: 'text' });
   });
 
   it('shows a prefix as it was sent, in every answer', async () => {
@@ -197,7 +214,10 @@ describe('Warehouse destinations', () => {
       const { id, config } = await makeWarehouse(own, 'azure_blob', {}, { name: 'The Lake', enabled: false });
       const { data, pagination } = await own.api.list('/api/destinations');
       expect(pagination.total).to.equal(2);
-      expect(data[0]).to.deep.equal({ id, name: 'The Lake', type: 'azure_blob', url: '', enabled: false, config });
+      expect(data[0]).to.deep.equal({
+        ...{ id, name: 'The Lake', slug: 'the-lake', type: 'azure_blob', url: '', enabled: false, config },
+        ...{ paused: false, pausedUntil: null },
+      });
       expect(data[1]).to.deep.include({ id: http.id, successRate: null, avgLatency: null, deliveriesCount: 0 });
       expect(data[1]).to.not.have.any.keys('config', 'fieldMapping');
       const found = async (query: string) =>

@@ -23,13 +23,15 @@ import {
   startService,
   type TestOrganization,
 } from '../support/service.ts';
+import { startTakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 import { makeWarehouse, type WarehouseRecord } from '../support/warehouse-records.ts';
+import { readObjects, rowsOf } from '../support/warehouse-objects.ts';
 import { providerCases, targetOf } from '../support/warehouse-targets.ts';
 
 interface Uploaded extends Json {
   success: boolean;
-  result: { key: string; size: number; count: number };
+  result: { key: string; size: number; count: number; row: Json };
 }
 
 const upload = (organization: TestOrganization, id: string, body?: Json): Promise<Uploaded> =>
@@ -89,13 +91,35 @@ for (const provider of providerCases) {
       const answer = await upload(organization, id, { payload: { order: '7', at: 'never' } });
       expect(answer.message).to.equal('The test file was uploaded; 1 value did not fit its column');
       expect(answer.result.key).to.match(/^in\/hooks\/_test\/source=test\/date=.*\.json$/);
-      const body = '[\n{"order":7,"at":null}\n]\n';
+      const { event_id: eventId, delivery_id: deliveryId, ...columns } = answer.result.row;
+      expect(columns).to.deep.equal({ order: 7, at: null });
+      const body = `[\n{"event_id":"${String(eventId)}","delivery_id":"${String(deliveryId)}","order":7,"at":null}\n]\n`;
       expect(answer.result).to.include({ size: body.length, count: 1 });
       const sha256 = createHash('sha256').update(body).digest('hex');
       const stored = await head(answer.result.key);
       expect(stored).to.deep.include({ size: body.length, contentType: 'application/json' });
       expect(stored.metadata).to.deep.equal({ count: '1', sha256 });
     });
+
+    for (const [compression, ending, contentType] of [
+      ['gzip', '.jsonl.gz', 'application/gzip'],
+      ['zstd', '.jsonl.zst', 'application/zstd'],
+    ]) {
+      it(`compresses with ${compression} as the destination says, and shows the row`, async () => {
+        const { id } = await make({ compression });
+        const payload = { order: 7, text: 'again '.repeat(1000) };
+        const { result } = await upload(organization, id, { payload });
+        expect(result.key.endsWith(String(ending)), result.key).to.equal(true);
+        expect(result.row).to.include({ source: 'test', route: null, payload: JSON.stringify(payload) });
+        const stored = await head(result.key);
+        expect(stored).to.include({ size: result.size, contentType });
+        expect(result.size).to.be.lessThan(1000);
+        const [object] = await readObjects(provider, server.url, result.key);
+        if (!object) throw new Error('there is no object');
+        expect(createHash('sha256').update(object.body).digest('hex')).to.equal(stored.metadata.sha256);
+        expect(rowsOf(object)).to.deep.equal([result.row]);
+      });
+    }
 
     it('says what to fix, and works when it is fixed', async () => {
       const { id, config } = await make(provider.noBucket);
@@ -194,6 +218,18 @@ describe('Test upload', () => {
     expect(JSON.stringify(answer)).to.not.include('planted');
   });
 
+  it('shows no row that is long', async () => {
+    const store = await startTakingStore();
+    try {
+      const { id } = await makeWarehouse(organization, 's3', { endpoint: store.url, forcePathStyle: true });
+      const { result } = await upload(organization, id, { payload: { text: 'x'.repeat(70_000) } });
+      expect(result).to.include({ count: 1, row: null });
+      expect(store.objects[0]).to.include('x'.repeat(70_000));
+    } finally {
+      await store.close();
+    }
+  });
+
   it('refuses a payload that is no object', async () => {
     const { id } = await makeWarehouse(organization);
     expectInvalid(await organization.api.request('POST', `/api/destinations/${id}/test`, { payload: [1] }), 'payload');
@@ -265,7 +301,7 @@ describe('SDKs of object stores in the API process', () => {
     const object = await client.send(new GetObjectCommand({ Bucket: bucket, Key: result.key }));
     const row = JSON.parse((await object.Body?.transformToString()) ?? '');
     client.destroy();
-    expect(row).to.have.all.keys('event_id', 'source', 'received_at', 'headers', 'payload');
-    expect(row).to.deep.include({ source: 'test', payload: { order: 7 } });
+    expect(row).to.deep.equal(result.row);
+    expect(row).to.deep.include({ source: 'test', payload: '{"order":7}', payload_encoding: 'json' });
   });
 });

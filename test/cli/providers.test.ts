@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { signers } from '../support/provider-signers.ts';
+import { publishedSigners } from '../support/published-signers.ts';
 import { createOrganization } from '../support/service.ts';
 
 describe('hookyard providers @turns', () => {
@@ -13,7 +14,8 @@ describe('hookyard providers @turns', () => {
 
   it('lists them, and says how one is connected', async () => {
     const list = await cli.ok('providers');
-    for (const name of Object.keys(signers)) expect(list).to.match(new RegExp(`^${name} `, 'm'));
+    for (const name of Object.keys({ ...signers, ...publishedSigners }))
+      expect(list).to.match(new RegExp(`^${name} `, 'm'));
     expect(await cli.ok('providers', 'meta')).to.include('--verify-token: a verify token of your own');
     expect(await cli.json('providers', 'stripe')).to.deep.include({
       name: 'stripe',
@@ -30,6 +32,7 @@ describe('hookyard providers @turns', () => {
     'azure-event-grid',
     'microsoft-graph',
     'mailgun',
+    'monday',
     'square',
   ]) {
     it(`make sources that take what send signs for ${name}`, async () => {
@@ -50,6 +53,16 @@ describe('hookyard providers @turns', () => {
     const secret = secretOf('twilio');
     await cli.ok('sources', 'create', 'phone', '--provider', 'twilio', '--secret', secret);
     expect(await cli.ok('send', '--source', 'phone', '--secret', secret)).to.equal('answered 200: <Response/>\n');
+  });
+
+  it('make sources whose subscriptions are confirmed', async () => {
+    const secret = 'arn:aws:sns:eu-central-1:123456789012:orders';
+    const create = ['sources', 'create', 'topic', '--secret', secret, '--confirm-subscriptions'];
+    expect(await cli.run(create)).to.include({ code: 2 });
+    await cli.ok(...create, '--provider', 'aws-sns');
+    const { verificationConfig } = await cli.json('sources', 'show', 'topic');
+    expect(verificationConfig).to.deep.equal({ type: 'provider', confirmSubscriptions: true });
+    expect(await cli.run(['send', '--source', 'topic', '--secret', secret])).to.include({ code: 2 });
   });
 
   it('say who alone can sign', async () => {

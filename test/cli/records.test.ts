@@ -105,6 +105,11 @@ describe('hookyard on the command line @turns', () => {
       .to.include('https://crm.example/')
       .and.not.to.include('whisper');
     expect(await cli.ok('destinations', 'list')).to.include('CRM');
+    expect(await cli.ok('destinations', 'pause', 'CRM', '--reason', 'It is moved')).to.match(
+      /^CRM is paused; hookyard destinations resume dst_\w+ ends that\n$/,
+    );
+    expect(await cli.json('destinations', 'show', 'CRM')).to.include({ paused: true, pauseReason: 'It is moved' });
+    expect(await cli.json('destinations', 'resume', 'CRM', '--rate', '5')).to.include({ id: made.id, paused: false });
     await cli.ok('destinations', 'delete', String(made.id));
     expect(await cli.json('destinations', 'list')).to.have.nested.property('pagination.total', 0);
   });
@@ -165,6 +170,11 @@ describe('hookyard on the command line @turns', () => {
     expect(await cli.ok('routes', 'list', '--source', 'routed', '--destination', 'First')).to.match(
       /One +rte_\w+ +routed +First/,
     );
+    const until = '2999-01-01T00:00:00.000Z';
+    expect(await cli.ok('routes', 'pause', 'One', '--until', '2999-01-01')).to.equal(`One is paused; until ${until}\n`);
+    expect(await cli.json('routes', 'show', 'One')).to.include({ paused: true, pausedUntil: until });
+    await fails(2, /--rate must be a whole number, not "fast"/, 'routes', 'resume', 'One', '--rate', 'fast');
+    expect(await cli.ok('routes', 'resume', 'One')).to.match(/^One is not paused/);
     await cli.ok('routes', 'delete', 'One');
     await fails(3, /no route One/, 'routes', 'show', 'One');
   });

@@ -152,7 +152,7 @@ describe('destinations in the console @turns', () => {
       await page.getByRole('button', { name: 'Add a column' }).click();
       const column = page.getByRole('group', { name: 'Column 1' });
       await column.getByLabel('From').fill('$.payload.total');
-      await column.getByLabel('Column').fill('total');
+      await column.getByRole('textbox', { name: 'Column' }).fill('total');
       await column.getByLabel('Type').selectOption('number');
       await expectUsable(page);
       await page.getByRole('button', { name: 'Make the destination' }).click();

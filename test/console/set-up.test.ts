@@ -15,7 +15,7 @@ import {
 } from '../support/console.ts';
 import { until } from '../support/until.ts';
 
-const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Close it|Rotate|Replay|Deliver this)/;
+const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Disable|Enable|Close it|Rotate|Replay|Deliver this)/;
 const REFUSED = /Failed to load resource.* 400/;
 
 describe('the pages of routes and of what they refer to @turns', function () {
@@ -25,7 +25,7 @@ describe('the pages of routes and of what they refer to @turns', function () {
     await requireChromium(this);
   });
 
-  it('make a route, change it, pause it, and delete it', async () => {
+  it('make a route, change it, pause and resume it, disable it, and delete it', async () => {
     const { records, receiver, hookyard } = await consoleWorld();
     const source = await records.source({ name: 'Shop of routes' });
     const destination = await records.destination(receiver.endpoint(200).url, { name: 'Desk of routes' });
@@ -47,9 +47,22 @@ describe('the pages of routes and of what they refer to @turns', function () {
       await page.getByLabel('Priority').fill('7');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('heading', { name: 'Route Shop to desk', level: 1 }).waitFor();
-      await page.getByRole('button', { name: 'Pause' }).click();
-      await inDialog(page).getByRole('button', { name: /Pause/ }).click();
+      await page.getByRole('button', { name: 'Pause', exact: true }).click();
+      await inDialog(page).getByLabel('Reason').fill('The desk is moved');
+      await expectUsable(page);
+      await inDialog(page).getByRole('button', { name: 'Pause it' }).click();
       await seen(page, 'This route is paused');
+      await seen(page, 'The desk is moved');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Resume', exact: true }).click();
+      await inDialog(page)
+        .getByLabel(/Per second/)
+        .fill('5');
+      await inDialog(page).getByRole('button', { name: 'Resume it' }).click();
+      await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Disable', exact: true }).click();
+      await inDialog(page).getByRole('button', { name: 'Disable it' }).click();
+      await seen(page, 'This route is disabled');
       await page.getByRole('button', { name: 'Delete' }).click();
       await inDialog(page).getByRole('button', { name: 'Delete it' }).click();
       await page.getByRole('heading', { name: 'Routes', level: 1 }).waitFor();

@@ -56,6 +56,48 @@ describe('the pages of sources @turns', function () {
     await records.accepted(source, '{"zen":1}', signed('{"zen":1}', SECRET));
   });
 
+  it('make a source whose subscriptions are confirmed, and change that', async () => {
+    const { hookyard } = await consoleWorld();
+    const config = async () => {
+      const { data } = await hookyard.client.list<SourceView & { verificationConfig: object }>(
+        `${hookyard.base}/sources?search=console-topic`,
+      );
+      return data[0]?.verificationConfig;
+    };
+    await onPage('/sources/new', async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Console Topic');
+      await page.getByLabel('Slug').focus();
+      await page.getByLabel('What proves who sends').selectOption('provider');
+      await page.getByRole('combobox', { name: 'Provider' }).click();
+      await page.getByRole('option', { name: 'Amazon SNS', exact: true }).click();
+      await page.getByLabel('Secret', { exact: true }).fill('arn:aws:sns:eu-central-1:123456789012:orders');
+      await page.getByLabel('Confirm subscriptions').check();
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the source' }).click();
+      await page.getByRole('heading', { name: 'Source Console Topic', level: 1 }).waitFor();
+      expect(await config()).to.deep.equal({ type: 'provider', confirmSubscriptions: true });
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByLabel('Confirm subscriptions').uncheck();
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Source Console Topic', level: 1 }).waitFor();
+      expect(await config()).to.deep.equal({ type: 'provider', confirmSubscriptions: false });
+    });
+  });
+
+  it('show what a handshake leaves to do at the provider', async () => {
+    const { records, hookyard } = await consoleWorld();
+    const source = await records.source({ provider: 'notion', ingestToken: 'required' });
+    const { pathname } = new URL(source.webhookUrl);
+    const body = '{"verification_token":"secret_token_of_the_console"}';
+    const { status } = await fetch(`${hookyard.client.url}${pathname}`, { method: 'POST', body });
+    expect(status).to.equal(200);
+    await onPage(`/sources/${source.id}`, async (page) => {
+      await seen(page, 'To finish at the provider');
+      await seen(page, 'secret_token_of_the_console');
+      await expectUsable(page);
+    });
+  });
+
   it('show what was refused, why, and what came', async () => {
     const { records, hookyard } = await consoleWorld();
     const source = await records.source({

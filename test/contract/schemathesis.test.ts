@@ -2,7 +2,8 @@
 // outside of them, and chains along its links) and compares the answers with it.
 import { expect } from 'chai';
 import { createConfig, linkedOperations } from '../support/schemathesis/config.ts';
-import { INSTALL_MS, installSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
+import { INSTALL_MS } from '../support/python.ts';
+import { installSchemathesis, runSchemathesis } from '../support/schemathesis.ts';
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { atLength } from '../support/thorough.ts';

@@ -67,6 +67,16 @@ describe('settings', () => {
     expect(problemsOf(settings)).to.deep.equal([]);
   });
 
+  it('need the database of a direct URL by its usual name too', () => {
+    const direct = 'postgres://user:supersecret@host/db';
+    expect(problemsOf({ DATABASE_DIRECT_URL: direct })).to.deep.equal([
+      'DATABASE_URL must name the same database, because DATABASE_DIRECT_URL is set',
+    ]);
+    const settings = readSettings({ DATABASE_URL: 'postgres://user@pooler/db', DATABASE_DIRECT_URL: direct });
+    expect(settings.DATABASE_DIRECT_URL).to.equal(direct);
+    expect(describeSettings(settings)).to.include('DATABASE_DIRECT_URL=****');
+  });
+
   it('never print a secret, neither as a setting nor as a problem', () => {
     const settings = readSettings({
       HOOKYARD_API_KEY: 'whr_supersecretsupersecret',

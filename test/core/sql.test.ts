@@ -18,6 +18,7 @@ const RULES = {
   'batches under way': /'frozen', 'uploading', 'uploaded'/,
   'the status of what waits': /then 'pending' else 'retrying'/,
   'what a circuit blocks': /probe_delivery_id is distinct from/,
+  'what a pause blocks': /paused_since is not null/,
   'the first enabled destination': /with ordinality as f\(id, position\)/,
   'columns of the outbox': /insert into outbox/,
   'the row of a delivery in the outbox': /\.priority = \w+\.priority and/,

@@ -32,7 +32,8 @@ describe('a time limit', () => {
       return 'done';
     };
     expect(withinTime(100, wait)).to.equal('done');
-    expect(tries).to.equal(2);
+    // More on a machine that does much else.
+    expect(tries).to.be.at.least(2);
   });
 
   it('begins work again that had a part of its time only', () => {
@@ -45,7 +46,8 @@ describe('a time limit', () => {
       return 'done';
     };
     expect(withinTime(100, work)).to.equal('done');
-    expect(tries).to.equal(2);
+    // More on a machine that does much else.
+    expect(tries).to.be.at.least(2);
   });
 
   it('ends a loop and a regular expression that backtracks, and can be used again', () => {

@@ -5,7 +5,13 @@ import { Received } from '../../api/ingest/received.ts';
 import { openCredentials } from '../../core/provider-config.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
-import { type ProviderRequest, type Scheme, verifyScheme, withoutSecret } from '../../core/verification/index.ts';
+import {
+  type LocalScheme,
+  type ProviderRequest,
+  type Scheme,
+  verifyScheme,
+  withoutSecret,
+} from '../../core/verification/index.ts';
 
 const SECRET = 'a secret of many letters';
 const NOW = 1_700_000_000_000;
@@ -37,9 +43,9 @@ describe('schemes of providers', () => {
     Buffer.from(json('x'.repeat(bytes - json('').length)));
 
   it('refuse what is too large to be parsed for a stranger', () => {
-    const graph: Scheme = { kind: 'body-token', list: 'value', member: 'clientState' };
+    const graph: LocalScheme = { kind: 'body-token', list: 'value', member: 'clientState' };
     const graphBody = (padding: string) => JSON.stringify({ value: [{ clientState: SECRET }], padding });
-    const mailgun: Scheme = { kind: 'mailgun' };
+    const mailgun: LocalScheme = { kind: 'mailgun' };
     const timestamp = String(NOW / 1000);
     const signature = createHmac('sha256', SECRET).update(`${timestamp}t`).digest('hex');
     const mailgunBody = (padding: string) =>
@@ -84,7 +90,7 @@ describe('schemes of providers', () => {
 
   // Whoever conceals a source hashes the body of those that are refused before (api/ingest/proof.ts).
   it('say that the body was hashed where it was, whole', () => {
-    const refusedOf = (scheme: Scheme, request: Partial<ProviderRequest> & { text?: string }) => {
+    const refusedOf = (scheme: LocalScheme, request: Partial<ProviderRequest> & { text?: string }) => {
       const outcome = verifyScheme(scheme, { secret: SECRET }, requestOf(request));
       return outcome.valid ? 'accepted' : (outcome.hashed ?? false);
     };
@@ -93,7 +99,7 @@ describe('schemes of providers', () => {
     const headers = { 'content-type': 'application/json', 'x-twilio-signature': 'AAAA' };
     expect(refusedOf({ kind: 'twilio' }, { headers, text: 'bodySHA256=00' })).to.equal(true);
     expect(refusedOf({ kind: 'twilio' }, { headers })).to.equal(false);
-    const hmacOf = (signed: ('body' | 'url')[]): Scheme => ({
+    const hmacOf = (signed: ('body' | 'url')[]): LocalScheme => ({
       ...{ kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Signature' },
       signed,
     });
@@ -102,7 +108,7 @@ describe('schemes of providers', () => {
   });
 
   it('want the token in every item, and no more than a thousand', () => {
-    const graph: Scheme = { kind: 'body-token', list: 'value', member: 'clientState' };
+    const graph: LocalScheme = { kind: 'body-token', list: 'value', member: 'clientState' };
     const valid = (value: unknown) =>
       verifyScheme(graph, { secret: SECRET }, requestOf({ body: Buffer.from(JSON.stringify({ value })) })).valid;
     const item = { clientState: SECRET };
@@ -139,7 +145,7 @@ describe('schemes of providers', () => {
       const mac = createHmac('sha256', SECRET).update(`POST${address}{}${NOW}`).digest('base64');
       const headers = { 'x-hubspot-signature-v3': mac, 'x-hubspot-request-timestamp': String(NOW) };
       const request = requestOf({ headers, body: Buffer.from('{}'), url: () => url });
-      return verifyScheme(verification, { secret: SECRET }, request).valid;
+      return verifyScheme(verification as LocalScheme, { secret: SECRET }, request).valid;
     };
     expect([validFor(signed), validFor(url)]).to.deep.equal([true, false]);
   });
@@ -217,6 +223,9 @@ describe('schemes of providers', () => {
     expect(left({ kind: 'header-token', header: 'X-Token' }).headers).to.deep.equal({ authorization: 'x', other: 'z' });
     expect(left({ kind: 'query-token', parameter: 'token' }).queryText).to.equal('b=+c');
     expect(left({ kind: 'twilio' })).to.deep.equal(parts);
+    const token = { kind: 'jwt', header: 'X-Token', algorithm: 'ES256', keys: 'plaid', toleranceSeconds: 300 } as const;
+    expect(left(token).headers).to.deep.equal({ authorization: 'x', other: 'z' });
+    expect(left({ ...token, bodyHash: 'request_body_sha256' })).to.deep.equal(parts);
   });
 });
 
@@ -287,6 +296,26 @@ describe('handshakes', () => {
     );
     for (const text of ['', 'PGE+', 'G'.repeat(20), 'a'.repeat(19), 'a'.repeat(33), `${'a'.repeat(20)}\n`])
       expect(asked(text), JSON.stringify(text)).to.equal(null);
+  });
+
+  it('of monday.com and Notion are objects with one member, and the first secret is remembered', () => {
+    const asked = (kind: 'echo-body' | 'verification-token', body: unknown, secret = '') =>
+      replyTo([{ kind }], { secret }, requestOf({ body: Buffer.from(JSON.stringify(body)) }), false);
+    expect(asked('echo-body', { challenge: 'abc' })?.content?.body).to.equal('{"challenge":"abc"}');
+    for (const body of [{ challenge: 'abc', event: {} }, { challenge: 1 }, ['challenge'], 'challenge', null])
+      expect(asked('echo-body', body), JSON.stringify(body)).to.equal(null);
+    const given = { verification_token: SECRET.replaceAll(' ', '_') };
+    const token = given.verification_token;
+    expect(asked('verification-token', given)).to.include({ remember: token, shown: token, content: null });
+    const again = asked('verification-token', given, token);
+    expect(again).to.include({ shown: token }).and.not.have.property('remember');
+    expect(asked('verification-token', given, 'another secret of many letters')).to.equal(null);
+    for (const body of [
+      { ...given, type: 'page' },
+      { verification_token: 'short' },
+      { verification_token: 'x'.repeat(513) },
+    ])
+      expect(asked('verification-token', body), JSON.stringify(body).slice(0, 60)).to.equal(null);
   });
 
   it('are not taken for webhooks that only mention them', () => {

@@ -31,6 +31,8 @@ describe('warehouse configuration', () => {
       expect(config).to.deep.include({
         ...good[type],
         fileFormat: 'jsonl',
+        compression: 'none',
+        payloadColumn: 'text',
         partitionBy: 'date',
         batchSize: 1000,
         batchWindowSeconds: 60,
@@ -71,6 +73,18 @@ describe('warehouse configuration', () => {
     ['s3', { partitionBy: 'day' }, 'partitionBy', /^must be date, hour or source$/],
     ['s3', { batchSize: 0 }, 'batchSize', /from 1 to 10000$/],
     ['s3', { batchWindowSeconds: 1.5 }, 'batchWindowSeconds', /^must be a whole number/],
+    ...['batchSize', 'batchWindowSeconds'].flatMap((field) =>
+      ['0', '', ' 5', '5 ', '1.5', '1e3', '+5', '0x5', '10001', '9'.repeat(400), true, null].map(
+        (value): [WarehouseType, Record<string, unknown>, string, RegExp] => [
+          's3',
+          { [field]: value },
+          field,
+          /^must be a whole number from 1 to (10000|3600)$/,
+        ],
+      ),
+    ),
+    ['s3', { compression: 'brotli' }, 'compression', /^must be none, gzip or zstd$/],
+    ['s3', { payloadColumn: 'variant' }, 'payloadColumn', /^must be text or json$/],
     ['r2', { accountId: 'evil.example/' }, 'accountId', /32 hexadecimal/],
     ['gcs', { bucket: 'a' }, 'bucket', /^must be 3 to 63/],
     ['gcs', { projectId: 'UPPER' }, 'projectId', /project ID/],
@@ -109,9 +123,11 @@ describe('warehouse configuration', () => {
     expect(issue?.message).not.to.contain('PRIVATE').and.not.to.contain(account.private_key.slice(40, 60));
   });
 
-  it('keeps a prefix as it was sent, and takes forcePathStyle as text too', () => {
-    const config = warehouseConfigSchemas.s3.parse({ ...good.s3, prefix: '/a/b/', forcePathStyle: 'false' });
-    expect(config).to.deep.include({ prefix: '/a/b/', forcePathStyle: false });
+  it('keeps a prefix as it was sent, and takes forcePathStyle and every number as text too', () => {
+    const texts = { forcePathStyle: 'false', batchSize: '1000', batchWindowSeconds: '0060' };
+    const config = warehouseConfigSchemas.s3.parse({ ...good.s3, prefix: '/a/b/', ...texts });
+    const read = { forcePathStyle: false, batchSize: 1000, batchWindowSeconds: 60 };
+    expect(config).to.deep.include({ prefix: '/a/b/', ...read });
   });
 });
 

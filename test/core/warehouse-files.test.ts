@@ -6,7 +6,7 @@ import { type FieldMapping, parseFieldMapping } from '../../core/warehouse/field
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
 import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
 import { rowText } from '../../core/warehouse/rows.ts';
-import { type FileFormat, objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
+import { type FileFormat, keyOfHalf, objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
 
 function event(
   id: string,
@@ -14,7 +14,8 @@ function event(
   body: string | Buffer = '{}',
   headers: Record<string, string> = {},
 ): WarehouseEvent {
-  return { id, source: 'orders', receivedAt: new Date(at), headers, body: Buffer.from(body) };
+  const ids = { id, deliveryId: `dlv_of_${id}`, source: 'orders', routeId: 'rte_1', replayOf: null };
+  return { ...ids, receivedAt: new Date(at), writtenAt: new Date(), headers, body: Buffer.from(body) };
 }
 
 const byTime = (a: WarehouseEvent, b: WarehouseEvent) =>
@@ -27,7 +28,7 @@ function buildFile(batch: {
 }): BatchFile {
   const writer = createFileWriter(batch.fileFormat);
   for (const each of batch.events.toSorted(byTime)) {
-    const { text, misfits } = rowText(each, batch.mapping ?? null);
+    const { text, misfits } = rowText(each, { mapping: batch.mapping ?? null, payloadColumn: 'json' });
     writer.add({ bytes: Buffer.from(text), misfits });
   }
   return writer.finish();
@@ -35,7 +36,7 @@ function buildFile(batch: {
 
 describe('object key', () => {
   const events = [event('evt_2', '2026-11-21T23:59:59.999Z'), event('evt_1', '2026-11-21T23:59:10.007Z')];
-  const batch = { id: 'bat_1', events, fileFormat: 'jsonl', partitionBy: 'date' } as const;
+  const batch = { id: 'bat_1', events, fileFormat: 'jsonl', partitionBy: 'date', compression: 'none' } as const;
 
   it('is prefix, partition, time of the first event, batch id', () => {
     expect(objectKey({ ...batch, prefix: 'hooks/in' })).to.equal(
@@ -52,6 +53,22 @@ describe('object key', () => {
     expect(objectKey({ ...batch, partitionBy: 'hour', fileFormat: 'json' })).to.equal(
       'date=2026-11-21/hour=23/20261121T235910007Z-bat_1.json',
     );
+  });
+
+  it('ends in what tells the compression, also that of the half of a batch', () => {
+    const firstReceivedAt = new Date('2026-11-21T23:59:59.999Z');
+    for (const [compression, fileFormat, ending] of [
+      ['none', 'json', '.json'],
+      ['gzip', 'jsonl', '.jsonl.gz'],
+      ['zstd', 'jsonl', '.jsonl.zst'],
+      ['gzip', 'json', '.json.gz'],
+    ] as const) {
+      const key = objectKey({ ...batch, compression, fileFormat, prefix: 'v1.2' });
+      expect(key).to.equal(`v1.2/date=2026-11-21/20261121T235910007Z-bat_1${ending}`);
+      expect(keyOfHalf(key, { id: 'bat_2', firstReceivedAt })).to.equal(
+        `v1.2/date=2026-11-21/20261121T235959999Z-bat_2${ending}`,
+      );
+    }
   });
 
   it('has no empty segments at its prefix', () => {

@@ -85,8 +85,12 @@ describe('conversion to a column type', () => {
 function event(payload: unknown): WarehouseEvent {
   return {
     id: 'evt_1',
+    deliveryId: 'dlv_1',
     source: 'orders',
+    routeId: 'rte_1',
+    replayOf: null,
     receivedAt: new Date('2026-11-21T15:45:10.123Z'),
+    writtenAt: new Date('2026-11-21T15:46:00.000Z'),
     headers: { 'x-kind': 'order.paid', 'content-type': 'application/json' },
     body: Buffer.from(typeof payload === 'string' ? payload : JSON.stringify(payload)),
   };
@@ -283,6 +287,16 @@ describe('field mapping', () => {
     ],
     ['no target', [{ ...good, target: ' ' }], 0, /^target must not be empty$/],
     ['two equal targets', [good, { ...good, target: 'b' }, good], 2, /^target must differ from that of rule 0$/],
+    [
+      'two targets that differ in case only',
+      [
+        { ...good, target: 'id' },
+        { ...good, target: 'b' },
+        { ...good, target: 'ID' },
+      ],
+      2,
+      /^target must differ from that of rule 0, not only in case/,
+    ],
     ['an unknown type', [{ ...good, type: 'integer' }], 0, /^type must be string, number, boolean, timestamp or json$/],
     ['a default of another type', [{ ...good, default: 5 }], 0, /^default must be a string$/],
     [
@@ -301,6 +315,18 @@ describe('field mapping', () => {
       expect(parsed.reason).to.match(reason);
     });
   }
+
+  it('has the ids of event and delivery before its columns, unless a rule names them, whatever its case', () => {
+    const rule = { source: '$.payload.n', target: 'n', type: 'number' };
+    const rowOf = (...rules: object[]) => {
+      const parsed = parseFieldMapping(rules, 'text');
+      return parsed.ok ? parsed.mapping.map(event({ n: 7 })).json : parsed.reason;
+    };
+    expect(rowOf(rule)).to.equal('{"event_id":"evt_1","delivery_id":"dlv_1","n":7}');
+    expect(rowOf({ ...rule, target: 'Event_ID' })).to.equal('{"delivery_id":"dlv_1","Event_ID":7}');
+    expect(rowOf({ ...rule, target: 'delivery_id' })).to.equal('{"event_id":"evt_1","delivery_id":7}');
+    expect(mapping(rule).map(event({ n: 7 })).json, 'payloadColumn json').to.equal('{"n":7}');
+  });
 
   it('accepts 50 rules, and single values of the root in a filter', () => {
     const rules = Array.from({ length: 50 }, (_, n) => ({ ...good, target: `c${n}` }));

@@ -118,13 +118,13 @@ describe('alerts that are due', () => {
     await pool.query('update alert_channels set throttle_minutes = 5 where id = $1', [quiet.id]);
     await setState(id, 'resolved');
     expect(await told(), 'within five minutes').to.deep.equal([]);
-    await pool.query(`update alert_announcements set told_at = now() - interval '5 minutes'`);
+    await pool.query(`update alert_announcements set told_at = now() - interval '6 minutes'`);
     expect(await told()).to.deep.equal([`resolved ${id}`]);
     await pool.query('delete from alert_channels');
     const digest = await channel({ digest_minutes: 10 }, owner);
     const both = [await issue(owner), await issue(owner)];
     expect(await told(), 'the digest is not due').to.deep.equal([]);
-    await pool.query(`update issues set changed_at = now() - interval '10 minutes' where id = $1`, [both[0]]);
+    await pool.query(`update issues set changed_at = now() - interval '11 minutes' where id = $1`, [both[0]]);
     const [message, ...others] = await round();
     expect(others).to.deep.equal([]);
     expect(message).to.include({ kind: 'digest', channelId: digest.id });
@@ -132,7 +132,7 @@ describe('alerts that are due', () => {
     await sent(message as DueMessage);
     await pool.query(`update issues set state = 'resolved', changed_at = now() - interval '1 hour'`);
     expect(await told(), 'ten minutes after the one before').to.deep.equal([]);
-    await pool.query(`update alert_channels set last_digest_at = now() - interval '10 minutes'`);
+    await pool.query(`update alert_channels set last_digest_at = now() - interval '11 minutes'`);
     expect(await told()).to.have.length(2);
   });
 

@@ -4,14 +4,13 @@ import { newId } from '../../core/ids.ts';
 import { REOPENS_WITHIN_MINUTES } from '../../core/issues.ts';
 import {
   changeCircuits,
-  claimDueCircuits,
   countAttempts,
   electProbe,
   loadCircuits,
   resetCircuit,
-  setWakeTime,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
+import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { changeIssue } from '../../db/issues/list.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
 import type { Pool } from '../../db/connections/pool.ts';

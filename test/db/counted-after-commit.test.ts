@@ -64,7 +64,8 @@ describe('Counters', () => {
           route?.failoverId,
         ]);
         await openCircuit(routeId);
-        return (db) => divertBlocked(db, [{ deliveryId: id, routeId, hasWorkflow: false }]);
+        return (db) =>
+          divertBlocked(db, [{ deliveryId: id, routeId, destinationId: '', inCircuit: true, hasWorkflow: false }]);
       },
     ],
     [

@@ -15,7 +15,22 @@ const withCode = (code: string, message = 'failed') => Object.assign(new Error(m
 
 describe('errors of the database', () => {
   const transient = [
-    ['08006', '25006', '40001', '40P01', '53100', '53200', '53300', '55P03', '57014', '57P01', '57P03', '58030'],
+    [
+      '08000',
+      '08006',
+      '08P01',
+      '25006',
+      '40001',
+      '40P01',
+      '53100',
+      '53200',
+      '53300',
+      '55P03',
+      '57014',
+      '57P01',
+      '57P03',
+      '58030',
+    ],
     ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN'],
   ].flat();
   for (const code of transient) {
@@ -43,7 +58,12 @@ describe('errors of the database', () => {
   });
 
   it('after a lost connection nobody knows of the commit, after an answer one does', () => {
-    const lost = [withCode('ECONNRESET'), withCode('57P01'), new Error('Connection terminated unexpectedly')];
+    const lost = [
+      withCode('ECONNRESET'),
+      withCode('57P01'),
+      withCode('08P01', 'server conn crashed?'),
+      new Error('Connection terminated unexpectedly'),
+    ];
     for (const error of lost) expect(isConnectionLost(error), error.message).to.equal(true);
     for (const code of ['ECONNREFUSED', '57014', '40P01'])
       expect(isConnectionLost(withCode(code)), code).to.equal(false);

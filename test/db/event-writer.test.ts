@@ -30,8 +30,8 @@ describe('the writer of events, when the connection to PostgreSQL breaks', funct
   });
   beforeEach(async () => {
     ingestPool = createPool(behindProxy, { max: 4, statementTimeoutMs: 20_000, onError: () => {}, hotPath: true });
-    // A connection to write with: what is held later must not be its beginning.
-    await ingestPool.query('select 1');
+    // The connections to write with, of which a group may take any: what is held later must not be their beginning.
+    await Promise.all(Array.from({ length: 4 }, () => ingestPool.query('select pg_sleep(0.1)')));
     owner = await addOwner(pool);
   });
 

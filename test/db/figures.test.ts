@@ -203,7 +203,13 @@ describe('Figures of organizations @turns', () => {
     );
     const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending', 'pending'] });
     const ids = event.deliveries.map(({ id }) => id);
-    const blocked = ids.map((deliveryId) => ({ deliveryId, routeId: route.id, hasWorkflow: false }));
+    const blocked = ids.map((deliveryId) => ({
+      deliveryId,
+      routeId: route.id,
+      destinationId: '',
+      inCircuit: true,
+      hasWorkflow: false,
+    }));
     const diverted = await divertBlocked(pool, blocked);
     expect(ids.map((id) => diverted.get(id)?.status)).to.deep.equal(['failed_over', 'failed_over']);
     const [steps] = timesOf(Date.now());

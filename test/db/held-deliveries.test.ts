@@ -9,7 +9,6 @@ import { createLog } from '../../core/log.ts';
 import { Places } from '../../core/places.ts';
 import {
   changeCircuits,
-  claimDueCircuits,
   countAttempts,
   electProbe,
   loadCircuits,
@@ -17,6 +16,7 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
+import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
@@ -68,7 +68,9 @@ describe('held deliveries', () => {
 
   async function hold(routeId: string): Promise<string> {
     const deliveryId = await delivery(routeId);
-    const diversions = await divertBlocked(pool, [{ deliveryId, routeId, hasWorkflow: false }]);
+    const diversions = await divertBlocked(pool, [
+      { deliveryId, routeId, destinationId, inCircuit: true, hasWorkflow: false },
+    ]);
     expect(diversions.get(deliveryId)).to.deep.equal({ status: 'held' });
     return deliveryId;
   }

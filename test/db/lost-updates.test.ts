@@ -261,7 +261,7 @@ async function openCircuit(pool: Pool, { routeId }: World): Promise<void> {
 function hold(pool: Pool, { routeId, deliveryIds }: World): Promise<unknown> {
   return divertBlocked(
     pool,
-    deliveryIds.map((deliveryId) => ({ deliveryId, routeId, hasWorkflow: false })),
+    deliveryIds.map((deliveryId) => ({ deliveryId, routeId, destinationId: '', inCircuit: true, hasWorkflow: false })),
   );
 }
 
@@ -273,6 +273,8 @@ function freeze(pool: Pool, { owner: { organizationId }, events, deliveryIds }: 
     partition: 'date=2026-11-22',
     key: newId('bat'),
     fileFormat: 'jsonl',
+    compression: 'none',
+    payloadColumn: 'text',
     fieldMapping: null,
     waitingSince: new Date(),
     bytes: 2,

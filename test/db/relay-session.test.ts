@@ -50,7 +50,7 @@ describe('the session lock of a relay', function () {
 
   it('is not taken behind a pooler, whose sessions belong to anybody', async function () {
     requirePgBouncer(this);
-    const pooler = await startPgBouncer(database.databaseUrl);
+    const pooler = await startPgBouncer(database.databaseUrl, { pool_mode: 'session' });
     let said = '';
     const name = newId('req');
     const session = holdSession(

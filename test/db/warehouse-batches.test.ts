@@ -101,6 +101,8 @@ describe('warehouse batches in PostgreSQL', () => {
       partition: PARTITION,
       key: `${PARTITION}/${id}.jsonl`,
       fileFormat: 'jsonl',
+      compression: 'none',
+      payloadColumn: 'text',
       fieldMapping: null,
       waitingSince: new Date(),
       bytes: 10,

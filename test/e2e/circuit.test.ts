@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { NOT_PAUSED } from '../support/pauses.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
@@ -28,7 +29,7 @@ describe('circuit breaker @lanes', () => {
     const { source, route } = await records.pipe(endpoint.url, { route: breaker() });
     await untilStatus(await send(source), 'failed');
     const witness = await records.pipe(receiver.endpoint().url);
-    const late: string[] = [];
+    let late: string[] = [];
     await inTransaction(testInstance.pool, async (db) => {
       // Circuits can be read and not be written.
       await db.query('lock table circuits in exclusive mode');
@@ -36,7 +37,8 @@ describe('circuit breaker @lanes', () => {
       await until('the attempt that opens it', () => endpoint.requests.length === 2);
       // Its answer was on its way before this delivery began, so the worker has read it by the time this one has ended.
       await untilStatus(await send(witness.source), 'delivered');
-      for (let count = 0; count < 5; count += 1) late.push(await send(source));
+      // At once: an attempt that waits to hear of the circuit does so for some seconds.
+      late = await Promise.all(Array.from({ length: 5 }, () => send(source)));
       await untilStatus(await send(witness.source), 'delivered');
     });
     await circuits.untilState(route, 'open');
@@ -59,6 +61,7 @@ describe('circuit breaker @lanes', () => {
       openedAt: null,
       probeSuccessCount: 0,
       probeSuccessThreshold: 2,
+      ...NOT_PAUSED,
     });
     await untilStatus(await send(source), 'delivered');
     const healthy = await circuits.status(route);

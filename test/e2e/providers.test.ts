@@ -6,6 +6,7 @@ import { sampleOf } from '../../providers/sample.ts';
 import type { Json } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { signers } from '../support/provider-signers.ts';
+import { publishedSigners } from '../support/published-signers.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records, type SourceView } from '../support/records.ts';
 import { leakedLines, PLANTED } from '../support/secrecy.ts';
@@ -97,19 +98,20 @@ describe('sources with a provider @turns', () => {
 
   it('neither store nor forward a token that the provider sends', async () => {
     const endpoint = receiver.endpoint(200);
-    for (const name of ['gitlab', 'okta', 'postmark', 'azure-event-grid', 'datadog']) {
+    for (const name of ['gitlab', 'okta', 'postmark', 'azure-event-grid', 'datadog', 'auth0', 'monday']) {
       const { secret, key } = (signers[name] as (typeof signers)[string]).secret();
       const { source } = await records.pipe(endpoint.url, {
         source: { provider: name, verificationConfig: { secret } },
       });
-      const eventId = eventIdOf(await ask(source, 'POST', await signedRequest(name, source, key)));
+      const request = await signedRequest(name, source, key);
+      const eventId = eventIdOf(await ask(source, 'POST', request));
       await records.eventWith('delivered', eventId);
       const stored = await testInstance.pool.query<{ row: string }>(
         'select row_to_json(e)::text as row from events e where id = $1',
         [eventId],
       );
       const seen = [stored.rows[0]?.row, endpoint.requests.map(({ headers }) => headers)];
-      const secrets = [secret, Buffer.from(secret).toString('base64')];
+      const secrets = [secret, Buffer.from(secret).toString('base64'), request.headers.authorization ?? secret];
       for (const text of secrets) expect(JSON.stringify(seen), name).not.to.include(text);
     }
   });
@@ -510,6 +512,7 @@ describe('sources with a provider @turns', () => {
     it('so that nobody but the provider can send the secret of a source first', async () => {
       expect(await refusedWith({ provider: 'asana' })).to.match(/ingestToken/);
       expect(await refusedWith({ provider: 'asana', ingestToken: 'optional' })).to.match(/ingestToken/);
+      expect(await refusedWith({ provider: 'notion' })).to.match(/ingestToken/);
       expect(await refusedWith({ provider: 'gitlab', verificationConfig: { secret: null } })).to.match(/secret/);
     });
 
@@ -537,12 +540,12 @@ describe('sources with a provider @turns', () => {
 
     it('and list the providers with what each needs', async () => {
       const { data, pagination } = await testInstance.client.list<Json>('/api/providers?pageSize=100');
-      expect(pagination.total).to.equal(Object.keys(signers).length);
+      expect(pagination.total).to.equal(Object.keys({ ...signers, ...publishedSigners }).length);
       const meta = data.find(({ name }) => name === 'meta');
       expect(meta).to.deep.include({ title: 'Meta (WhatsApp, Instagram, Messenger)', handshakes: ['hub-challenge'] });
       expect(meta).to.include.keys('docs', 'secret', 'verifyToken', 'eventType', 'dedup', 'answer', 'instructions');
       for (const { name, dedup } of data.filter((each) => each.dedup !== null)) {
-        const { secret } = (signers[name as string] as (typeof signers)[string]).secret();
+        const secret = publishedSigners[name as string]?.secret() ?? signers[name as string]?.secret().secret;
         await sourceOf(name as string, { secret }, { idempotencyKey: { ...(dedup as Json), windowSeconds: 60 } });
       }
     });

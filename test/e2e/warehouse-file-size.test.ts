@@ -36,7 +36,7 @@ describe('a warehouse file that would be too large @turns', function () {
   /** @returns of each object the ids of its events and its size */
   const written = async (pipe: WarehousePipe) =>
     (await pipe.objects()).map((object) => ({
-      ids: [...object.body.toString().matchAll(/^\{"event_id":"(\w+)"/gm)].map(([, id]) => id),
+      ids: [...object.body.toString().matchAll(/^\{"delivery_id":"\w+","event_id":"(\w+)"/gm)].map(([, id]) => id),
       bytes: object.body.length,
     }));
 

@@ -1,20 +1,16 @@
 // PostgreSQL and Temporal that stop, crash and come back while Hookyard works: nothing that was acknowledged is lost.
 import { expect } from 'chai';
-import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '../../local/ports.ts';
 import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';
-import type { Ledger } from '../support/ledger.ts';
 import { onceMore, type Records } from '../support/records.ts';
+import { SENDERS, startSenders } from '../support/senders.ts';
 import { killPart, startPart, stopPart } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 // After the server is back, everything acknowledged is delivered, within seconds unless the machine is slow.
 const RECOVERY_MS = 180_000;
-// The load: so many senders, each with a pause between two webhooks.
-const SENDERS = 4;
-const PAUSE_MS = 50;
 
 describe('servers that are away for a while @turns @lanes', function () {
   this.timeout(900_000);
@@ -90,7 +86,7 @@ describe('servers that are away for a while @turns @lanes', function () {
 
   it('loses nothing that it acknowledged when PostgreSQL is killed under load', async () => {
     const { ledger, endpoint } = await line();
-    const load = send(ledger);
+    const load = startSenders(ledger);
     try {
       await until('deliveries to be made', () => endpoint.requests.length > SENDERS);
       await killPart('postgres');
@@ -166,7 +162,7 @@ describe('servers that are away for a while @turns @lanes', function () {
   for (const [way, end] of ways) {
     it(`accepts webhooks while Temporal is ${way}, and delivers them when it is back`, async () => {
       const { ledger, endpoint } = await line();
-      const load = send(ledger);
+      const load = startSenders(ledger);
       try {
         await until('deliveries to be made', () => endpoint.requests.length > SENDERS);
         await end('temporal');
@@ -181,24 +177,3 @@ describe('servers that are away for a while @turns @lanes', function () {
     });
   }
 });
-
-/** Sends webhooks, each sender one after the other, until `stop` is called. */
-function send(ledger: Ledger) {
-  const statuses = new Set<number | undefined>();
-  let sending = true;
-  const sender = async () => {
-    while (sending) {
-      statuses.add((await ledger.post())?.status);
-      await pause(PAUSE_MS);
-    }
-  };
-  const senders = Promise.all(Array.from({ length: SENDERS }, sender));
-  return {
-    /** Every status seen so far; undefined for a broken connection. */
-    statuses,
-    async stop() {
-      sending = false;
-      await senders;
-    },
-  };
-}

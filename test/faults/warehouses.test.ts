@@ -113,6 +113,28 @@ describe('warehouses, cut off @turns', function () {
     expect(batch).to.include({ attempts: 2, count: 20 });
   });
 
+  for (const compression of ['gzip', 'zstd']) {
+    it(`writes the same bytes, compressed with ${compression}, when the destination changes before a repeated upload`, async () => {
+      const worker = await testInstance.onlyWorker();
+      const pipe = await line({ config: { ...fullAt(5), compression } });
+      gate.mode = 'mute';
+      const ids = await pipe.send(bodies(5));
+      const [first] = await until('the object to be there', async () => {
+        const objects = await pipe.objects();
+        return objects.length === 1 && objects;
+      });
+      await worker.kill();
+      await pipe.patch({ config: { compression: 'none', payloadColumn: 'json' } });
+      gate.mode = 'open';
+      await testInstance.onlyWorker();
+      expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);
+      const [again, ...others] = await pipe.objects();
+      expect(others).to.deep.equal([]);
+      expect(again?.key).to.equal(first?.key);
+      expect(again?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
+    });
+  }
+
   it('writes both halves of a batch that was too large, each event once, when a worker is killed between them', async () => {
     const worker = await testInstance.onlyWorker();
     const fieldMapping = [

@@ -164,6 +164,19 @@ describe('export of histories', () => {
     save('circuit', historyToJSON(await handle.fetchHistory()));
   });
 
+  it('circuit-paused', async () => {
+    const { handle, looks } = await worker.startCircuit([
+      { state: 'closed', held: 0, waitMs: HOUR_MS, paused: { until: null } },
+      { state: 'closed', held: 3, waitMs: 20, paused: { until: '2999-01-01T00:00:00.000Z' } },
+      { state: 'closed', held: 2, waitMs: 0 },
+      { state: 'closed', held: 0, waitMs: 0 },
+    ]);
+    await until('the first look', async () => looks.length === 1);
+    await handle.signal(circuitChanged);
+    await handle.result();
+    save('circuit-paused', historyToJSON(await handle.fetchHistory()));
+  });
+
   it('circuit-repeated', async () => {
     const { handle } = await worker.startCircuit([
       new Error('The database is away'),

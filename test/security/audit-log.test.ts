@@ -209,6 +209,7 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
   'PATCH /api/routes/{id}': described,
   'POST /api/routes/{id}/preview': (own) => ({ eventId: own.event[0] }),
   'POST /api/deliveries/bulk': (own) => ({ action: 'replay', routeId: own.route[0] }),
+  'POST /api/issues/{id}/retry': () => ({}),
   'PATCH /api/filters/{id}': described,
   'PATCH /api/schemas/{id}': described,
   'PATCH /api/transforms/{id}': described,

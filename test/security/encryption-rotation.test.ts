@@ -86,6 +86,11 @@ describe('rotation of encryption keys @turns', () => {
        from unnest($1::text[], $2::text[]) as t (id, sealed)`,
       [ids, ids.map((sourceId) => box.encrypt('secret', sourceId)), testInstance.organizationId],
     );
+    await testInstance.pool.query(
+      `insert into source_handshakes (source_id, organization_id, kind, answered_at, shown)
+       values ($1, $2, 'subscription', clock_timestamp(), $3)`,
+      [source.id, testInstance.organizationId, box.encrypt('https://example.com/', source.id)],
+    );
   }
 
   /** Sends a webhook through verification, and sees it arrive with the destination's credentials. */

@@ -176,7 +176,7 @@ describe('row-level security', function () {
   });
 
   it('hands out no connection that does not act as the role', async () => {
-    // As behind a pooler that drops start options.
+    // One whose settings are lost.
     const pool = new pg.Pool({ connectionString: asServices(database.databaseUrl), max: 1 });
     bindToOrganizations(pool, TENANT_ROLE);
     try {

@@ -1,11 +1,12 @@
 // The circuits of routes, as tests open, watch and reset them; and destinations that fail as long as a test wants.
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import type { Hookyard } from './hookyard.ts';
+import type { PauseView } from './pauses.ts';
 import type { Answer, Endpoint, Receiver } from './receiver.ts';
 import { onceMore, type Records, type RouteView } from './records.ts';
 import { until } from './until.ts';
 
-export interface CircuitStatus {
+export interface CircuitStatus extends PauseView {
   circuitState: string;
   failureCount: number;
   failureThreshold: number;

@@ -3,6 +3,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../../api/openapi/document.ts';
+import { shortPath } from '../../api/operation.ts';
 
 /** One request and its answer. */
 export interface Exchange {
@@ -37,11 +38,15 @@ addFormats.default(ajv);
 ajv.addSchema(document, 'requests');
 ajv.addSchema(withoutOtherMembers(document), 'answers');
 
-const templates = Object.keys(document.paths).map((path) => ({
-  path,
-  pattern: new RegExp(`^${path.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
-  parameters: path.split('{').length,
-}));
+const templates = Object.keys(document.paths).flatMap((path) =>
+  [path, shortPath(path)]
+    .filter((each) => each !== null)
+    .map((each) => ({
+      path,
+      pattern: new RegExp(`^${each.replace(/[.]/g, '\\.').replace(/\{\w+\}/g, '[^/]+')}/?$`),
+      parameters: each.split('{').length,
+    })),
+);
 
 /** The templates that a path is of: a fixed word is none of an id ("Path Templating Matching" in OpenAPI 3.1). */
 function templatesOf(pathname: string): string[] {

@@ -1,5 +1,5 @@
 // What tests of faults start alike: a Hookyard whose workers each test chooses for itself, its records, and a receiver.
-import { type OwnHookyard, startHookyard } from './hookyard.ts';
+import { type CommonSettings, type OwnHookyard, startHookyard } from './hookyard.ts';
 import { Ledger } from './ledger.ts';
 import { type Answer, type Endpoint, type Receiver, startReceiver } from './receiver.ts';
 import { Records } from './records.ts';
@@ -23,7 +23,7 @@ export interface FaultInstance {
  */
 export function useFaultInstance(
   take: (made: FaultInstance) => void | Promise<void>,
-  common: Record<string, string> = {},
+  common: CommonSettings = {},
 ): void {
   let close = async () => {};
   before(async () => {

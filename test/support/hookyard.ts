@@ -66,14 +66,17 @@ export interface Servers {
   temporalAddress: string;
 }
 
+/** Settings of all processes of a Hookyard; a function gets the URL of its database. */
+export type CommonSettings = Record<string, string> | ((databaseUrl: string) => Record<string, string>);
+
 /**
  * Processes, database and Temporal namespace of its own; starts the API and no worker.
  * @param servers by default those of the stack that all test files share
- * @param common settings of all its processes
+ * @param settings of all its processes
  */
 export async function startHookyard(
   servers: Servers = stackAddresses(),
-  common: Record<string, string> = {},
+  settings: CommonSettings = {},
 ): Promise<OwnHookyard> {
   const { temporalAddress } = servers;
   const namespace = `test-${randomBytes(6).toString('hex')}`;
@@ -83,9 +86,11 @@ export async function startHookyard(
   const { databaseUrl, drop } = isOfStack
     ? await createMigratedDatabase(name)
     : await createDatabase(name, servers.databaseUrl);
+  const servicesUrl = isOfStack ? asServices(databaseUrl) : databaseUrl;
+  const common = typeof settings === 'function' ? settings(servicesUrl) : settings;
   const token = common.HOOKYARD_API_KEY ?? newToken();
   const env = {
-    DATABASE_URL: isOfStack ? asServices(databaseUrl) : databaseUrl,
+    DATABASE_URL: servicesUrl,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     HOOKYARD_DATA_DIR: folder,
@@ -96,8 +101,8 @@ export async function startHookyard(
   const connection = Connection.lazy({ address: temporalAddress });
   const started: Service[] = [];
   const settingsOf = new Map<Service, string>();
-  const start = async (role: 'api' | 'worker', settings: Record<string, string> = {}) => {
-    const service = await startService(role, { ...env, ...settings });
+  const start = async (role: 'api' | 'worker', own: Record<string, string> = {}) => {
+    const service = await startService(role, { ...env, ...own });
     started.push(service);
     return service;
   };

@@ -21,7 +21,7 @@ export class Run {
   constructor(project: string, dataDir: string, settings: Record<string, string> = {}) {
     this.dataDir = dataDir;
     const inherited = Object.entries(process.env).filter(
-      ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_URL$)/.test(name),
+      ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_(DIRECT_)?URL$)/.test(name),
     );
     const ports = {
       HOOKYARD_PORT: '0',

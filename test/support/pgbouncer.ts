@@ -1,5 +1,4 @@
-// A real PgBouncer in front of PostgreSQL, which gives its connections to transactions. It is the machine's own (Debian: apt-get
-// install pgbouncer); nothing is downloaded here.
+// A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is downloaded here.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,30 +8,66 @@ import pg from 'pg';
 import { freePorts } from '../../local/ports.ts';
 import { until } from './until.ts';
 
+const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" lets this test run';
 // Not in everyone's PATH.
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 
-interface PgBouncer {
+export interface PgBouncer {
+  /** Through it to the database it was started for. */
   databaseUrl: string;
+  /** Through it to another database of the same server. */
+  urlOf(databaseUrl: string): string;
+  /** SIGKILL; clients find nobody until `start`. */
+  kill(): Promise<void>;
+  /** On the same port. */
+  start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Leaves a test out when there is no PgBouncer on this machine, and says so. */
+/** Leaves a test out when there is no PgBouncer on this machine, and says so. @throws Error instead with `REQUIRE_PGBOUNCER` (.ci/run) */
 export function requirePgBouncer(context: Mocha.Context): void {
   if (program() !== undefined) return;
-  console.log('    PgBouncer is not installed: "apt-get install pgbouncer" lets this test run');
+  if (process.env.REQUIRE_PGBOUNCER) throw new Error(HOW_TO_INSTALL);
+  console.log(`    ${HOW_TO_INSTALL}`);
   context.skip();
 }
 
-/** Starts it on a free port. @param databaseUrl the database, with user and password */
-export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer> {
+/**
+ * Starts it on a free port.
+ * @param databaseUrl the database, with the user and password for all connections
+ * @param settings of its section `pgbouncer`; the others have its defaults
+ */
+export async function startPgBouncer(databaseUrl: string, settings: Record<string, string>): Promise<PgBouncer> {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-pgbouncer-'));
   const [port = 0] = await freePorts(1);
   const file = join(folder, 'pgbouncer.ini');
-  writeFileSync(file, configuration(new URL(databaseUrl), port));
-  // It refuses to run as root, and whom it runs as must be able to read this.
-  const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
+  writeFileSync(file, configuration(new URL(databaseUrl), port, settings));
+  // Whom it runs as must be able to read this.
   chmodSync(folder, 0o755);
+  const urlOf = (url: string) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href;
+  let child: ChildProcess | undefined;
+  const pooler: PgBouncer = {
+    databaseUrl: urlOf(databaseUrl),
+    urlOf,
+    kill: async () => void (child && (await end(child))),
+    async start() {
+      child = await launch(file, pooler.databaseUrl);
+    },
+    async stop() {
+      await pooler.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  await pooler.start().catch(async (error: unknown) => {
+    await pooler.stop();
+    throw error;
+  });
+  return pooler;
+}
+
+async function launch(file: string, databaseUrl: string): Promise<ChildProcess> {
+  // It refuses to run as root.
+  const asNobody = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const child = spawn(program() ?? 'pgbouncer', [...asNobody, file], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   for (const stream of [child.stdout, child.stderr]) {
@@ -40,22 +75,19 @@ export async function startPgBouncer(databaseUrl: string): Promise<PgBouncer> {
       output += part;
     });
   }
-  const pooledUrl = new URL(databaseUrl);
-  pooledUrl.host = `127.0.0.1:${port}`;
-  const stop = () => end(child, folder);
   try {
     await until('PgBouncer to connect', async () => {
       if (child.exitCode !== null) throw new Error(`PgBouncer ended:\n${output}`);
-      const client = new pg.Client({ connectionString: pooledUrl.href });
+      const client = new pg.Client({ connectionString: databaseUrl });
       await client.connect();
       await client.end();
       return true;
     });
   } catch (error) {
-    await stop();
+    await end(child);
     throw error;
   }
-  return { databaseUrl: pooledUrl.href, stop };
+  return child;
 }
 
 function program(): string | undefined {
@@ -72,7 +104,11 @@ function isExecutable(file: string): boolean {
   }
 }
 
-function configuration({ hostname, port: target, username, password }: URL, port: number): string {
+function configuration(
+  { hostname, port: target, username, password }: URL,
+  port: number,
+  settings: Record<string, string>,
+): string {
   const login = `user=${decodeURIComponent(username)} password='${decodeURIComponent(password)}'`;
   return `[databases]
 * = host=${hostname} port=${target} ${login}
@@ -81,14 +117,13 @@ listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
-`;
+${Object.entries(settings)
+  .map(([name, value]) => `${name} = ${value}\n`)
+  .join('')}`;
 }
 
-async function end(child: ChildProcess, folder: string): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  rmSync(folder, { recursive: true, force: true });
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
 }

@@ -160,6 +160,7 @@ export const signers: Record<string, Signer> = {
     },
   },
   asana: simple('x-hook-signature', hex256),
+  auth0: token('authorization'),
   'azure-event-grid': {
     secret: shared,
     covers: 'nothing',
@@ -251,6 +252,23 @@ export const signers: Record<string, Signer> = {
       body: Buffer.from(JSON.stringify({ value: [{ changeType: 'created', clientState: key }, { clientState: key }] })),
     }),
   },
+  monday: {
+    secret: shared,
+    seconds: 300,
+    covers: 'nothing',
+    sign: ({ nowMs, url }, key) => {
+      const iat = Math.floor(nowMs / 1000);
+      const claims = { accountId: 1825529, userId: 4012689, aud: url, exp: iat + 300, iat };
+      const [header, payload] = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) =>
+        Buffer.from(JSON.stringify(part)).toString('base64url'),
+      );
+      const signature = createHmac('sha256', key as string)
+        .update(`${header}.${payload}`)
+        .digest('base64url');
+      return { headers: { authorization: `${header}.${payload}.${signature}` } };
+    },
+  },
+  notion: simple('x-notion-signature', hex256, 'sha256='),
   nylas: simple('x-nylas-signature', hex256),
   okta: token('authorization'),
   openai: standard('webhook-'),

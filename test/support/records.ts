@@ -56,6 +56,7 @@ export interface DeliveryView {
   nextAttemptAt: string | null;
   replayOf: string | null;
   failoverOf: string | null;
+  holdReason: string | null;
   lane: string | null;
   batchId: string | null;
   temporalUrl: string | null;

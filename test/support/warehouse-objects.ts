@@ -1,4 +1,5 @@
 // Reads what was written to the object stores of tests, with each provider's own client.
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { parseExact } from '../../core/numbers/exact-json.ts';
@@ -74,10 +75,17 @@ const readers: Record<ProviderCase['type'], Reader> = { s3, r2: s3, gcs, azure_b
 
 export type Row = Record<string, unknown>;
 
+/** The content of an object without its compression. */
+function plainContent({ key, body }: WrittenObject): Buffer {
+  if (key.endsWith('.gz')) return gunzipSync(body);
+  return key.endsWith('.zst') ? zstdDecompressSync(body) : body;
+}
+
 /** The rows of an object, of either format. */
-export function rowsOf({ key, body }: WrittenObject): Row[] {
-  const text = body.toString('utf8');
-  if (key.endsWith('.json')) return parseExact(text) as Row[];
+export function rowsOf(object: WrittenObject): Row[] {
+  const { key } = object;
+  const text = plainContent(object).toString('utf8');
+  if (/\.json(\.|$)/.test(key)) return parseExact(text) as Row[];
   const lines = text.split('\n');
   // A line ends with its line break, the last one too.
   if (lines.pop() !== '') throw new Error(`${key} does not end with a line break`);

@@ -1,8 +1,10 @@
 // Warehouse destinations as clients of the API send them, without a server behind.
+import type { Settings } from '../../core/config.ts';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
+import { loadSecretBox } from '../../db/encryption/keys.ts';
 import type { Json } from './api-client.ts';
 import { AZURE_KEY, serviceAccountKey } from './object-stores.ts';
-import type { TestOrganization } from './service.ts';
+import { type TestOrganization, testPool } from './service.ts';
 
 /** Making an RSA key takes a moment, and one is as good as another. */
 const accountKey = serviceAccountKey();
@@ -27,7 +29,27 @@ export const warehouseConfigs: Readonly<Record<WarehouseType, Json>> = {
 };
 
 /** Defaults of `config`. */
-export const warehouseDefaults = { fileFormat: 'jsonl', partitionBy: 'date', batchSize: 1000, batchWindowSeconds: 60 };
+export const warehouseDefaults = {
+  fileFormat: 'jsonl',
+  compression: 'none',
+  payloadColumn: 'text',
+  partitionBy: 'date',
+  batchSize: 1000,
+  batchWindowSeconds: 60,
+};
+
+/** Leaves a config as the release stored it that had no choice of payloads and compression. */
+export async function storeBeforeThereWasAChoice(id: string): Promise<void> {
+  const { HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } = process.env;
+  const box = loadSecretBox({ HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } as Settings);
+  const { rows } = await testPool().query<{ config: string }>('select config from destinations where id = $1', [id]);
+  const stored = JSON.parse(box.decrypt(rows[0]?.config ?? '', id)) as Json;
+  const { payloadColumn: _payloadColumn, compression: _compression, ...before } = stored;
+  await testPool().query('update destinations set config = $2, version = version + 1 where id = $1', [
+    id,
+    box.encrypt(JSON.stringify(before), id),
+  ]);
+}
 
 let count = 0;
 

@@ -92,7 +92,7 @@ async function startRoles(stack: Stack, parts: Map<string, Part>, workers: numbe
 
 /** The caller's environment without Hookyard's settings, pointing at the stack. */
 function roleEnvironment(stack: Stack, token: string): NodeJS.ProcessEnv {
-  const own = /^(HOOKYARD_|TEMPORAL_|SMTP_|R2_|OTEL_|LOG_LEVEL$|DATABASE_URL$|POSTGRES_PORT$)/;
+  const own = /^(HOOKYARD_|TEMPORAL_|SMTP_|R2_|OTEL_|LOG_LEVEL$|DATABASE_(DIRECT_)?URL$|POSTGRES_PORT$)/;
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name))),
     DATABASE_URL: stack.databaseUrl,

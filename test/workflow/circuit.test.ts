@@ -49,6 +49,21 @@ describe('circuit workflow', () => {
     expect(looks.map(({ reset }) => reset)).to.deep.equal([false, true, true]);
   });
 
+  it('waits for the end of a pause, and tells when that comes by itself', async () => {
+    const end = '2999-01-01T00:00:00.000Z';
+    const paused: CircuitAdvice = { state: 'closed', held: 0, waitMs: HOUR_MS, paused: { until: end } };
+    const { handle, looks } = await worker.startCircuit([paused, releasing, done]);
+    const details = await until('the details', async () => {
+      const metadata = await handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+      return metadata.currentDetails === '' ? undefined : metadata.currentDetails;
+    });
+    expect(details).to.contain('**Paused**').and.to.contain(end);
+    expect(looks).to.have.length(1);
+    await handle.signal(circuitChanged);
+    await handle.result();
+    expect(looks).to.have.length(3);
+  });
+
   it('tells an operator what it waits for', async () => {
     const { handle } = await worker.startCircuit([open(HOUR_MS), done]);
     const details = await until('the details', async () => {

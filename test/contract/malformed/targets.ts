@@ -59,6 +59,7 @@ const route = {
 };
 const { sourceId: _source, ...routePatch } = route;
 const circuitConfig = { circuitCooldownSeconds: 1, circuitFailureThreshold: 1, circuitProbeSuccessThreshold: 1 };
+const pause = { reason: 'Maintenance', until: '2999-01-01T00:00:00Z' };
 const filter = { name: 'F', slug: 'f', conditions, logic: 'AND' };
 const schema = { name: 'S', slug: 's', schema: { type: 'object' } };
 const transform = { name: 'T', slug: 't', type: 'jsonata', code: '$', outputContentType: 'application/json' };
@@ -80,6 +81,10 @@ const bodies: Record<string, Record<string, unknown>> = {
   'PATCH /api/organizations/:orgId/sources/:id': source,
   'DELETE /api/destinations/bulk': { ids: [id('dst')] },
   'POST /api/routes/bulk-pause': { routeIds: [id('rte')], isActive: true },
+  'POST /api/routes/:id/pause': pause,
+  'POST /api/routes/:id/resume': { releasePerSecond: 5 },
+  'POST /api/destinations/:id/pause': pause,
+  'POST /api/destinations/:id/resume': { releasePerSecond: 5 },
   'POST /api/routes/bulk-delete': { routeIds: [id('rte')] },
   'POST /api/notification-recipients/resend': { address: 'ops@example.com' },
   'POST /api/alert-channels': alertChannel,

@@ -1,6 +1,7 @@
 // ROUTE: members; EXP: items.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../../support/api-client.ts';
+import { NOT_PAUSED } from '../../support/pauses.ts';
 import { expectTimestamps, rowsOf, type World } from '../world.ts';
 import { bodyOf, circuit, conditions, created, exported, PATH } from './route-records.ts';
 
@@ -127,6 +128,7 @@ export const routeRows = rowsOf({
     expect(await circuit(w, (await created(w)).id)).to.deep.equal({
       ...{ circuitState: 'closed', failureCount: 0, failureThreshold: 5, cooldownSeconds: 300 },
       ...{ lastFailureAt: null, lastSuccessAt: null, openedAt: null, probeSuccessCount: 0, probeSuccessThreshold: 2 },
+      ...NOT_PAUSED,
     });
   },
   'ROUTE-39 statistics': async (w) => {

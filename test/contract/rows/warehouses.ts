@@ -96,9 +96,14 @@ export const warehouseRows = rowsOf({
     await w.api.patch(`${PATH}/${id}`, { config: { ...config, secretAccessKey: 'rotated-secret-1234' } });
     expect(await sealed()).to.include({ secretAccessKey: 'rotated-secret-1234' });
   },
-  'WH-09 members are strings': async (w) => {
-    for (const type of providers)
+  'WH-09 members are strings, numbers their digits too': async (w) => {
+    for (const type of providers) {
       for (const member of Object.keys(configs[type])) await refused(w, type, { [member]: 7 });
+      const texts = { batchSize: '1000', batchWindowSeconds: '60' };
+      expect((await make(w, type, texts)).config).to.include({ batchSize: 1000, batchWindowSeconds: 60 });
+      for (const member of Object.keys(texts))
+        for (const wrong of ['', '0', '1.5', 'many', true]) await refused(w, type, { [member]: wrong });
+    }
   },
   'WH-10 what every type takes': async (w) => {
     for (const type of providers) {
@@ -110,6 +115,39 @@ export const warehouseRows = rowsOf({
         await refused(w, type, wrong);
     }
   },
+  'WH-31 the column of the payload': async (w) => {
+    for (const type of providers) {
+      expect((await make(w, type)).config).to.include({ payloadColumn: 'text' });
+      expect((await make(w, type, { payloadColumn: 'json' })).config).to.include({ payloadColumn: 'json' });
+      for (const wrong of ['TEXT', 'variant', 5]) await refused(w, type, { payloadColumn: wrong });
+    }
+  },
+  'WH-32 compression': async (w) => {
+    for (const type of providers) {
+      expect((await make(w, type)).config).to.include({ compression: 'none' });
+      for (const compression of ['gzip', 'zstd'])
+        expect((await make(w, type, { compression })).config).to.include({ compression });
+      for (const wrong of ['brotli', 'gz', true]) await refused(w, type, { compression: wrong });
+    }
+  },
+  'WH-33 unknown members of a config are refused': async (w) => {
+    for (const type of providers) {
+      const misspelt = await refused(w, type, { partitonBy: 'hour' });
+      expect(misspelt.body.message).to.include('config.partitonBy').and.include('did you mean partitionBy?');
+      await refused(w, type, { colour: 'blue' });
+      const { id } = await make(w, type);
+      expect((await w.api.request('PATCH', `${PATH}/${id}`, { config: { prefx: 'in' } })).status).to.equal(400);
+    }
+  },
+  'WH-35 names of columns differ by more than case': (w) =>
+    expectTakes(
+      w.api,
+      PATH,
+      bodyOf('s3'),
+      'fieldMapping',
+      [[rule(), rule({ target: 'id2' })]],
+      [[rule(), rule({ target: 'ID' })]],
+    ),
   'WH-04 WH-05 s3 and what it needs': (w) => expectRequiredConfig(w, 's3'),
   'WH-04 WH-06 r2 and what it needs': (w) => expectRequiredConfig(w, 'r2'),
   'WH-04 WH-07 gcs and what it needs': (w) => expectRequiredConfig(w, 'gcs'),
@@ -169,6 +207,7 @@ export const warehouseRows = rowsOf({
     expect(tested.result.key).to.be.a('string').and.not.equal('');
     expectIntegers(tested.result, 'size', 'count');
     expect(tested.result.count).to.equal(1);
+    expect(tested.result.row).to.include({ payload: '{"id":42}', payload_encoding: 'json' });
   },
   'AUTH-12 free has no warehouses': async (w) => {
     const { api } = await w.organization('free');

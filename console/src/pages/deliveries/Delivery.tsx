@@ -73,6 +73,11 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
           </Text>
         )}
       </Group>
+      {delivery.holdReason !== null && (
+        <Alert color="yellow" title="It is held" my="xs">
+          <bdi className="anywhere">{plain(delivery.holdReason)}</bdi>
+        </Alert>
+      )}
       {delivery.error !== null && (
         <Alert color={OPEN.includes(delivery.status) ? 'yellow' : 'red'} title="Why" my="xs">
           <bdi className="anywhere">{plain(delivery.error)}</bdi>

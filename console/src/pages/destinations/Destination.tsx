@@ -14,6 +14,7 @@ import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
+import { PauseDeed, PausedAlert } from '../../components/Pausing.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { durationText, plain } from '../../format.ts';
@@ -61,6 +62,7 @@ function Shown({ destination }: { destination: Destination }) {
           What would go to it is recorded as skipped, and can be replayed.
         </Alert>
       )}
+      <PausedAlert kind="destination" of={destination} />
       <IssuesOf of={search} />
       <Health id={id} isWarehouse={destination.type !== 'http'} />
       <Group justify="space-between" mt="sm">
@@ -198,6 +200,7 @@ function Actions({ destination }: { destination: Destination }) {
           one.
         </RotateSecret>
       )}
+      <PauseDeed kind="destination" of={destination} />
       <Deed
         label={enabled ? 'Disable' : 'Enable'}
         title={`${enabled ? 'Disable' : 'Enable'} this destination`}

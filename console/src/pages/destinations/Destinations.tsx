@@ -11,6 +11,7 @@ import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { ChoiceFilter, TextFilter } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
+import { PausedBadge } from '../../components/Pausing.tsx';
 import { countText, durationText, plain } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
 
@@ -36,6 +37,7 @@ const columns: Column<DestinationSummary>[] = [
   { title: 'Type', cell: (one) => one.type.replaceAll('_', ' '), csv: (one) => one.type },
   { title: 'Where', cell: (one) => <bdi>{plain(placeOf(one))}</bdi>, csv: placeOf, wideOnly: true },
   { title: 'Enabled', cell: (one) => (one.enabled ? 'yes' : 'no'), csv: (one) => String(one.enabled) },
+  { title: 'Paused', cell: (one) => <PausedBadge of={one} />, csv: (one) => String(one.paused) },
   {
     title: 'Succeeded',
     cell: (one) => (rateOf(one) === null ? '-' : `${rateOf(one)} %`),

@@ -13,7 +13,11 @@ import { Time } from '../../zone.tsx';
 const AGAIN_MS = 5000;
 const DAY_MS = 86_400_000;
 const HOUR_S = 3600;
-const WAITING = { pending: 'on their way', retrying: 'wait for a retry', circuit_open: 'held by a circuit' } as const;
+const WAITING = {
+  pending: 'on their way',
+  retrying: 'wait for a retry',
+  circuit_open: 'held by a circuit or a pause',
+} as const;
 
 export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
   const answer = useAsk('getDestinationHealth', { id }, { every: AGAIN_MS });

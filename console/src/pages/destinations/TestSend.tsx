@@ -59,6 +59,11 @@ function Outcome({ of }: { of: Result }) {
           {plain(of.result.key)}: {of.result.count} rows, {sizeText(of.result.size)}
         </Text>
       )}
+      {'result' in of && of.result.row && (
+        <Text className="anywhere" size="sm">
+          <bdi>{plain(shortened(JSON.stringify(of.result.row), MOST))}</bdi>
+        </Text>
+      )}
       {body && (
         <Text className="anywhere" size="sm">
           <bdi>{plain(shortened(body, MOST))}</bdi>

@@ -36,7 +36,9 @@ function Waiting() {
 
 function Count({ status }: { status: 'pending' | 'retrying' | 'circuit_open' }) {
   const { data, error } = useAsk('listDeliveries', { status, pageSize: 1 }, { every: AGAIN_MS });
-  const word = { pending: 'for a first attempt', retrying: 'for a retry', circuit_open: 'for a circuit' }[status];
+  const word = { pending: 'for a first attempt', retrying: 'for a retry', circuit_open: 'for a circuit or a pause' }[
+    status
+  ];
   return (
     <Text>
       <Link to="/deliveries" search={{ status, range: 'all' } as never}>

@@ -57,7 +57,10 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
           </Text>
         )}
       </Group>
-      {circuitState === 'open' && (
+      {status.paused && circuitState !== 'closed' && (
+        <Text>The route is paused: its circuit stays as it is, and nothing is tried.</Text>
+      )}
+      {circuitState === 'open' && !status.paused && (
         <Alert color="orange" title="Nothing is sent to its destinations now" my="xs">
           {status.openedAt && <Clock openedAt={status.openedAt} cooldownMs={status.cooldownSeconds * 1000} />}
           <Text size="sm">
@@ -69,20 +72,20 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
           </Text>
         </Alert>
       )}
-      {circuitState === 'half_open' && (
+      {circuitState === 'half_open' && !status.paused && (
         <Alert color="orange" title="It tries whether the destination works again" my="xs">
           {status.probeSuccessCount} of {status.probeSuccessThreshold} probes have succeeded. One that fails opens it
           again, for {durationText(status.cooldownSeconds * 1000)}.
         </Alert>
       )}
-      {circuitState !== 'closed' && (
+      {(circuitState !== 'closed' || status.paused) && (
         <Group gap="xs" mt="xs">
           {mayCount && (
             <Link to="/deliveries" search={{ routeId: route.id, status: 'circuit_open', range: 'all' } as never}>
               {held}
             </Link>
           )}
-          {mayWrite && (
+          {mayWrite && circuitState !== 'closed' && (
             <Deed
               label="Close it now"
               title="Close the circuit now"

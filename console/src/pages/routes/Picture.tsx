@@ -8,6 +8,7 @@ import { Count } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Name } from '../../components/Name.tsx';
 import { useNames } from '../../components/names.tsx';
+import { PausedBadge } from '../../components/Pausing.tsx';
 import { countText, durationText, plain } from '../../format.ts';
 import { RANGES, type RangeName, rangeOf } from '../../search.ts';
 
@@ -68,7 +69,10 @@ export function Picture({ route, range }: { route: Route; range: RangeName }) {
             {data && <strong>{countText(data.eventsRouted)} taken</strong>}
           </Step>
         )}
-        <Step kind={route.destinations.length === 1 ? 'Destination' : 'Destinations'} title={null}>
+        <Step
+          kind={route.destinations.length === 1 ? 'Destination' : 'Destinations'}
+          title={route.paused ? <PausedBadge of={route} /> : null}
+        >
           {data && (
             <div>
               <strong>{countText(data.deliveriesSucceeded)} delivered</strong>,{' '}

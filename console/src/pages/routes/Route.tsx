@@ -13,6 +13,7 @@ import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
+import { PauseDeed, PausedAlert } from '../../components/Pausing.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
@@ -53,10 +54,11 @@ function Shown({ route }: { route: Route }) {
       </Text>
       {route.description && <Text className="anywhere">{plain(route.description)}</Text>}
       {!route.enabled && (
-        <Alert color="yellow" title="This route is paused" my="sm">
+        <Alert color="yellow" title="This route is disabled" my="sm">
           Webhooks that come now are stored, and go nowhere by it. Replay them when it is on again.
         </Alert>
       )}
+      <PausedAlert kind="route" of={route} />
       <IssuesOf of={{ routeId: route.id }} />
       <Group justify="space-between" mt="sm">
         <h2>The way of a webhook</h2>
@@ -131,17 +133,18 @@ function Actions({ route }: { route: Route }) {
       <Button size="xs" onClick={() => void navigate({ to: `/routes/${route.id}/edit` })}>
         Edit
       </Button>
+      <PauseDeed kind="route" of={route} />
       <Deed
-        label={route.enabled ? 'Pause' : 'Resume'}
-        title={`${route.enabled ? 'Pause' : 'Resume'} this route`}
-        verb={route.enabled ? 'Pause it' : 'Resume it'}
+        label={route.enabled ? 'Disable' : 'Enable'}
+        title={`${route.enabled ? 'Disable' : 'Enable'} this route`}
+        verb={route.enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
           await call('updateRoute', { id: route.id, body: { enabled: !route.enabled } });
-          return route.enabled ? 'The route is paused' : 'The route takes webhooks again';
+          return route.enabled ? 'The route is disabled' : 'The route takes webhooks again';
         }}
       >
         {route.enabled
-          ? 'It takes no new webhooks until somebody resumes it. They are stored without deliveries by this route; deliveries that are under way go on.'
+          ? 'It takes no new webhooks until somebody enables it. They are stored without deliveries by this route; deliveries that are under way go on.'
           : 'It takes webhooks that come from now on. Those that came meanwhile are delivered only when somebody replays them.'}
       </Deed>
       <Deed

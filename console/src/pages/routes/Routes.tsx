@@ -11,6 +11,7 @@ import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
+import { PausedBadge } from '../../components/Pausing.tsx';
 import { Status } from '../../components/Status.tsx';
 import { countText, plain } from '../../format.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
@@ -33,6 +34,7 @@ const columns: Column<Route>[] = [
   },
   { title: 'Circuit', cell: (route) => <Status of={route.circuitState} />, csv: (route) => route.circuitState },
   { title: 'Enabled', cell: (route) => (route.enabled ? 'yes' : 'no'), csv: (route) => String(route.enabled) },
+  { title: 'Paused', cell: (route) => <PausedBadge of={route} />, csv: (route) => String(route.paused) },
   { title: 'Source', cell: (route) => <bdi>{plain(route.source.name)}</bdi>, csv: (route) => route.source.name },
   {
     title: 'Destinations',
@@ -130,18 +132,18 @@ const pickSource = (sourceId: string | undefined) => (sourceId ? { sourceId } : 
 function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const count = `${countText(ids.length)} ${ids.length === 1 ? 'route' : 'routes'}`;
   const routeIds = ids.slice(0, MOST_AT_ONCE);
-  const pause = (isActive: boolean) => async () => {
+  const enable = (isActive: boolean) => async () => {
     const { updated } = await call('pauseRoutes', { body: { routeIds, isActive } });
-    return `${countText(updated)} ${isActive ? 'resumed' : 'paused'}`;
+    return `${countText(updated)} ${isActive ? 'enabled' : 'disabled'}`;
   };
   return (
     <Group gap="xs" mb="sm">
       <Text size="sm">With {count}:</Text>
-      <Deed label="Pause" title={`Pause ${count}`} verb={`Pause ${count}`} run={pause(false)} onDone={onDone}>
-        They take no new webhooks until somebody resumes them. Webhooks that come meanwhile are stored without
+      <Deed label="Disable" title={`Disable ${count}`} verb={`Disable ${count}`} run={enable(false)} onDone={onDone}>
+        They take no new webhooks until somebody enables them. Webhooks that come meanwhile are stored without
         deliveries by these routes; deliveries that are under way go on.
       </Deed>
-      <Deed label="Resume" title={`Resume ${count}`} verb={`Resume ${count}`} run={pause(true)} onDone={onDone}>
+      <Deed label="Enable" title={`Enable ${count}`} verb={`Enable ${count}`} run={enable(true)} onDone={onDone}>
         They take webhooks that come from now on.
       </Deed>
       <Deed

@@ -46,6 +46,7 @@ export function Connect({ source }: { source: Source }) {
               ['Id of event', placeText(known.eventId)],
               ['A repeat is known by', dedupText(known.dedup)],
               known.handshakes.length > 0 && ['Handshakes that are answered', known.handshakes.join(', ')],
+              source.lastHandshake?.shown != null && ['To finish at the provider', plain(source.lastHandshake.shown)],
             ]}
           />
         </>

@@ -128,6 +128,14 @@ function Verification({ form, hasSecret }: { form: Form; hasSecret: boolean }) {
         {error && <Failed error={error} again={() => void refetch()} />}
         {config.type === 'provider' && known && <Instructions of={known} />}
         {config.type !== 'none' && <Secrets form={form} of={known} hasSecret={hasSecret} />}
+        {config.type === 'provider' && known?.handshakes.includes('subscription') && (
+          <Checkbox
+            label="Confirm subscriptions"
+            description="Hookyard opens the address that confirms one. Otherwise it is shown with the source, for you to open."
+            checked={config.confirmSubscriptions === true}
+            onChange={(event) => set('verificationConfig.confirmSubscriptions', event.currentTarget.checked)}
+          />
+        )}
         {config.type === 'hmac' && <Hmac form={form} />}
       </Stack>
     </fieldset>

@@ -10,7 +10,12 @@ export interface SourceValues {
   description: string;
   /** Empty: none that Hookyard knows. */
   provider: string;
-  verificationConfig: Required<VerificationConfig> & { secret: string; verifyToken: string };
+  verificationConfig: Omit<Required<VerificationConfig>, 'confirmSubscriptions'> & {
+    secret: string;
+    verifyToken: string;
+    /** Null: the provider has no subscriptions to confirm. */
+    confirmSubscriptions: boolean | null;
+  };
   idempotencyKey: { by: 'none' | 'header' | 'jsonPath' | 'signature'; at: string; windowSeconds: number | null };
   ingestToken: Source['ingestToken'];
   concealed: boolean;
@@ -30,6 +35,7 @@ export const NEW: SourceValues = {
     type: 'none',
     secret: '',
     verifyToken: '',
+    confirmSubscriptions: null,
     header: '',
     algorithm: 'sha256',
     encoding: 'hex',
@@ -94,9 +100,10 @@ export function bodyOf(values: SourceValues, changed: ReadonlySet<string>): Body
   return Object.fromEntries(Object.entries(all).filter(([name]) => isSent(name))) as Body;
 }
 
-function configOf({ type, secret, verifyToken, ...hmac }: SourceValues['verificationConfig']) {
+function configOf({ type, secret, verifyToken, confirmSubscriptions, ...hmac }: SourceValues['verificationConfig']) {
   if (type === 'none') return { type };
   const secrets = { ...(secret !== '' && { secret }), ...(verifyToken !== '' && { verifyToken }) };
+  if (type === 'provider' && confirmSubscriptions !== null) return { type, ...secrets, confirmSubscriptions };
   if (type !== 'hmac') return { type, ...secrets };
   const { timestampHeader, timestampSeparator, ...signature } = hmac;
   return {

@@ -1,0 +1,147 @@
+// Providers that send a JSON Web Token (RFC 7519): signed with a key that they publish, or with a secret that the source shares.
+import { createHash, type KeyObject } from 'node:crypto';
+import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
+import { isSameSecret, type Verification } from '../../signatures/scheme.ts';
+import { type Credentials, headerOf, type ProviderRequest, type Refused, refused, timeProblem } from '../request.ts';
+import { isP256, isRsa, type KeyDocument, type PublishedKeys, readKeySet } from './keys.ts';
+import { plaidKey, plaidProblem } from './plaid.ts';
+
+export interface JwtScheme {
+  kind: 'jwt';
+  /** The header of the token, which may stand behind `Bearer `. */
+  header: string;
+  algorithm: 'HS256' | 'RS256' | 'ES256';
+  /** Whose key signs: the secret of the source, one of a JSON Web Key Set at an address, or one that Plaid names. */
+  keys: 'secret' | 'plaid' | { jwks: string };
+  issuers?: readonly string[];
+  /** Whether `aud` must be the address of the source, or has to be where there is one. */
+  audience?: 'required' | 'optional';
+  /** The claim that is the secret of the source: who sends. */
+  sender?: 'email';
+  /** The claim with the SHA-256 of the body, in hex; absent: the body is not signed, and the token has to expire. */
+  bodyHash?: string;
+  /** Of `iat`. */
+  toleranceSeconds: number;
+}
+
+const MAX_TOKEN = 8192;
+const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+const KEY_ID = /^[\w.:-]{1,128}$/;
+// Clocks differ (RFC 7519, section 4.1.4: no more than a few minutes).
+const CLOCK_SECONDS = 60;
+
+export async function verifyJwt(
+  scheme: JwtScheme,
+  { secret }: Credentials,
+  request: ProviderRequest,
+  keys: PublishedKeys,
+): Promise<Verification> {
+  const value = headerOf(request, scheme.header);
+  if (typeof value !== 'string') return value;
+  const token = value.replace(/^bearer +/i, '');
+  if (token.length > MAX_TOKEN || !FORM.test(token))
+    return refused(`The header ${scheme.header} holds no JSON Web Token`);
+  // First what costs nothing: no key is fetched for a token that would be refused with it, too.
+  const outcome =
+    claimsProblem(token, scheme, secret, request) ?? (await tokenProblem(token, scheme, secret, { request, keys }));
+  if (outcome !== null) return scheme.bodyHash === undefined ? outcome : { ...outcome, hashed: true };
+  // A token without a hash of the body is sent with several webhooks, so it tells no repeat. The signature of one with it can be written
+  // in two ways (ECDSA): what was signed tells.
+  const signed = token.slice(0, token.lastIndexOf('.'));
+  return { valid: true, mac: scheme.bodyHash === undefined ? null : createHash('sha256').update(signed).digest() };
+}
+
+function claimsProblem(token: string, scheme: JwtScheme, secret: string, request: ProviderRequest): Refused | null {
+  try {
+    return problemOf(decodeJwt(token), scheme, secret, request);
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return refused(`The header ${scheme.header} holds no JSON Web Token`);
+    throw error;
+  }
+}
+
+/** What is wrong with what the claims say, should they be genuine. */
+function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, request: ProviderRequest): Refused | null {
+  const { iat, aud } = claims;
+  const issued = typeof iat === 'number' ? String(Math.floor(iat)) : '';
+  const late = timeProblem(issued, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
+  if (late !== null) return late;
+  const isForUs = aud === undefined ? scheme.audience !== 'required' : aud === request.url();
+  if (scheme.audience !== undefined && !isForUs)
+    return refused('The token is for another address: its aud is not that of the source');
+  if (scheme.sender !== undefined && !isSender(claims, scheme.sender, secret))
+    return refused('The token is of another sender');
+  if (scheme.bodyHash === undefined) return null;
+  const hash = claims[scheme.bodyHash];
+  const digest = createHash('sha256').update(request.body).digest('hex');
+  return typeof hash === 'string' && isSameSecret(hash, digest) ? null : refused('The body is not that of the token');
+}
+
+function isSender(claims: JWTPayload, name: string, secret: string): boolean {
+  const { [name]: sender, [`${name}_verified`]: isVerified } = claims;
+  return typeof sender === 'string' && isVerified === true && isSameSecret(sender, secret);
+}
+
+/** Whether the token is the provider's, and has not expired. @throws KeysAwayError */
+async function tokenProblem(
+  token: string,
+  scheme: JwtScheme,
+  secret: string,
+  { request, keys }: { request: ProviderRequest; keys: PublishedKeys },
+): Promise<Refused | null> {
+  const options = {
+    algorithms: [scheme.algorithm],
+    currentDate: new Date(request.nowMs),
+    clockTolerance: CLOCK_SECONDS,
+    ...(scheme.issuers && { issuer: [...scheme.issuers] }),
+    ...(scheme.bodyHash === undefined && { requiredClaims: ['exp'] }),
+  };
+  try {
+    await jwtVerify(token, (header: JWTHeaderParameters) => keyOf(header, scheme, secret, keys), options);
+    return null;
+  } catch (error) {
+    if (error instanceof NoKeyError || error instanceof errors.JOSEError) return refused(reasonOf(error));
+    throw error;
+  }
+}
+
+class NoKeyError extends Error {
+  override readonly name = 'NoKeyError';
+}
+
+async function keyOf(
+  { kid }: JWTHeaderParameters,
+  scheme: JwtScheme,
+  secret: string,
+  keys: PublishedKeys,
+): Promise<KeyObject | Uint8Array> {
+  if (scheme.keys === 'secret') return new TextEncoder().encode(secret);
+  if (typeof kid !== 'string' || !KEY_ID.test(kid)) throw new NoKeyError();
+  const found = await keys.key(scheme.keys === 'plaid' ? plaidKey(secret, kid) : keySet(scheme.keys.jwks), kid);
+  const isOfKind = scheme.algorithm === 'ES256' ? isP256 : isRsa;
+  if (found === null || !isOfKind(found.key)) throw new NoKeyError();
+  return found.key;
+}
+
+// There is always something at a fixed address.
+const keySet = (url: string): KeyDocument => ({
+  ...{ url, isNamedByWebhook: false, read: readKeySet },
+  isNone: () => false,
+});
+
+function reasonOf(error: NoKeyError | errors.JOSEError): string {
+  if (error instanceof NoKeyError) return 'The provider has no key of the id that the token names';
+  if (error instanceof errors.JWTExpired) return 'The token has expired';
+  if (error instanceof errors.JWTClaimValidationFailed) return 'The token is of another issuer, or without an end';
+  if (error instanceof errors.JOSEAlgNotAllowed) return 'The token is signed in another way than the provider signs';
+  return 'The signature of the token is wrong';
+}
+
+const SERVICE_ACCOUNT = /^[\w.+-]{1,128}@(?:[\w-]+\.){1,8}gserviceaccount\.com$/;
+
+/** What is wrong with what the owner enters; null when nothing is. */
+export function jwtProblem(scheme: JwtScheme, secret: string): string | null {
+  if (scheme.keys === 'plaid') return plaidProblem(secret);
+  if (scheme.sender === undefined || SERVICE_ACCOUNT.test(secret)) return null;
+  return 'must be the e-mail address of the service account, which ends in .gserviceaccount.com';
+}

@@ -1,0 +1,120 @@
+// Pauses of routes and destinations: an operator stops their deliveries, which wait as those that a circuit holds (migration 0088).
+// The workflow of the circuit ends a pause whose time is over, and releases what it held.
+// Rules: PAUSE-09, PAUSE-14.
+import { admits, type CircuitState } from '../../core/circuit.ts';
+import { NOW_MS } from '../clock.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { pauseBlocks, WAKE_CIRCUITS } from '../sql-rules.ts';
+import type { BlockedDelivery } from './held-deliveries.ts';
+
+export interface Pause {
+  since: Date;
+  /** When it ends by itself; null: it does not. */
+  until: Date | null;
+  /** Why, in an operator's words. */
+  reason: string | null;
+}
+
+/** What can be paused: the tables of the records. */
+export type Pausable = 'routes' | 'destinations';
+
+const COLUMNS = `paused_since as since, paused_until as until, pause_reason as reason`;
+
+// The lock keeps the record from being deleted meanwhile: the pause of one that does not exist would end with nothing.
+const pauseIn = (table: Pausable) => `
+with record as materialized (
+  select id, organization_id from ${table} where organization_id = $1 and id = $2 for key share
+), paused as (
+  insert into circuits as c (route_id, organization_id, version, paused_since, paused_until, pause_reason, wake_at)
+  select id, organization_id, 1, now(), $3::timestamptz, $4::text, now() from record
+  on conflict (route_id) do update
+    set paused_since = coalesce(c.paused_since, excluded.paused_since), paused_until = excluded.paused_until,
+        pause_reason = excluded.pause_reason, release_per_second = null, version = c.version + 1, wake_at = now()
+  returning ${COLUMNS}
+)
+select since, until, reason, ${WAKE_CIRCUITS} from paused`;
+
+/** Pauses a route or destination, or changes when its pause ends and why it is. @returns undefined: there is none with this id */
+export async function pause(
+  db: Queryable,
+  table: Pausable,
+  { organizationId, id }: { organizationId: string; id: string },
+  { until, reason }: Omit<Pause, 'since'>,
+): Promise<Pause | undefined> {
+  const { rows } = await db.query<Pause>(pauseIn(table), [organizationId, id, until, reason]);
+  return rows[0];
+}
+
+/** Ends a pause, if there is one. @param perSecond the rate of what is released now, also without a pause; null: the usual one */
+export async function resume(
+  db: Queryable,
+  { organizationId, id }: { organizationId: string; id: string },
+  perSecond: number | null,
+): Promise<void> {
+  await db.query(
+    `update circuits c
+     set paused_since = null, paused_until = null, pause_reason = null, release_per_second = $3, version = version + 1, wake_at = now()
+     where organization_id = $1 and route_id = $2 and (${pauseBlocks('c')} or $3::int is not null)
+     returning ${WAKE_CIRCUITS}`,
+    [organizationId, id, perSecond],
+  );
+}
+
+/** The pauses of routes and destinations, by their ids. */
+export async function pausesOf(
+  db: Queryable,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, Pause>> {
+  const { rows } = await db.query<Pause & { id: string }>(
+    `select route_id as id, ${COLUMNS} from circuits c
+     where organization_id = $1 and route_id = any($2::text[]) and ${pauseBlocks('c')}`,
+    [organizationId, ids],
+  );
+  return new Map(rows.map(({ id, ...found }) => [id, found]));
+}
+
+/** A pause as the workflow that waits for its end reads it. */
+interface LastingPause extends Pick<Pause, 'until'> {
+  version: number;
+  /** By the clock of the database, ms since 1970. */
+  readAt: number;
+}
+
+const OUTLAST = `
+with over as (
+  update circuits set paused_since = null, paused_until = null, pause_reason = null, version = version + 1
+  where route_id = $1 and paused_until <= now()
+  returning route_id
+)
+select paused_until as until, version, ${NOW_MS} as "readAt" from circuits c
+where route_id = $1 and ${pauseBlocks('c')} and not exists (select from over)`;
+
+/** Ends the pause of a route or destination if its time is over. @returns the pause that lasts; undefined: there is none */
+export async function outlastPause(db: Queryable, id: string): Promise<LastingPause | undefined> {
+  const { rows } = await db.query<LastingPause>(OUTLAST, [id]);
+  return rows[0];
+}
+
+// The row of a destination has no circuit: it is closed.
+const BLOCKING = `
+select state, probe_delivery_id as "probeDeliveryId", ${pauseBlocks('c')} as "isPaused"
+from circuits c where route_id = any(array[$1, $2]::text[])`;
+
+interface Blocking {
+  state: CircuitState;
+  probeDeliveryId: string | null;
+  isPaused: boolean;
+}
+
+/** Whether the circuit of its route, or a pause, blocks a delivery; read from the database. */
+export async function isBlocked(
+  db: Queryable,
+  { routeId, destinationId, deliveryId, inCircuit }: Omit<BlockedDelivery, 'hasWorkflow'>,
+): Promise<boolean> {
+  const { rows } = await db.query<Blocking>({ name: 'is-blocked', text: BLOCKING, values: [routeId, destinationId] });
+  return rows.some(({ state, probeDeliveryId, isPaused }) => {
+    const probe = probeDeliveryId === null ? null : { deliveryId: probeDeliveryId };
+    return isPaused || (inCircuit && !admits({ state, probe }, deliveryId));
+  });
+}

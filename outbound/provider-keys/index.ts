@@ -1,0 +1,155 @@
+// The keys that providers publish (core/verification/published). Webhooks of strangers make this process ask for them, so what they can
+// cause is bounded: keys are kept, what a provider has not is not asked for again at once, sources and organizations have so many
+// questions a minute, and each organization waits for its own questions only.
+// Rules: PRV-16, PRV-17, PRV-19.
+import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { type ErrorSummary, ownWords } from '../../core/error-summary.ts';
+import type { Log } from '../../core/log.ts';
+import { throttled } from '../../core/throttled-log.ts';
+import { createTurns, type InTurn, TurnsFullError } from '../../core/turns.ts';
+import {
+  type KeyDocument,
+  KeysAwayError,
+  type KeySet,
+  type PublishedKey,
+  type PublishedKeys,
+} from '../../core/verification/published/keys.ts';
+import { type Answer, ask, type AskOptions } from './ask.ts';
+import { type Asker, createBudget } from './budget.ts';
+
+// Once they are this old, keys are asked for again while webhooks are verified by them, and used until the second age when that fails.
+const FRESH_MS = 3_600_000;
+const KEPT_MS = 24 * FRESH_MS;
+// What a set of keys lacks that is no older than this, the provider has not. It bounds how often the set is asked for.
+const SETTLED_MS = 1000;
+// A document that was not there is not asked for again sooner.
+const MISSING_MS = 60_000;
+// A provider that is away is not asked again sooner (Retry-After: api/ingest/verified-source.ts).
+const AWAY_MS = 5000;
+const MAX_DOCUMENTS = 10_000;
+
+// Of one organization. The last one waits for four others before it.
+const AT_A_TIME = 4;
+const MAX_WAITING = 16;
+const MAX_ORGANIZATIONS = 10_000;
+
+export interface ProviderKeys {
+  of(asker: Asker): PublishedKeys;
+  /** Visits an address of a provider. @throws KeysAwayError when it was not answered with 2xx */
+  visit(url: string, asker: Asker): Promise<void>;
+}
+
+/** @param options.now in ms */
+export function createProviderKeys(options: AskOptions & { log: Log; now?: () => number }): ProviderKeys {
+  const { log, now = () => performance.now() } = options;
+  const spend = createBudget(now);
+  // Apart from each other: names that strangers made up must not drive out keys.
+  const known = new LRUCache<string, { keys: KeySet; at: number }>({ max: MAX_DOCUMENTS });
+  const missing = new LRUCache<string, number>({ max: MAX_DOCUMENTS });
+  const away = new LRUCache<string, { at: number; message: string }>({ max: MAX_DOCUMENTS });
+  const underWay = new Map<string, Promise<KeySet>>();
+  const turns = new LRUCache<string, InTurn>({ max: MAX_ORGANIZATIONS });
+
+  /** Undefined: the provider has to be asked. */
+  function keptKey(name: string, id: string): PublishedKey | null | undefined {
+    const found = known.get(name);
+    if (found === undefined)
+      return now() - (missing.get(name) ?? Number.NEGATIVE_INFINITY) < MISSING_MS ? null : undefined;
+    const age = now() - found.at;
+    const key = found.keys.get(id);
+    if (key === undefined) return age < SETTLED_MS ? null : undefined;
+    return age < KEPT_MS ? key : undefined;
+  }
+
+  async function key(document: KeyDocument, id: string, asker: Asker): Promise<PublishedKey | null> {
+    const name = nameOf(document);
+    const kept = keptKey(name, id);
+    if (kept !== undefined) {
+      const isStale = kept !== null && now() - (known.get(name)?.at ?? 0) >= FRESH_MS;
+      if (isStale) void fetched(name, document, null).catch(() => undefined);
+      return kept;
+    }
+    return inTurnOf(asker, async () => {
+      const meanwhile = keptKey(name, id);
+      if (meanwhile !== undefined) return meanwhile;
+      // What strangers name is charged, and not what every webhook of the provider needs.
+      const isNamed = document.isNamedByWebhook || known.get(name)?.keys.has(id) === false;
+      return (await fetched(name, document, isNamed ? asker : null)).get(id) ?? null;
+    });
+  }
+
+  /** Those who need the same document wait for one answer. @param charged for the question @throws KeysAwayError */
+  async function fetched(name: string, document: KeyDocument, charged: Asker | null): Promise<KeySet> {
+    const failed = away.get(name);
+    if (failed !== undefined && now() - failed.at < AWAY_MS) throw new KeysAwayError(failed.message);
+    const running = underWay.get(name);
+    if (running !== undefined) return running;
+    if (charged !== null) spend(charged);
+    const begun = fetchKeys(name, document).finally(() => underWay.delete(name));
+    underWay.set(name, begun);
+    return begun;
+  }
+
+  async function fetchKeys(name: string, document: KeyDocument): Promise<KeySet> {
+    const answer = await ask(document, options);
+    const keys = keysOf(document, answer);
+    if (keys === null) throw noteAway(name, document.url, answer.isOk ? NO_DOCUMENT : answer);
+    away.delete(name);
+    if (keys.size > 0) {
+      missing.delete(name);
+      known.set(name, { keys, at: now() });
+    } else {
+      known.delete(name);
+      missing.set(name, now());
+    }
+    return keys;
+  }
+
+  function noteAway(name: string, url: string, { why, said }: { why: ErrorSummary; said: string }): KeysAwayError {
+    const { host } = new URL(url);
+    throttled(log).warn({ host, reason: why }, 'keys of a provider cannot be fetched', host);
+    const message = `The keys of the provider cannot be fetched from ${host}: ${said}`;
+    away.set(name, { at: now(), message });
+    return new KeysAwayError(message);
+  }
+
+  /** @throws KeysAwayError when too many of the organization are waiting */
+  async function inTurnOf<T>({ organizationId }: Asker, run: () => Promise<T>): Promise<T> {
+    const inTurn = turns.get(organizationId) ?? createTurns(AT_A_TIME, MAX_WAITING);
+    turns.set(organizationId, inTurn);
+    try {
+      return await inTurn(run);
+    } catch (error) {
+      if (error instanceof TurnsFullError)
+        throw new KeysAwayError('Too many webhooks are waiting for keys of providers');
+      throw error;
+    }
+  }
+
+  return {
+    of: (asker) => ({ key: (document, id) => key(document, id, asker) }),
+    async visit(url, asker) {
+      const answer = await inTurnOf(asker, async () => {
+        spend(asker);
+        return ask({ url }, options);
+      });
+      if (!answer.isOk) throw new KeysAwayError(`The subscription could not be confirmed: ${answer.said}`);
+    },
+  };
+}
+
+const NO_DOCUMENT = { why: ownWords`it answered something else`, said: 'it answered something else' };
+const NONE: KeySet = new Map();
+
+/** Null: the provider is away. */
+function keysOf(document: KeyDocument, answer: Answer): KeySet | null {
+  const keys = answer.isOk ? document.read(answer.text) : null;
+  if (answer.isOk) return keys?.size === 0 && !document.isNamedByWebhook ? null : keys;
+  return answer.status !== null && document.isNone(answer.status, answer.text) ? NONE : null;
+}
+
+/** What is posted may hold a secret. */
+function nameOf({ url, post }: KeyDocument): string {
+  return post === undefined ? url : `${url} ${createHash('sha256').update(JSON.stringify(post)).digest('hex')}`;
+}

@@ -1,0 +1,25 @@
+import type { Provider } from './provider.ts';
+
+export const auth0: Provider = {
+  name: 'auth0',
+  title: 'Auth0 (log streams)',
+  docs: 'https://auth0.com/docs/customize/log-streams/custom-log-streams',
+  verification: { kind: 'header-token', header: 'Authorization' },
+  secret: { is: 'the authorization token of the stream, as it is entered there' },
+  eventType: { payload: 'data.type' },
+  eventId: { payload: 'log_id' },
+  dedup: { jsonPath: '$.log_id' },
+  handshakes: [],
+  instructions:
+    'Monitoring, Streams, Create Stream, Custom Webhook: enter the address of the source as payload URL, the secret as authorization token, and the content format JSON Object, so that each webhook is one event. Auth0 does not sign: the token says who sends, not what.',
+  samples: [
+    {
+      event: 's',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        log_id: '90020260301120000{uuid}',
+        data: { date: '{time}', type: 's', client_name: 'My App', log_id: '90020260301120000{uuid}' },
+      },
+    },
+  ],
+};

@@ -1,0 +1,34 @@
+import type { Provider } from './provider.ts';
+
+export const awsSns: Provider = {
+  name: 'aws-sns',
+  title: 'Amazon SNS',
+  docs: 'https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html',
+  verification: { kind: 'sns' },
+  secret: { is: 'the ARN of the topic (arn:aws:sns:...)' },
+  eventType: { header: 'x-amz-sns-message-type' },
+  eventId: { payload: 'MessageId' },
+  dedup: { jsonPath: '$.MessageId' },
+  handshakes: [{ kind: 'subscription' }],
+  instructions:
+    'Create a subscription of the topic: protocol HTTPS, endpoint the address of the source, raw message delivery off. SNS then asks to confirm it: open the address that lastHandshake of the source shows, or set verificationConfig.confirmSubscriptions beforehand, and Hookyard opens it.',
+  samples: [
+    {
+      event: 'Notification',
+      headers: {
+        'Content-Type': 'text/plain; charset=UTF-8',
+        'x-amz-sns-message-type': 'Notification',
+        'x-amz-sns-topic-arn': 'arn:aws:sns:eu-central-1:123456789012:orders',
+      },
+      body: {
+        Type: 'Notification',
+        MessageId: '{uuid}',
+        TopicArn: 'arn:aws:sns:eu-central-1:123456789012:orders',
+        Subject: 'Order 1042',
+        Message: '{"order":1042,"paid":true}',
+        Timestamp: '{time}',
+        SignatureVersion: '2',
+      },
+    },
+  ],
+};

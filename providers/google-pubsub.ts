@@ -1,0 +1,40 @@
+import type { Provider } from './provider.ts';
+
+export const googlePubsub: Provider = {
+  name: 'google-pubsub',
+  title: 'Google Cloud Pub/Sub (push)',
+  docs: 'https://docs.cloud.google.com/pubsub/docs/authenticate-push-subscriptions',
+  verification: {
+    kind: 'jwt',
+    header: 'Authorization',
+    algorithm: 'RS256',
+    keys: { jwks: 'https://www.googleapis.com/oauth2/v3/certs' },
+    issuers: ['https://accounts.google.com', 'accounts.google.com'],
+    audience: 'required',
+    sender: 'email',
+    // A token is good for an hour, and may be sent with several messages.
+    toleranceSeconds: 3600,
+  },
+  secret: { is: 'the e-mail address of the service account of the subscription (...gserviceaccount.com)' },
+  eventType: null,
+  eventId: { payload: 'message.messageId' },
+  dedup: { jsonPath: '$.message.messageId' },
+  handshakes: [],
+  instructions:
+    'Create a push subscription with authentication enabled: endpoint the address of the source, the service account, and no audience, so that the token names the address. HOOKYARD_PUBLIC_URL must be what Google has. The token says who sends, not what.',
+  samples: [
+    {
+      event: 'message',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        message: {
+          data: 'eyJvcmRlciI6MTA0Mn0=',
+          attributes: { kind: 'order.paid' },
+          messageId: '{uuid}',
+          publishTime: '{time}',
+        },
+        subscription: 'projects/my-project/subscriptions/orders',
+      },
+    },
+  ],
+};

@@ -1,0 +1,36 @@
+import type { Provider } from './provider.ts';
+
+export const notion: Provider = {
+  name: 'notion',
+  title: 'Notion',
+  docs: 'https://developers.notion.com/reference/webhooks',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    header: 'X-Notion-Signature',
+    prefix: 'sha256=',
+    signed: ['body'],
+  },
+  secret: { is: null },
+  eventType: { payload: 'type' },
+  eventId: { payload: 'id' },
+  dedup: { jsonPath: '$.id' },
+  handshakes: [{ kind: 'verification-token' }],
+  instructions:
+    'Create the source with ingestToken required and without a secret. Then, in the settings of the integration, Webhooks, Create a subscription: enter the address of the source. Notion sends its verification token, and the source remembers it. lastHandshake of the source shows it: enter it at Notion under Verify. For another subscription make another source, or send verificationConfig { secret: null } to forget the token.',
+  samples: [
+    {
+      event: 'page.content_updated',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: '{uuid}',
+        timestamp: '{time}',
+        workspace_id: '13950b26-c203-4f3b-b97d-93ec06319565',
+        type: 'page.content_updated',
+        entity: { id: '153104cd-477e-809d-8dc4-ff2d96ae3090', type: 'page' },
+        data: { updated_blocks: [] },
+      },
+    },
+  ],
+};

@@ -1,0 +1,247 @@
+// Pauses in the database: whose they are, what they stop, and what they leave as it is.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { changeCircuits, countAttempts, electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
+import {
+  divertBlocked,
+  endHold,
+  type HeldDelivery,
+  heldOutsideCircuit,
+  oldestHeld,
+  releaseState,
+} from '../../db/circuits/held-deliveries.ts';
+import { isBlocked, outlastPause, pause, pausesOf, resume } from '../../db/circuits/pauses.ts';
+import { claimDueCircuits, endRelease, forgetCircuit } from '../../db/circuits/wake-ups.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+const LASTING = { until: null, reason: null };
+
+describe('pauses in the database', () => {
+  let database: OwnDatabase;
+  let pool: Pool;
+  let organizationId: string;
+  let sourceId: string;
+  before(async () => {
+    database = await ownDatabase('pauses');
+    ({ pool } = database);
+    ({ organizationId, sourceId } = await insertSource(pool));
+  });
+  after(() => database.close());
+
+  async function destination(): Promise<string> {
+    const id = newId('dst');
+    await pool.query(
+      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+       values ($1, $2, 'D', $1, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`,
+      [id, organizationId],
+    );
+    return id;
+  }
+  async function route(destinationId: string): Promise<string> {
+    const id = newId('rte');
+    await pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, 'R', $3, array[$4])`,
+      [id, organizationId, sourceId, destinationId],
+    );
+    return id;
+  }
+  async function delivery(routeId: string | null, destinationId: string, failoverOf: string | null = null) {
+    const id = newId('dlv');
+    await pool.query(
+      `insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, failover_of, original_destination_id)
+       values ($1, $2, $3, $4, $5, $6, 0, 'pending', true, $7, case when $7::text is not null then 'dst_first' end)`,
+      [id, organizationId, newId('evt'), sourceId, routeId, destinationId, failoverOf],
+    );
+    return id;
+  }
+  const made = async () => {
+    const destinationId = await destination();
+    return { destinationId, routeId: await route(destinationId) };
+  };
+  const pauseRoute = (id: string) => pause(pool, 'routes', { organizationId, id }, LASTING);
+  const pauseDestination = (id: string) => pause(pool, 'destinations', { organizationId, id }, LASTING);
+
+  it('are of records of the organization only', async () => {
+    const { routeId, destinationId } = await made();
+    const others = newId('org');
+    expect(await pause(pool, 'routes', { organizationId: others, id: routeId }, LASTING)).to.equal(undefined);
+    expect(await pause(pool, 'routes', { organizationId, id: newId('rte') }, LASTING)).to.equal(undefined);
+    expect(await pause(pool, 'destinations', { organizationId, id: routeId }, LASTING)).to.equal(undefined);
+    await pauseRoute(routeId);
+    await pauseDestination(destinationId);
+    await resume(pool, { organizationId: others, id: routeId }, 5);
+    expect([...(await pausesOf(pool, organizationId, [routeId, destinationId])).keys()]).to.have.members([
+      routeId,
+      destinationId,
+    ]);
+    expect((await pausesOf(pool, others, [routeId, destinationId])).size).to.equal(0);
+  });
+
+  it('have their workflow woken at their beginning and their end', async () => {
+    const { routeId } = await made();
+    const woken = async () => (await claimDueCircuits(pool, 100)).find((due) => due.routeId === routeId);
+    await pauseRoute(routeId);
+    expect(await woken()).to.deep.equal({ routeId, organizationId, name: 'R' });
+    expect(await woken()).to.equal(undefined);
+    await resume(pool, { organizationId, id: routeId }, null);
+    expect(await woken()).to.include({ routeId });
+    await resume(pool, { organizationId, id: routeId }, null);
+    expect(await woken(), 'nothing has changed').to.equal(undefined);
+  });
+
+  it('leave the state of a circuit as it is, count failures, and elect no probe', async () => {
+    const { routeId, destinationId } = await made();
+    const state = async () => (await loadCircuits(pool, [routeId])).get(routeId);
+    await pauseRoute(routeId);
+    const failed = { routeId, destinationId, success: false, completedAt: new Date() };
+    const blocked = await countAttempts(pool, [{ ...failed, deliveryId: newId('dlv') }]);
+    expect([...blocked], 'a failed attempt waits for no retry').to.deep.equal([routeId]);
+    expect(await state())
+      .to.deep.include({ isPaused: true })
+      .and.to.have.nested.property('circuit.failureCount', 1);
+    await pool.query(`update circuits set state = 'half_open', version = version + 1 where route_id = $1`, [routeId]);
+    const probe = await electProbe(pool, routeId, newId('dlv'));
+    expect(probe?.circuit).to.include({ state: 'half_open', probe: null });
+    await resume(pool, { organizationId, id: routeId }, null);
+    expect(await state())
+      .to.deep.include({ isPaused: false })
+      .and.to.have.nested.property('circuit.state', 'half_open');
+    expect((await electProbe(pool, routeId, 'dlv_next'))?.circuit.probe?.deliveryId).to.equal('dlv_next');
+  });
+
+  it('block all deliveries of a route, or to a destination; an open circuit blocks primary ones', async () => {
+    const { routeId, destinationId } = await made();
+    const ask = async () => {
+      const of = { destinationId, deliveryId: newId('dlv') };
+      return [
+        await isBlocked(pool, { ...of, routeId, inCircuit: true }),
+        await isBlocked(pool, { ...of, routeId, inCircuit: false }),
+        await isBlocked(pool, { ...of, routeId: null, inCircuit: true }),
+      ];
+    };
+    expect(await ask()).to.deep.equal([false, false, false]);
+    await pauseRoute(routeId);
+    expect(await ask()).to.deep.equal([true, true, false]);
+    await resume(pool, { organizationId, id: routeId }, null);
+    await pauseDestination(destinationId);
+    expect(await ask()).to.deep.equal([true, true, true]);
+    await resume(pool, { organizationId, id: destinationId }, null);
+    await pool.query(`update circuits set state = 'open', version = version + 1 where route_id = $1`, [routeId]);
+    expect(await ask()).to.deep.equal([true, false, false]);
+  });
+
+  it('hold deliveries under what is paused, the route first, and never hand one over', async () => {
+    const { routeId, destinationId } = await made();
+    const backup = await destination();
+    await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [routeId, backup]);
+    const [primary, failover, alone] = [
+      await delivery(routeId, destinationId),
+      await delivery(routeId, destinationId, newId('dlv')),
+      await delivery(null, destinationId),
+    ];
+    await pauseRoute(routeId);
+    await pauseDestination(destinationId);
+    const rows = [
+      { deliveryId: primary, routeId, destinationId, inCircuit: true, hasWorkflow: false },
+      { deliveryId: failover, routeId, destinationId, inCircuit: false, hasWorkflow: false },
+      { deliveryId: alone, routeId: null, destinationId, inCircuit: true, hasWorkflow: false },
+    ];
+    const diverted = await divertBlocked(pool, rows);
+    expect([...diverted]).to.have.deep.members([
+      [primary, { status: 'held', pausedBy: 'route' }],
+      [failover, { status: 'held', pausedBy: 'route' }],
+      [alone, { status: 'held', pausedBy: 'destination' }],
+    ]);
+    const under = async (id: string) => (await oldestHeld(pool, id, { limit: 10 })).map(({ deliveryId }) => deliveryId);
+    expect(await under(routeId)).to.deep.equal([primary, failover].toSorted());
+    expect(await under(destinationId)).to.deep.equal([alone]);
+    const outside = await heldOutsideCircuit(pool, routeId, 10);
+    expect(outside.map(({ deliveryId }) => deliveryId)).to.deep.equal([failover]);
+
+    const release = (id: string, held: HeldDelivery[]) =>
+      endHold(
+        pool,
+        id,
+        held.map((each) => ({ ...each, queue: true })),
+      );
+    await release(routeId, outside);
+    await release(destinationId, await oldestHeld(pool, destinationId, { limit: 10 }));
+    expect(await under(routeId)).to.deep.equal([primary]);
+    const outbox = await pool.query(
+      'select delivery_id as id, route_id as "routeId", failover_of is not null as "isFailover" from outbox where destination_id = $1 order by 1',
+      [destinationId],
+    );
+    expect(outbox.rows).to.have.deep.members([
+      { id: failover, routeId, isFailover: true },
+      { id: alone, routeId: null, isFailover: false },
+    ]);
+  });
+
+  it('stop a release that is under way, and are released at their own rate once', async () => {
+    const { routeId } = await made();
+    expect(await releaseState(pool, routeId, 50)).to.deep.equal({ stopped: false, perSecond: 50, onTheWay: 0 });
+    await pauseRoute(routeId);
+    expect(await releaseState(pool, routeId, 50)).to.include({ stopped: true });
+    await resume(pool, { organizationId, id: routeId }, 7);
+    expect(await releaseState(pool, routeId, 50)).to.include({ stopped: false, perSecond: 7 });
+    const version = (await loadCircuits(pool, [routeId])).get(routeId)?.version ?? 0;
+    await endRelease(pool, routeId, version);
+    expect(await releaseState(pool, routeId, 50)).to.include({ perSecond: 50 });
+  });
+
+  it('end at their time, once', async () => {
+    const { routeId } = await made();
+    const subject = { organizationId, id: routeId };
+    await pause(pool, 'routes', subject, { reason: null, until: new Date(Date.now() + 3_600_000) });
+    expect((await outlastPause(pool, routeId))?.until).to.be.greaterThan(new Date());
+    await pause(pool, 'routes', subject, { reason: null, until: new Date(Date.now() - 60_000) });
+    expect(await outlastPause(pool, routeId)).to.equal(undefined);
+    expect((await pausesOf(pool, organizationId, [routeId])).size).to.equal(0);
+  });
+
+  it('of a destination leave no row behind, and are not forgotten while they last', async () => {
+    const { destinationId } = await made();
+    const rows = async () =>
+      (await pool.query('select from circuits where route_id = $1', [destinationId])).rows.length;
+    await pauseDestination(destinationId);
+    await forgetCircuit(pool, destinationId);
+    expect(await rows()).to.equal(1);
+    await resume(pool, { organizationId, id: destinationId }, null);
+    await forgetCircuit(pool, destinationId);
+    expect(await rows()).to.equal(0);
+  });
+
+  it('end with their record', async () => {
+    const { routeId, destinationId } = await made();
+    await pauseRoute(routeId);
+    await pauseDestination(destinationId);
+    const held = await delivery(routeId, destinationId);
+    await divertBlocked(pool, [
+      { deliveryId: held, routeId: null, destinationId, inCircuit: true, hasWorkflow: false },
+    ]);
+    await pool.query('delete from routes where id = $1', [routeId]);
+    await pool.query('delete from destinations where id = $1', [destinationId]);
+    const { rows } = await pool.query(
+      'select route_id as id, paused_since is not null as paused, wake_at is not null as wakes from circuits where route_id = any($1)',
+      [[routeId, destinationId]],
+    );
+    expect(rows, 'what it holds is to be released').to.deep.equal([{ id: destinationId, paused: false, wakes: true }]);
+  });
+
+  it('are not lost to a writer of the circuit that read it before', async () => {
+    const { routeId, destinationId } = await made();
+    await changeCircuits(pool, [routeId], () => [{ type: 'failed', deliveryId: newId('dlv'), destinationId, at: 1 }]);
+    await Promise.all([
+      pauseRoute(routeId),
+      ...Array.from({ length: 10 }, () =>
+        countAttempts(pool, [
+          { routeId, destinationId, deliveryId: newId('dlv'), success: false, completedAt: new Date() },
+        ]),
+      ),
+    ]);
+    const after = (await loadCircuits(pool, [routeId])).get(routeId);
+    expect(after).to.include({ isPaused: true });
+    expect(after?.circuit.failureCount).to.equal(11);
+  });
+});

@@ -1,0 +1,265 @@
+// Statements on connections that a pooler gives to others between two transactions: each has its settings and its organization, and
+// leaves nothing behind. A real PgBouncer with fewer sessions than there are connections.
+import { expect } from 'chai';
+import pg from 'pg';
+import { pino } from 'pino';
+import { readSettings } from '../../core/config.ts';
+import { newId } from '../../core/ids.ts';
+import { actingFor } from '../../db/connections/pool-turns.ts';
+import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/connections/pool.ts';
+import { findDatabase } from '../../db/connections/database.ts';
+import type { Pooling } from '../../db/connections/pooling.ts';
+import { isStatementTimeout, isUniqueViolation } from '../../db/connections/database-errors.ts';
+import { vacuumOutbox } from '../../db/hot-path/claim.ts';
+import { createOrm, type MikroORM } from '../../db/orm.ts';
+import { TENANT_ROLE } from '../../local/role-passwords.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { asServices } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const LOOK = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+  current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as scans`;
+// Without names, statements are planned for their values.
+const hotSettings = ({ namesStatements }: Pooling) => ({
+  statement: '7s',
+  lock: '2s',
+  plans: namesStatements ? 'force_generic_plan' : 'auto',
+  scans: 'off',
+});
+const PLAIN = { statement: '9s', lock: '0', plans: 'auto', scans: 'on' };
+const SERVERS = { statement: '0', lock: '0', plans: 'auto', scans: 'on' };
+const onError = () => {};
+
+describe('pooling by transaction', function () {
+  this.timeout(120_000);
+  let database: OwnDatabase;
+  let pooler: PgBouncer;
+  let pooling: Pooling;
+  let hot: Pool;
+  let plain: Pool;
+  let tenants: Pool;
+  let orm: MikroORM;
+  let owners: { organizationId: string; sourceId: string }[];
+  before(async function () {
+    requirePgBouncer(this);
+    database = await ownDatabase('by_transaction');
+    const services = asServices(database.databaseUrl);
+    pooler = await startPgBouncer(services, { pool_mode: 'transaction', default_pool_size: '3' });
+    const { databaseUrl: url } = pooler;
+    const settings = readSettings({ DATABASE_URL: url, DATABASE_DIRECT_URL: services });
+    ({ pooling } = await findDatabase(settings, url, pino({ level: 'silent' })));
+    hot = createPool(url, { max: 8, statementTimeoutMs: 7000, lockTimeoutMs: 2000, hotPath: true, onError, pooling });
+    plain = createPool(url, { max: 8, statementTimeoutMs: 9000, onError, pooling });
+    tenants = createPool(url, { max: 8, statementTimeoutMs: 9000, tenantRole: TENANT_ROLE, onError, pooling });
+    orm = createOrm(url, 8, { tenantRole: TENANT_ROLE, pooling });
+    owners = [await insertSource(database.pool), await anotherSource(database.pool)];
+  });
+  after(async () => {
+    await Promise.all([hot?.end(), plain?.end(), tenants?.end(), orm?.close()]);
+    await pooler?.stop();
+    await database?.close();
+  });
+
+  const ways: [way: string, look: (pool: Pool) => Promise<unknown>][] = [
+    ['alone', async (pool) => (await pool.query(LOOK)).rows[0]],
+    ['with a parameter', async (pool) => (await pool.query(`${LOOK} where $1`, [true])).rows[0]],
+    [
+      'with a name',
+      async (pool) => (await pool.query({ name: 'look', text: `${LOOK} where $1`, values: [true] })).rows[0],
+    ],
+    [
+      'in a transaction',
+      (pool) => inTransaction(pool, async (db) => (await db.query(`${LOOK} where $1`, [true])).rows[0]),
+    ],
+    ['in a snapshot', (pool) => inSnapshot(pool, async (db) => (await db.query(LOOK)).rows[0])],
+  ];
+  for (const [way, look] of ways) {
+    it(`gives a statement ${way} the settings of its pool, while others have theirs`, async () => {
+      const looks = Array.from({ length: 60 }, (_, n) => look(n % 2 === 0 ? hot : plain));
+      expect(await Promise.all(looks)).to.deep.equal(looks.map((_, n) => (n % 2 === 0 ? hotSettings(pooling) : PLAIN)));
+    });
+  }
+
+  it('leaves no setting behind, however a transaction ends', async () => {
+    await hot.query('select 1');
+    await inTransaction(hot, (db) => db.query('select $1::int', [1]));
+    await hot.query('select 1/$1::int', [0]).catch(() => 'failed');
+    await inTransaction(hot, (db) => db.query('select 1/0')).catch(() => 'failed');
+    const clients = Array.from({ length: 3 }, () => new pg.Client({ connectionString: pooler.databaseUrl }));
+    try {
+      await Promise.all(clients.map((client) => client.connect()));
+      // Each holds a session, so that all are looked at.
+      await Promise.all(clients.map((client) => client.query('begin')));
+      const found = await Promise.all(clients.map(async (client) => (await client.query(LOOK)).rows[0]));
+      expect(found).to.deep.equal([SERVERS, SERVERS, SERVERS]);
+    } finally {
+      await Promise.all(clients.map((client) => client.end()));
+    }
+  });
+
+  it('ends a statement that takes too long', async () => {
+    const short = createPool(pooler.databaseUrl, { max: 1, statementTimeoutMs: 300, onError, pooling });
+    const failure = (work: Promise<unknown>) => work.then(() => undefined).catch((error: unknown) => error);
+    try {
+      expect(isStatementTimeout(await failure(short.query('select pg_sleep(20)')))).to.equal(true);
+      expect(isStatementTimeout(await failure(short.query('select pg_sleep($1)', [20])))).to.equal(true);
+      const late = failure(inTransaction(short, (db) => db.query('select pg_sleep(20)')));
+      expect(isStatementTimeout(await late)).to.equal(true);
+      expect((await short.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
+    } finally {
+      await short.end();
+    }
+  });
+
+  it('answers what node-postgres answers on a connection of its own', async () => {
+    const direct = database.pool;
+    await direct.query('create table answers (id int primary key); grant all on answers to public');
+    const statements: [string, unknown[]?][] = [
+      ['select 1 as one, 2 as two'],
+      ['select $1::int as one', [1]],
+      ['select where false'],
+      ['insert into answers values (3), (4)'],
+      ['insert into answers values ($1) returning id', [3]],
+      ['update answers set id = id + 10'],
+      ['delete from answers where id = $1', [11]],
+      ['select 1 as one; select 2 as two'],
+      ['truncate answers'],
+    ];
+    for (const [text, values] of statements) {
+      const from = async (pool: Pool) => {
+        await direct.query('truncate answers; insert into answers values (1), (2)');
+        return essence(await pool.query(text, values));
+      };
+      expect(await from(plain), text).to.deep.equal(await from(direct));
+    }
+    const twice = await plain.query('insert into answers values ($1), ($1)', [7]).catch((error: unknown) => error);
+    expect(isUniqueViolation(twice)).to.equal(true);
+    await direct.query('insert into answers values (1), (2)');
+    const { rowCount } = await inTransaction(plain, (db) => db.query('delete from answers where id > $1', [0]));
+    expect(rowCount).to.equal(2);
+    const byCallback = await new Promise<pg.QueryResult>((resolve, reject) => {
+      plain.query('select $1::int as one', [1], (error, result) => (error ? reject(error) : resolve(result)));
+    });
+    expect(byCallback.rows).to.deep.equal([{ one: 1 }]);
+  });
+
+  it('keeps the deadline of a single question', async () => {
+    const began = performance.now();
+    const question = { text: 'select pg_sleep(20)', query_timeout: 300 };
+    expect(await hot.query(question).catch(String)).to.include('Query read timeout');
+    expect(performance.now() - began).to.be.below(5000);
+  });
+
+  it('cleans parameters', async () => {
+    expect((await plain.query('select $1::text as text', ['a\0b'])).rows).to.deep.equal([{ text: 'a\ufffdb' }]);
+  });
+
+  it('vacuums outside of any transaction', async () => {
+    await vacuumOutbox(plain);
+  });
+
+  it('gives each request the rows of its organization only, on whatever session', async () => {
+    const seen = async () => (await tenants.query('select id from sources')).rows.map(({ id }) => id);
+    const inOne = () =>
+      inTransaction(tenants, async (db) =>
+        (await db.query('select id from sources where $1', [true])).rows.map(({ id }) => id),
+      );
+    const byOrm = async () =>
+      (await orm.em.fork().execute<{ id: string }[]>('select id from sources')).map(({ id }) => id);
+    const ormTransaction = () =>
+      orm.em
+        .fork()
+        .transactional(async (em) =>
+          (await em.execute<{ id: string }[]>('select id from sources')).map(({ id }) => id),
+        );
+    for (const look of [seen, inOne, byOrm, ormTransaction]) {
+      const requests = Array.from({ length: 60 }, (_, n) => [...owners, null][n % 3] ?? null);
+      const answers = await Promise.all(
+        requests.map((owner) => (owner === null ? look() : actingFor(owner.organizationId, look))),
+      );
+      expect(answers).to.deep.equal(requests.map((owner) => (owner === null ? [] : [owner.sourceId])));
+    }
+    // The services see both.
+    expect((await plain.query('select from sources')).rowCount).to.equal(2);
+  });
+
+  it('runs nothing for tenants where the role cannot be taken, and keeps no transaction open', async () => {
+    const url = pooler.databaseUrl;
+    const options = { max: 1, statementTimeoutMs: 9000, tenantRole: 'pg_write_all_data', onError, pooling };
+    const refused = createPool(url, options);
+    try {
+      for (const work of [
+        () => refused.query('select from sources'),
+        () => refused.query('select from sources where $1', [true]),
+        () => inTransaction(refused, (db) => db.query('select from sources')),
+      ])
+        expect(await actingFor(owners[0]?.organizationId ?? '', work).catch(String)).to.match(
+          /permission denied to set role/,
+        );
+    } finally {
+      await refused.end();
+    }
+    await until('no transaction to be open', async () => {
+      const { rowCount } = await database.pool.query(
+        `select from pg_stat_activity where datname = current_database() and state like 'idle in%'`,
+      );
+      return rowCount === 0;
+    });
+  });
+
+  it('prepares statements by their names where these are known everywhere, also after one that failed', async () => {
+    const names = { keepsSession: false, namesStatements: true };
+    // One session, as a pooler makes of many.
+    const pool = createPool(database.databaseUrl, {
+      max: 1,
+      statementTimeoutMs: 5000,
+      lockTimeoutMs: 200,
+      onError,
+      pooling: names,
+    });
+    const named = { name: 'count-answers', text: 'select count(*)::int as count from named where $1' };
+    const count = async () => (await pool.query({ ...named, values: [true] })).rows;
+    const holder = await database.pool.connect();
+    try {
+      await holder.query('create table named (id int)');
+      await holder.query('begin; lock table named in access exclusive mode');
+      const client = await pool.connect();
+      try {
+        // Fails while it is parsed.
+        expect(await client.query({ ...named, values: [true] }).catch(String)).to.include('lock timeout');
+        await holder.query('rollback');
+        for (let times = 0; times < 3; times += 1)
+          expect((await client.query({ ...named, values: [true] })).rows).to.deep.equal([{ count: 0 }]);
+        const { rows } = await client.query(
+          'select name, generic_plans + custom_plans as plans from pg_prepared_statements',
+        );
+        expect(rows).to.deep.equal([{ name: 'count-answers', plans: 3 }]);
+      } finally {
+        client.release();
+      }
+      expect(await count()).to.deep.equal([{ count: 0 }]);
+    } finally {
+      holder.release();
+      await pool.end();
+      await database.pool.query('drop table named');
+    }
+  });
+});
+
+async function anotherSource(pool: Pool): Promise<{ organizationId: string; sourceId: string }> {
+  const [organizationId, sourceId] = [newId('org'), newId('src')];
+  await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'beta', 'Beta', 'pro')`, [
+    organizationId,
+  ]);
+  await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Beta', 'beta')`, [
+    sourceId,
+    organizationId,
+  ]);
+  return { organizationId, sourceId };
+}
+
+const essence = (result: pg.QueryResult | pg.QueryResult[]): unknown =>
+  Array.isArray(result)
+    ? result.map(essence)
+    : { command: result.command, rowCount: result.rowCount, rows: result.rows };

@@ -1,0 +1,167 @@
+// A paused destination: all that would go to it waits, whatever brings it there; other destinations notice nothing.
+import { expect } from 'chai';
+import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/pauses.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type DestinationView, onceMore, Records, type SourceView } from '../support/records.ts';
+import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
+import { until } from '../support/until.ts';
+
+describe('a paused destination @lanes', () => {
+  let testInstance: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  let store: TakingStore;
+  before(async () => {
+    [testInstance, receiver, store] = await Promise.all([sharedHookyard(), startReceiver(), startTakingStore()]);
+    records = new Records(testInstance);
+  });
+  after(() => Promise.all([testInstance.close(), receiver.close(), store.close()]));
+
+  const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
+  /** The delivery of an event to a destination, when it has a status. */
+  const deliveryTo = ({ id }: DestinationView, eventId: string, wanted: string) =>
+    until(`the delivery of ${eventId} to ${id} to be ${wanted}`, async () => {
+      const found = (await records.deliveries(eventId)).findLast(({ destinationId }) => destinationId === id);
+      if (found?.status !== wanted) throw new Error(`it is ${found?.status} (${found?.error})`);
+      return found;
+    });
+  const held = async ({ id }: DestinationView) =>
+    (await testInstance.client.list(`/api/deliveries?destinationId=${id}&status=circuit_open`)).data;
+
+  it('gets nothing of any route, of failovers and of replays until it is resumed, and then all of it', async () => {
+    const [endpoint, other, failing] = [receiver.endpoint(), receiver.endpoint(), receiver.endpoint(500)];
+    const destination = await records.destination(endpoint.url, { name: 'Moved' });
+    const [well, ill] = await Promise.all([records.destination(other.url), records.destination(failing.url)]);
+    const [shared, failingOver] = await Promise.all([records.source(), records.source()]);
+    await records.route(shared.id, [destination.id, well.id]);
+    await records.route(failingOver.id, [ill.id], {
+      failoverDestinationIds: [destination.id],
+      failoverAfterAttempts: 1,
+    });
+    const earlier = await send(shared);
+    const { id: earlierId } = await deliveryTo(destination, earlier, 'delivered');
+
+    const paused = await pause(testInstance, destinationPath(destination), { reason: 'It is moved' });
+    const { id: _id, ...state } = paused;
+    expect(await testInstance.client.get(destinationPath(destination))).to.include({ ...state, paused: true });
+    const listed = await testInstance.client.list('/api/destinations?search=Moved');
+    expect(listed.data.find(({ id }) => id === destination.id)).to.include({ paused: true, pausedUntil: null });
+
+    const both = await send(shared);
+    const over = await send(failingOver);
+    await testInstance.client.post(`/api/deliveries/${earlierId}/replay`);
+    const waits = await deliveryTo(destination, both, 'circuit_open');
+    expect(waits.holdReason).to.match(/^The destination is paused since .*: It is moved$/);
+    const tookOver = await deliveryTo(destination, over, 'circuit_open');
+    expect(tookOver.failoverOf).to.match(/^dlv_/);
+    await deliveryTo(well, both, 'delivered');
+    await until('the replay to be held', async () => (await held(destination)).length === 3);
+    expect(endpoint.requests).to.have.length(1);
+    const refused = await testInstance.client.request('POST', `/api/deliveries/${waits.id}/retry`);
+    expect(refused.body.message).to.contain(`POST ${destinationPath(destination)}/resume`);
+
+    expect(await resume(testInstance, destinationPath(destination), { releasePerSecond: 100 })).to.include(NOT_PAUSED);
+    await deliveryTo(destination, both, 'delivered');
+    await deliveryTo(destination, over, 'delivered');
+    await deliveryTo(destination, earlier, 'delivered');
+    await until('all to have arrived', () => endpoint.requests.length === 4);
+    expect(endpoint.requests.filter(({ headers }) => headers['x-hookyard-failover'] === 'true')).to.have.length(1);
+    await until('its row to be forgotten', async () => {
+      const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [destination.id]);
+      return rows.length === 0;
+    });
+  });
+
+  it('lets a delivery wait that waits for its retry', async () => {
+    const endpoint = receiver.endpoint(500, 200);
+    const { source, destination } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(2, 2000) },
+    });
+    const eventId = await send(source);
+    await records.deliveryWith('retrying', eventId);
+    await pause(testInstance, destinationPath(destination));
+    expect(await records.deliveryWith('circuit_open', eventId)).to.include({ attemptCount: 1 });
+    expect(endpoint.requests).to.have.length(1);
+    await resume(testInstance, destinationPath(destination));
+    expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 2 });
+  });
+
+  it('goes on by itself at the time that was given', async () => {
+    const { source, destination } = await records.pipe(receiver.endpoint().url);
+    const soon = new Date(Date.now() + 3000).toISOString();
+    await pause(testInstance, destinationPath(destination), { until: soon });
+    const eventId = await send(source);
+    await records.deliveryWith('circuit_open', eventId);
+    const delivery = await records.deliveryWith('delivered', eventId);
+    expect(Date.parse(delivery.deliveredAt ?? '')).to.be.at.least(Date.parse(soon) - 100);
+  });
+
+  it('holds what its paused route lets go, and the other way round', async () => {
+    const endpoint = receiver.endpoint();
+    const { source, destination, route } = await records.pipe(endpoint.url);
+    await pause(testInstance, routePath(route));
+    await pause(testInstance, destinationPath(destination));
+    const eventId = await send(source);
+    expect((await records.deliveryWith('circuit_open', eventId)).holdReason).to.match(/^The route is paused/);
+    await resume(testInstance, routePath(route));
+    await until('its destination to hold it', async () =>
+      (await records.deliveryWith('circuit_open', eventId)).holdReason?.startsWith('The destination is paused'),
+    );
+    await pause(testInstance, routePath(route));
+    await resume(testInstance, destinationPath(destination));
+    await until('its route to hold it', async () => {
+      const { rows } = await testInstance.pool.query('select from held_deliveries where route_id = $1', [route.id]);
+      return rows.length === 1;
+    });
+    expect(endpoint.requests).to.have.length(0);
+    await resume(testInstance, routePath(route));
+    await records.deliveryWith('delivered', eventId);
+    expect(endpoint.requests).to.have.length(1);
+  });
+
+  it('has what it holds cancelled when it is deleted', async () => {
+    const { source, destination } = await records.pipe(receiver.endpoint().url);
+    await pause(testInstance, destinationPath(destination));
+    const eventId = await send(source);
+    await records.deliveryWith('circuit_open', eventId);
+    await testInstance.client.delete(destinationPath(destination));
+    await records.deliveryWith('cancelled', eventId);
+    await until('its row to be forgotten', async () => {
+      const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [destination.id]);
+      return rows.length === 0;
+    });
+  });
+
+  describe('that is a warehouse', () => {
+    async function lake() {
+      const destination = await testInstance.client.create<DestinationView>('/api/destinations', {
+        name: 'Lake',
+        type: 's3',
+        config: {
+          ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
+          ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 1 },
+        },
+      });
+      const source = await records.source();
+      return { destination, source, route: await records.route(source.id, [destination.id]) };
+    }
+    const isWritten = (eventId: string) => store.objects.join().includes(eventId);
+
+    for (const [what, pathOf] of [
+      ['itself', ({ destination }: Awaited<ReturnType<typeof lake>>) => destinationPath(destination)],
+      ['by its route', ({ route }: Awaited<ReturnType<typeof lake>>) => routePath(route)],
+    ] as const) {
+      it(`has no file written when it is paused, ${what}`, async () => {
+        const made = await lake();
+        await pause(testInstance, pathOf(made));
+        const eventIds = [await send(made.source), await send(made.source)];
+        for (const id of eventIds) await records.deliveryWith('circuit_open', id);
+        expect(eventIds.some(isWritten)).to.equal(false);
+        await resume(testInstance, pathOf(made));
+        for (const id of eventIds) await records.deliveryWith('delivered', id);
+        expect(eventIds.every(isWritten)).to.equal(true);
+      });
+    }
+  });
+});

@@ -1,0 +1,271 @@
+// A pause: an operator stops the deliveries of a route or a destination; they wait, and go out when it is over.
+import { expect } from 'chai';
+import { circuitWorkflowId } from '../../core/workflow-names.ts';
+import { circuitStatus } from '../../workflows/messages.ts';
+import { expectError } from '../support/api-client.ts';
+import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { NOT_PAUSED, pause, resume, routePath } from '../support/pauses.ts';
+import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const EVENTS = 30;
+const PER_SECOND = 10;
+
+describe('a paused route @lanes', () => {
+  let testInstance: Hookyard;
+  let records: Records;
+  let circuits: Circuits;
+  let receiver: Receiver;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+    circuits = new Circuits(testInstance, records);
+  });
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
+
+  const untilStatus = (wanted: string, eventIds: string[]) =>
+    Promise.all(eventIds.map((id) => records.deliveryWith(wanted, id)));
+  const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
+  const arrived = ({ requests }: Endpoint) => requests.map(({ headers }) => headers['x-hookyard-event-id']);
+  /** The events of its deliveries, in the order of these. */
+  async function received(route: RouteView): Promise<string[]> {
+    const { rows } = await testInstance.pool.query<{ id: string }>(
+      'select event_id as id from deliveries where route_id = $1 order by id',
+      [route.id],
+    );
+    return rows.map(({ id }) => id);
+  }
+  /** A delivery by another route goes all the way, so relays and workers had time for what comes before it. */
+  async function othersDeliver(): Promise<void> {
+    const { source } = await records.pipe(receiver.endpoint().url);
+    for (let n = 0; n < 5; n += 1) await records.deliveryWith('delivered', await send(source));
+  }
+
+  it('takes webhooks and sends nothing; resumed, it sends each once, in the order of receipt and at the rate', async () => {
+    const endpoint = receiver.endpoint();
+    // One at a time, so that none overtakes another.
+    const { source, route } = await records.pipe(endpoint.url, { destination: { maxConcurrency: 1 } });
+    const paused = await pause(testInstance, routePath(route), { reason: 'The CRM is moved' });
+    expect(paused).to.include({ id: route.id, paused: true, pausedUntil: null, pauseReason: 'The CRM is moved' });
+    const { id: _id, ...state } = paused;
+    expect(await testInstance.client.get(routePath(route))).to.include({ ...state, circuitState: 'closed' });
+    expect(await circuits.status(route)).to.include({ ...state, circuitState: 'closed' });
+
+    const eventIds: string[] = [];
+    for (let order = 0; order < EVENTS; order += 1) eventIds.push(await send(source, JSON.stringify({ order })));
+    const [first] = await untilStatus('circuit_open', eventIds);
+    expect(first).to.include({ attemptCount: 0, nextAttemptAt: null });
+    expect(first?.holdReason).to.match(/^The route is paused since .*: The CRM is moved$/);
+    await othersDeliver();
+    expect(endpoint.requests).to.have.length(0);
+
+    const began = performance.now();
+    expect(await resume(testInstance, routePath(route), { releasePerSecond: PER_SECOND })).to.deep.equal({
+      id: route.id,
+      ...NOT_PAUSED,
+    });
+    await untilStatus('delivered', eventIds);
+    expect(performance.now() - began, 'at the rate').to.be.at.least(((EVENTS - 1) / PER_SECOND) * 900);
+    expect(arrived(endpoint)).to.deep.equal(await received(route));
+    expect(await testInstance.client.get(routePath(route))).to.include(NOT_PAUSED);
+    await circuits.ended(route);
+    const { rows } = await testInstance.pool.query(
+      'select release_per_second as rate from circuits where route_id = $1',
+      [route.id],
+    );
+    expect(rows, 'the next release has the usual rate').to.deep.equal([{ rate: null }]);
+  });
+
+  it('lets a delivery wait that waits for its retry, and one whose attempt is under way, without an attempt', async () => {
+    const { answer, letGo } = answerLater(500);
+    const endpoint = receiver.endpoint(500, answer, 200);
+    const { source, route } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(2, 2000) } });
+    const retrying = await send(source);
+    await records.deliveryWith('retrying', retrying);
+    const underWay = await send(source);
+    await until('its attempt', () => endpoint.requests.length === 2);
+    await pause(testInstance, routePath(route));
+    letGo();
+    for (const delivery of await untilStatus('circuit_open', [retrying, underWay])) {
+      expect(delivery).to.include({ attemptCount: 1, statusCode: 500 });
+    }
+    await othersDeliver();
+    expect(endpoint.requests).to.have.length(2);
+    await resume(testInstance, routePath(route));
+    for (const delivery of await untilStatus('delivered', [retrying, underWay])) {
+      expect(delivery).to.include({ attemptCount: 2 });
+    }
+  });
+
+  it('goes on by itself at the time that was given, and a repeated pause changes that and the reason only', async () => {
+    const { source, route } = await records.pipe(receiver.endpoint().url);
+    const first = await pause(testInstance, routePath(route), { reason: 'First' });
+    const eventId = await send(source);
+    await untilStatus('circuit_open', [eventId]);
+    const soon = new Date(Date.now() + 3000).toISOString();
+    expect(await pause(testInstance, routePath(route), { until: soon })).to.deep.equal({
+      id: route.id,
+      paused: true,
+      pausedSince: first.pausedSince,
+      pausedUntil: soon,
+      pauseReason: null,
+    });
+    const delivery = await records.deliveryWith('delivered', eventId);
+    expect(Date.parse(delivery.deliveredAt ?? '')).to.be.at.least(Date.parse(soon) - 100);
+    expect(await testInstance.client.get(routePath(route))).to.include(NOT_PAUSED);
+  });
+
+  it('keeps the state of its circuit: nothing is probed, and what was open is open afterwards', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
+    const held = await send(source);
+    await untilStatus('circuit_open', [held]);
+    const attempts = endpoint.requests.length;
+    const { openedAt } = await circuits.status(route);
+    await pause(testInstance, routePath(route));
+    const handle = testInstance.temporal.workflow.getHandle(circuitWorkflowId(route.id));
+    await until('its workflow to know', async () => {
+      const advice = await handle.query(circuitStatus);
+      return advice?.state === 'closed' && advice.paused !== undefined;
+    });
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
+    await until('the cooldown to be over', () => Date.now() > Date.parse(openedAt ?? '') + 2000);
+    await othersDeliver();
+    expect(await circuits.status(route)).to.include({ circuitState: 'open', openedAt, paused: true });
+    expect(endpoint.requests).to.have.length(attempts);
+    await circuits.configure(route, { circuitCooldownSeconds: 3600 });
+    await resume(testInstance, routePath(route));
+    await othersDeliver();
+    expect(await circuits.status(route)).to.include({ circuitState: 'open', openedAt, paused: false });
+    const [waiting] = await untilStatus('circuit_open', [held]);
+    expect(waiting?.holdReason).to.equal('The circuit of its route is open');
+    answer({ status: 200 });
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
+    await untilStatus('delivered', [held]);
+    await circuits.untilState(route, 'closed');
+  });
+
+  it('stops the probes of a half-open circuit, and goes on with them', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
+    await circuits.untilState(route, 'half_open');
+    await pause(testInstance, routePath(route));
+    answer({ status: 200 });
+    const attempts = endpoint.requests.length;
+    const eventIds = [await send(source), await send(source)];
+    await untilStatus('circuit_open', eventIds);
+    await othersDeliver();
+    expect(endpoint.requests).to.have.length(attempts);
+    expect(await circuits.status(route)).to.include({ circuitState: 'half_open', paused: true });
+    await resume(testInstance, routePath(route));
+    await untilStatus('delivered', eventIds);
+    await circuits.untilState(route, 'closed');
+  });
+
+  it('closes its circuit by a reset, and stays paused', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route } = await circuits.opened(endpoint);
+    await pause(testInstance, routePath(route));
+    answer({ status: 200 });
+    const eventId = await send(source);
+    await untilStatus('circuit_open', [eventId]);
+    await circuits.reset(route);
+    await othersDeliver();
+    expect(await circuits.status(route)).to.include({ circuitState: 'closed', paused: true });
+    await untilStatus('circuit_open', [eventId]);
+    await resume(testInstance, routePath(route));
+    await untilStatus('delivered', [eventId]);
+  });
+
+  it('hands nothing over to failover destinations', async () => {
+    const [endpoint, backup] = [receiver.endpoint(), receiver.endpoint()];
+    const failover = await records.destination(backup.url, { name: 'Backup' });
+    const { source, route } = await records.pipe(endpoint.url, {
+      route: breaker({ failoverDestinationIds: [failover.id], failoverAfterAttempts: 1 }),
+    });
+    await pause(testInstance, routePath(route));
+    const eventId = await send(source);
+    await untilStatus('circuit_open', [eventId]);
+    await othersDeliver();
+    await resume(testInstance, routePath(route));
+    await untilStatus('delivered', [eventId]);
+    expect([endpoint.requests.length, backup.requests.length]).to.deep.equal([1, 0]);
+  });
+
+  it('holds what a failover destination has taken over, and lets it go on although the circuit is open', async () => {
+    const [endpoint, backup] = [receiver.endpoint(500), receiver.endpoint(500, 200)];
+    const failover = await records.destination(backup.url, { name: 'Backup', retryPolicy: onceMore(2, 2000) });
+    const { source, route } = await records.pipe(endpoint.url, {
+      route: breaker({
+        circuitFailureThreshold: 1,
+        failoverDestinationIds: [failover.id],
+        failoverAfterAttempts: 1,
+      }),
+    });
+    const eventId = await send(source);
+    const statusOf = async () => (await records.deliveries(eventId)).map(({ status }) => status).join();
+    await until('the second one to wait for its retry', async () => (await statusOf()) === 'failed_over,retrying');
+    await circuits.untilState(route, 'open');
+    await pause(testInstance, routePath(route));
+    await until('it to be held', async () => (await statusOf()) === 'failed_over,circuit_open');
+    const [, held] = await records.deliveries(eventId);
+    expect(held?.holdReason).to.match(/^The route is paused/);
+    expect(backup.requests).to.have.length(1);
+    await resume(testInstance, routePath(route));
+    await until('it to be delivered', async () => (await statusOf()) === 'failed_over,delivered');
+    expect(await circuits.status(route)).to.include({ circuitState: 'open' });
+    expect([endpoint.requests.length, backup.requests.length]).to.deep.equal([1, 2]);
+  });
+
+  it('holds replays: of a delivery, of an event, and of events by a filter', async () => {
+    const endpoint = receiver.endpoint();
+    const { source, route } = await records.pipe(endpoint.url);
+    const eventId = await send(source);
+    const [delivery] = await untilStatus('delivered', [eventId]);
+    await pause(testInstance, routePath(route));
+    await testInstance.client.post(`/api/deliveries/${delivery?.id}/replay`);
+    await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, {});
+    await testInstance.client.post(`${testInstance.base}/events/replay`, { sourceId: source.id, ratePerSecond: 10 });
+    await until('all to be held', async () => {
+      const statuses = (await records.deliveries(eventId)).map(({ status }) => status);
+      return statuses.join() === 'delivered,circuit_open,circuit_open,circuit_open';
+    });
+    await othersDeliver();
+    expect(endpoint.requests).to.have.length(1);
+    await resume(testInstance, routePath(route));
+    await until('all to be delivered', async () =>
+      (await records.deliveries(eventId)).every(({ status }) => status === 'delivered'),
+    );
+    expect(endpoint.requests).to.have.length(4);
+  });
+
+  it('lets what it holds be cancelled, and refuses a retry with a hint', async () => {
+    const { source, route } = await records.pipe(receiver.endpoint().url);
+    await pause(testInstance, routePath(route));
+    const eventId = await send(source);
+    const [held] = await untilStatus('circuit_open', [eventId]);
+    const refused = await testInstance.client.request('POST', `/api/deliveries/${held?.id}/retry`);
+    expectError(refused, 409, 'INVALID_STATE');
+    expect(refused.body.message).to.contain(`POST ${routePath(route)}/resume`);
+    await testInstance.client.post(`/api/deliveries/${held?.id}/cancel`);
+    await records.eventWith('failed', eventId);
+    const { rows } = await testInstance.pool.query('select from held_deliveries where delivery_id = $1', [held?.id]);
+    expect(rows).to.have.length(0);
+    await resume(testInstance, routePath(route));
+  });
+
+  it('releases what it holds when it is deleted', async () => {
+    const { source, route } = await records.pipe(receiver.endpoint().url);
+    await pause(testInstance, routePath(route));
+    const eventId = await send(source);
+    await untilStatus('circuit_open', [eventId]);
+    await testInstance.client.delete(routePath(route));
+    await untilStatus('delivered', [eventId]);
+    await circuits.ended(route);
+    const { rows } = await testInstance.pool.query('select from circuits where route_id = $1', [route.id]);
+    expect(rows).to.have.length(0);
+  });
+});

@@ -1,0 +1,143 @@
+// Hookyard behind a real PgBouncer, in both modes that it works in: under load, while PgBouncer is killed and started again, and when
+// a worker dies.
+import { expect } from 'chai';
+import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
+import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
+import { SENDERS, startSenders } from '../support/senders.ts';
+import { asServices, killPart, stackAddresses, startPart } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const RECOVERY_MS = 180_000;
+const FEW_CONNECTIONS = { HOOKYARD_API_DATABASE_CONNECTIONS: '8', HOOKYARD_WORKER_DATABASE_CONNECTIONS: '8' };
+
+interface Mode {
+  name: 'session' | 'transaction';
+  /** Of PgBouncer, as docs/poolers.md has them. */
+  pooler: Record<string, string>;
+  /** Of API and workers, beside DATABASE_URL. */
+  settings(databaseUrl: string): Record<string, string>;
+}
+
+const MODES: Mode[] = [
+  // With the defaults of PgBouncer: 20 sessions.
+  { name: 'session', pooler: {}, settings: () => FEW_CONNECTIONS },
+  {
+    name: 'transaction',
+    pooler: {
+      pool_mode: 'transaction',
+      default_pool_size: '10',
+      max_client_conn: '500',
+      query_wait_timeout: '10',
+      server_login_retry: '1',
+    },
+    settings: (databaseUrl) => ({ DATABASE_DIRECT_URL: databaseUrl }),
+  },
+];
+
+describe('behind PgBouncer @turns @lanes', () => {
+  for (const mode of MODES) {
+    describe(`in ${mode.name} mode`, function () {
+      this.timeout(900_000);
+      let pooler: PgBouncer;
+      let testInstance: OwnHookyard;
+      let line: FaultInstance['line'];
+      before(async function () {
+        requirePgBouncer(this);
+        pooler = await startPgBouncer(asServices(stackAddresses().databaseUrl), mode.pooler);
+      });
+      after(() => pooler?.stop());
+      useFaultInstance(
+        (made) => {
+          ({ testInstance, line } = made);
+        },
+        (databaseUrl) => ({ DATABASE_URL: pooler.urlOf(databaseUrl), ...mode.settings(databaseUrl) }),
+      );
+
+      /** The session lock that each relay says it holds. */
+      async function sessions(): Promise<(string | null)[]> {
+        const { rows } = await testInstance.pool.query<{ session: string | null }>('select session from relay_leases');
+        return rows.map(({ session }) => session);
+      }
+
+      it('delivers what it acknowledges once, and refuses with 503 only while PgBouncer is away', async () => {
+        await testInstance.onlyWorker();
+        const { ledger, endpoint } = await line();
+        const load = startSenders(ledger);
+        const accept = async () => {
+          const before = ledger.acknowledged.size;
+          await until('webhooks to be accepted', () => ledger.acknowledged.size > before + 10 * SENDERS, RECOVERY_MS);
+        };
+        try {
+          await accept();
+          expect([...load.statuses]).to.deep.equal([200]);
+          await until('deliveries to be made', () => endpoint.requests.length > SENDERS);
+          await pooler.kill();
+          await until('webhooks to be refused', () => load.statuses.has(503));
+          expect((await testInstance.client.request('GET', '/readyz')).status).to.equal(503);
+        } finally {
+          await pooler.start();
+        }
+        await accept();
+        expect([...load.statuses]).to.have.members([200, 503]);
+        for (const seconds of load.retryAfter) expect(Number(seconds)).to.be.above(0);
+        load.statuses.clear();
+        await accept();
+        await load.stop();
+        expect([...load.statuses]).to.deep.equal([200]);
+        await ledger.settle(RECOVERY_MS);
+        for (const id of ledger.acknowledged.keys()) expect(ledger.arrivals(id), id).to.equal(1);
+      });
+
+      it('loses nothing that it acknowledged when PostgreSQL is killed behind PgBouncer', async () => {
+        await testInstance.onlyWorker();
+        const { ledger, endpoint } = await line();
+        const load = startSenders(ledger);
+        try {
+          await until('deliveries to be made', () => endpoint.requests.length > SENDERS);
+          await killPart('postgres');
+          await until('webhooks to be refused', () => load.statuses.has(503));
+        } finally {
+          await startPart('postgres');
+        }
+        const before = ledger.acknowledged.size;
+        await until('webhooks to be accepted', () => ledger.acknowledged.size > before + SENDERS, RECOVERY_MS);
+        await load.stop();
+        expect([...load.statuses]).to.have.members([200, 503]);
+        await ledger.settle(RECOVERY_MS);
+      });
+
+      if (mode.name === 'transaction')
+        it('replaces a worker that dies before its lease ends, by its session on the direct URL', async () => {
+          const [killed] = await testInstance.onlyWorkers({}, {});
+          await until('both to hold their lock', async () => {
+            const held = await sessions();
+            return held.length === 2 && held.every((session) => session !== null);
+          });
+          const { ledger } = await line();
+          await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
+          await killed.kill();
+          await until('its lease to be taken before its end', async () => {
+            const { rowCount } = await testInstance.pool.query(
+              `update relay_leases set expires_at = now() + interval '5 seconds' where owner like $1`,
+              [`%:${killed.pid}:%`],
+            );
+            return rowCount === 0;
+          });
+          await ledger.settle(RECOVERY_MS);
+        });
+      else
+        it('replaces a worker that dies when its lease ends, because its session is the one of the pooler', async () => {
+          const killed = await testInstance.onlyWorker();
+          await until('it to notice', () => killed.output().includes('when this worker dies, others wait for the end'));
+          const { ledger } = await line();
+          await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
+          expect(await sessions()).to.deep.equal([null]);
+          await killed.kill();
+          await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
+          await testInstance.onlyWorker();
+          await ledger.settle(RECOVERY_MS);
+        });
+    });
+  }
+});
