@@ -9,6 +9,7 @@ import { recipients } from '../../core/notification-mail.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { openChannel, openConfig } from '../../db/alerts/channel-config.ts';
 import { existingIds, knowsTimeZone } from '../../db/alerts/channels.ts';
+import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import { noteArrived, noteOver } from '../../db/alerts/recoveries.ts';
 import { confirmedAddresses } from '../../db/notifications/notification-recipients.ts';
 import { AlertChannel } from '../../db/entities.ts';
@@ -40,6 +41,7 @@ import { sealConfig, shownConfig } from './alert-channel-config.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
 import { rotation, signingSecretBody } from './secret-rotation.ts';
 
+const DELETE_TRIES = 3;
 const listSchema = z.object({
   ...pageParams,
   enabled: booleanParam,
@@ -254,12 +256,22 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
-  await entityManager(ctx, deps).transactional(async (em) => {
-    const stored = await find(em, ctx, 'lock');
-    requireWanted(ctx, 'alert channel', stored);
-    await noteOver(em, stored);
-    em.remove(stored);
-  });
+  const once = () =>
+    entityManager(ctx, deps).transactional(async (em) => {
+      const stored = await find(em, ctx, 'lock');
+      requireWanted(ctx, 'alert channel', stored);
+      await noteOver(em, stored);
+      em.remove(stored);
+    });
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await once();
+      break;
+    } catch (error) {
+      // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
+      if (tries === DELETE_TRIES || !isWriteConflict(error)) throw error;
+    }
+  }
   ctx.status = 204;
 }
 

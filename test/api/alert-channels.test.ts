@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../core/ids.ts';
+import { inTransaction } from '../../db/connections/pool.ts';
 import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/alert-receiver.ts';
 import { formProblems } from '../support/alert-schemas.ts';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';
@@ -254,6 +255,30 @@ describe('Alert channels', () => {
     expect(await organization.api.get(`${base}/${id}`)).to.include({ lastError: 'The channel answered 410' });
     await organization.api.post(`${base}/${id}/test`);
     expect(await organization.api.get(`${base}/${id}`)).to.include({ failingSince: null, lastError: null });
+  });
+
+  it('are deleted while a worker gives up a message of theirs, which locks both the other way round', async () => {
+    const { id } = await create(webhook);
+    const message = newId('alm');
+    const pool = testPool();
+    await pool.query(
+      `insert into alert_messages (id, organization_id, channel_id, kind, changes, due_at) values ($1, $2, $3, 'change', '[]', now() + interval '1 hour')`,
+      [message, organization.id, id],
+    );
+    const deleted = await inTransaction(pool, async (db) => {
+      await db.query('select from alert_messages where id = $1 for update', [message]);
+      const deletion = organization.api.request('DELETE', `${base}/${id}`);
+      await until('the deletion to wait for the message', async () => {
+        const { rows } = await pool.query(
+          `select from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%alert_%'`,
+        );
+        return rows.length > 0;
+      });
+      await db.query('update alert_channels set failed_at = now() where id = $1', [id]);
+      return { deletion };
+    });
+    expect((await deleted.deletion).status).to.equal(204);
+    expectError(await organization.api.request('GET', `${base}/${id}`), 404, 'RESOURCE_NOT_FOUND');
   });
 
   it('of mail have their addresses asked, like those of routes', async () => {
