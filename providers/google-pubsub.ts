@@ -15,7 +15,10 @@ export const googlePubsub: Provider = {
     // A token is good for an hour, and may be sent with several messages.
     toleranceSeconds: 3600,
   },
-  secret: { is: 'the e-mail address of the service account of the subscription (...gserviceaccount.com)' },
+  secret: {
+    is: 'the e-mail address of the service account of the subscription (...gserviceaccount.com)',
+    minLength: 1,
+  },
   eventType: null,
   eventId: { payload: 'message.messageId' },
   dedup: { jsonPath: '$.message.messageId' },

@@ -25,7 +25,7 @@ export interface Provider {
   secret: {
     /** What the owner enters as `verificationConfig.secret`; null: the provider sends it in its handshake. */
     is: string | null;
-    /** Characters that a new one must have, where the provider chooses it and makes shorter ones than others. */
+    /** Characters that a new one must have: where the provider makes shorter ones than others; 1 where the scheme says its form. */
     minLength?: number;
   };
   /** What the owner enters as `verificationConfig.verifyToken`, where the handshake asks for it. */

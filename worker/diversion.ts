@@ -6,8 +6,8 @@ import { divertBlocked, oldestHeld } from '../db/circuits/held-deliveries.ts';
 import type { Pool } from '../db/connections/pool.ts';
 
 /**
- * Holds deliveries, or hands them to a failover destination if it is the circuit that blocks them. When a circuit is half-open and nothing is held, the oldest
- * of them is made the probe and stays in the outbox.
+ * Holds deliveries, or hands them to a failover destination if it is the circuit that blocks them. When a circuit is half-open and
+ * nothing is held, the oldest of them is made the probe and stays in the outbox.
  */
 export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<void> {
   if (blocked.length === 0) return;

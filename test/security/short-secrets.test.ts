@@ -35,6 +35,20 @@ describe('Secrets of sources', () => {
     });
   }
 
+  for (const [provider, form] of [
+    ['aws-sns', 'the ARN of the topic'],
+    ['google-pubsub', 'the e-mail address of the service account'],
+    ['paypal', 'the id of the webhook'],
+    ['plaid', 'sandbox or production'],
+  ] as const) {
+    it(`are refused by their form where they are no secrets of one's own (${provider})`, async () => {
+      const body = { name: provider, slug: `form-${provider}`, provider, verificationConfig: { secret: SHORT } };
+      const answer = await organization.api.request('POST', sources(), body);
+      expectInvalid(answer, 'verificationConfig.secret');
+      expect(answer.body.message).to.include(form);
+    });
+  }
+
   it('are taken from 16 on', async () => {
     await organization.api.create(sources(), { name: 'S', slug: 'sixteen', ...github('sixteen-bytes-16') });
   });
