@@ -22,9 +22,10 @@ import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
 import { TENANT_ROLE } from '../local/role-passwords.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
-import { chooseParts, DAY_MS, filesOfOtherDays, type Part } from './support/parts.ts';
+import { chooseParts, filesOfOtherDays, type Part } from './support/parts.ts';
 import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
+import { DAY_MS } from './support/thorough.ts';
 
 const project = join(import.meta.dirname, '..');
 const testData = join(project, '.test-data');

@@ -136,7 +136,7 @@ const walk = js(`
   return seen.filter((name) => ["process", "require", "module", "fetch", "WebAssembly", "Worker", "setTimeout", "console", "Deno", "Buffer"].includes(name));
 `);
 
-describe('attacks by transforms', function () {
+describe('attacks by transforms @turns', function () {
   this.timeout(120_000);
   let transforms: Transforms;
   before(() => {

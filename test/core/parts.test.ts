@@ -6,12 +6,12 @@ import {
   BOTH_LANES,
   BY_TURNS,
   chooseParts,
-  DAY_MS,
   filesInExpress,
   filesOfOtherDays,
   laneOfTheDay,
   TURNS,
 } from '../support/parts.ts';
+import { DAY_MS, dayOfRun, dueToday } from '../support/thorough.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const testFiles = readdirSync(join(project, 'test'), { recursive: true, encoding: 'utf8' })
@@ -46,6 +46,18 @@ describe('the parts of npm test', () => {
       expect(timed(file), file).to.equal(perDay[0]);
     }
     expect(filesOfOtherDays(NOON)).to.have.members(long.filter((file) => days[0]?.(file) === 0));
+  });
+
+  it('deal the cases of a test to days, each to one of them, and have all when files are named', () => {
+    const cases = ['a', 'b', 'c', 'd', 'e'];
+    const due = [0, 1, 2].map((ahead) => dueToday(cases, 3, dayOfRun(NOON + ahead * DAY_MS).TEST_DAY));
+    expect(due.flat().toSorted()).to.deep.equal(cases);
+    expect(due.every(({ length }) => length > 0)).to.equal(true);
+    const dayOf = (args: string[]) =>
+      chooseParts(args, 'workflow', NOON).map(({ environment }) => environment.TEST_DAY);
+    expect(new Set(dayOf([]))).to.deep.equal(new Set([dayOfRun(NOON).TEST_DAY]));
+    for (const args of [['--all'], ['test/core']]) expect(new Set(dayOf(args))).to.deep.equal(new Set([undefined]));
+    expect(dueToday(cases, 3, '')).to.deep.equal(cases);
   });
 
   it('show how long each file took, when asked, with the reporter that exists', () => {

@@ -14,7 +14,7 @@ const ROOM = 16 * MEBIBYTE;
 /** Twenty times the largest webhook, in some hundred KB. */
 const BOMB_BYTES = 100 * MEBIBYTE;
 
-describe('Bodies', () => {
+describe('Bodies @turns', () => {
   let service: Service;
   let organization: TestOrganization;
   let source: SourceRecord;

@@ -17,7 +17,7 @@ const ATTACKER = '127.0.0.9';
 const OTHERS_WEBHOOKS = 60;
 const isRefusal = ({ status }: RawAnswer) => status === 503;
 
-describe('A flood of one client address', function () {
+describe('A flood of one client address @turns', function () {
   this.timeout(240_000);
   let service: Service;
   let attacked: TestOrganization;

@@ -15,7 +15,7 @@ const REQUESTS_PER_SOURCE = 2;
 // What has reached the server's machine is read before it has answered so many others.
 const TURNS = 100;
 
-describe('Bodies that are many', () => {
+describe('Bodies that are many @turns', () => {
   let service: Service;
   let organization: TestOrganization;
   const stalled: RawConnection[] = [];

@@ -36,7 +36,7 @@ const EVIL_NAMES = [
 ];
 const printable = (text: string) => JSON.stringify(text);
 
-describe('Header injection', () => {
+describe('Header injection @turns', () => {
   const input = (url: string, changes: Partial<OutboundInput['destination']> = {}): OutboundInput => ({
     destination: {
       method: 'POST',

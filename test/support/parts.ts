@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { LANE_SETTINGS, type LaneSetting } from '../../core/lane.ts';
-import { THOROUGH } from './thorough.ts';
+import { DAY_MS, dayOfRun, THOROUGH } from './thorough.ts';
 
 export interface Part {
   name: string;
@@ -30,11 +30,11 @@ interface Group {
 const GROUPS: Group[] = [
   { name: 'core', folders: ['test/core', 'test/http', 'test/conformance'], parts: 1, hasStack: false },
   { name: 'api', folders: [], parts: 2 },
-  { name: 'security', folders: ['test/security'], parts: 2 },
-  { name: 'e2e', folders: ['test/e2e'], parts: 1 },
   { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 1 },
+  { name: 'e2e', folders: ['test/e2e'], parts: 1 },
   // They kill and restart their servers, which must not be those of other tests.
   { name: 'faults', folders: ['test/faults', 'test/local'], parts: 1 },
+  { name: 'security', folders: ['test/security'], parts: 3 },
   // A browser takes much of a core, and is started once.
   { name: 'console', folders: ['test/console'], parts: 1 },
 ];
@@ -51,7 +51,6 @@ export const TURNS = 7;
 const PARTS_OF_ALL = 3;
 const OWN_OPTIONS = ['--all', '--times'];
 const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
-export const DAY_MS = 86_400_000;
 
 /**
  * @param args of `npm test`: files or folders and options of mocha; `--all`: everything in both lanes; `--times`: shows how
@@ -78,7 +77,9 @@ function partsOfNamed(all: boolean, chosenLane: LaneSetting): Part[] {
 }
 
 function partsOfEverything(all: boolean, filtered: boolean, nowMs: number): Part[] {
-  const environment: Record<string, string> = all ? THOROUGH : { TORTURE_LANE: laneOfTheDay(nowMs) };
+  const environment: Record<string, string> = all
+    ? THOROUGH
+    : { ...dayOfRun(nowMs), TORTURE_LANE: laneOfTheDay(nowMs) };
   const everything = all || filtered;
   const left = new Set(everything ? [] : filesOfOtherDays(nowMs));
   const inExpress = new Set(everything ? [] : filesInExpress(nowMs));

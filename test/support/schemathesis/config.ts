@@ -33,6 +33,11 @@ function operations(): [method: string, operation: Described][] {
   return items.flatMap((item) => Object.entries(item));
 }
 
+/** All operations that are asked, by their ids. */
+export function askedOperations(): string[] {
+  return operations().flatMap(([, { operationId }]) => (LEFT_OUT[operationId] ? [] : operationId));
+}
+
 /** The operations from which a link leads to another one, and those to which one leads. */
 export function linkedOperations(): string[] {
   const linked = operations().flatMap(([, { operationId, responses }]) => {
