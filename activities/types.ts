@@ -41,7 +41,7 @@ export type AttemptOutcome =
       waitMs: number;
       slotAt?: number;
       queued?: boolean;
-      for?: 'transforms' | 'resumption' | 'places' | 'destination';
+      for?: 'transforms' | 'resumption' | 'places' | 'destination' | 'circuit';
     }
   /** Ended here; `takenOverBy` is the delivery to the failover destination. */
   | { status: 'failed_over'; statusCode: number | null; error: ErrorSummary | null; takenOverBy: string | null }

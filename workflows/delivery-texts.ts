@@ -64,6 +64,7 @@ export function waitingSummary({ for: what }: Waiting): string {
   if (what === 'transforms') return 'Transforms of the organization';
   if (what === 'places') return 'Attempts of the organization';
   if (what === 'destination') return 'Attempts at the destination';
+  if (what === 'circuit') return 'The circuit of the route may open';
   return what === 'resumption' ? 'The organization is suspended' : 'Rate limit of the destination';
 }
 
@@ -71,6 +72,7 @@ export function waitingSummary({ for: what }: Waiting): string {
 export function waiting(facts: Facts, { queued, for: what }: Waiting): string {
   if (what === 'transforms') return waitingForTransforms(facts);
   if (what === 'resumption') return waitingForResumption(facts);
+  if (what === 'circuit') return waitingForCircuit(facts);
   if (what === 'places') return waitingForPlace(facts, 'of this organization');
   if (what === 'destination' && !queued) return waitingForPlace(facts, 'at the destination');
   return queued ? waitingForTurn(facts) : waitingForSlot(facts);
@@ -98,6 +100,14 @@ function waitingForPlace({ view }: Facts, where: string): string {
     `Enough attempts ${where} are under way. It is tried again at ${view.nextAttemptAt}.`,
     signalChoices(CANCEL),
     'No signal passes the limit.',
+  );
+}
+
+function waitingForCircuit({ view }: Facts): string {
+  return paragraphs(
+    `Enough attempts of the route have failed to open its circuit, and PostgreSQL has not recorded them yet. It is looked at again at ${view.nextAttemptAt}.`,
+    signalChoices(CANCEL),
+    'It resolves itself when PostgreSQL takes results again.',
   );
 }
 

@@ -14,7 +14,7 @@ import type { AttemptDeps } from './deps.ts';
 import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
 import type { Place } from './place.ts';
 import { awaitSlot } from './rate-limit.ts';
-import { CLOSED, recordedOutcome } from './record-later.ts';
+import { CLOSED, recordedOutcome, within } from './record-later.ts';
 import { waitForResumption } from './suspended.ts';
 
 /** The loaded data is outdated: the attempt starts over by loading the delivery. */
@@ -30,6 +30,9 @@ const PAYLOAD_REMOVED: Ending = {
 
 // When there may be memory for its payload.
 const BODY_ROOM_MS = 10_000;
+// How long an attempt waits until PostgreSQL has recorded the failures that may open its circuit, and when it comes back after that.
+const OPENING_WAIT_MS = 2000;
+const OPENING_PAUSE_MS = 1000;
 
 /** What an attempt holds that others need: to be given back when it ends. */
 export interface Held {
@@ -105,19 +108,30 @@ function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<b
   return isBlocked(pool, { ...context, inCircuit: isPrimary(context) });
 }
 
-/** Whether the circuit has opened since the delivery was loaded, by attempts of this process. */
-export async function hasJustOpened(
+/**
+ * Waits, if attempts of this process may be about to open the circuit.
+ * @returns null: it is closed; RELOAD: it has opened since the delivery was loaded; or that nobody can tell yet
+ */
+export async function awaitOpening(
   deps: AttemptDeps,
   context: AttemptContext,
   route: RouteConfig | null,
-): Promise<boolean> {
-  if (route === null || !isPrimary(context)) return false;
+  lane: Lane,
+): Promise<AttemptOutcome | typeof RELOAD | null> {
+  if (route === null || !isPrimary(context)) return null;
   const awaited = deps.pendingOpenings.awaited(route.id, route.circuitFailureThreshold);
-  if (!awaited) return false;
-  await awaited;
-  if (await isBlockedNow(deps, context)) return true;
+  if (!awaited) return null;
+  const isKnown = await within(OPENING_WAIT_MS, awaited).then(
+    () => true,
+    () => false,
+  );
+  if (await isBlockedNow(deps, context)) return RELOAD;
+  if (!isKnown) {
+    await postponeDelivery(deps.pool, context.deliveryId, OPENING_PAUSE_MS, lane === 'workflow');
+    return { status: 'deferred', waitMs: OPENING_PAUSE_MS, for: 'circuit' };
+  }
   deps.pendingOpenings.forget(route.id);
-  return false;
+  return null;
 }
 
 /** The outcome of a delivery that the circuit of its route blocks, or a pause; null: it is no longer blocked. */

@@ -2,7 +2,7 @@
 // is a thin wrapper around it.
 import type { Lane } from '../../core/lane.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { admit, type Held, hasJustOpened, RELOAD, routeOf } from './admission.ts';
+import { admit, awaitOpening, type Held, RELOAD, routeOf } from './admission.ts';
 import { BodyShare } from './body-room.ts';
 import type { AttemptDeps } from './deps.ts';
 import { Place } from './place.ts';
@@ -46,7 +46,9 @@ async function attempt(deps: AttemptDeps, request: AttemptRequest, lane: Lane, h
     if ('status' in content) return content;
 
     const route = await routeOf(deps, admitted.context);
-    if (await hasJustOpened(deps, admitted.context, route)) continue;
+    const opening = await awaitOpening(deps, admitted.context, route, lane);
+    if (opening === RELOAD) continue;
+    if (opening) return opening;
 
     // From here on there is an attempt whose result must not be lost, so the database is not read any more.
     if (deps.results.isFull()) throw new ResultsFullError();

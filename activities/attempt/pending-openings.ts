@@ -1,6 +1,6 @@
 // Circuits that this process is about to open: a route has reached its failure threshold, and the last failures are being
 // recorded. Attempts of the route that are ready to be sent wait for the recording, so that none is sent after the threshold,
-// however long the commit takes. Other workers see the open circuit when they load deliveries (db/hot-path/load-attempts.ts).
+// however long the commit takes: those that have waited for some time come back later. Other workers see the open circuit when they load deliveries (db/hot-path/load-attempts.ts).
 import { LRUCache } from 'lru-cache';
 
 /** Consecutive failures of a route seen by this process. */
@@ -23,7 +23,7 @@ export class PendingOpenings {
 
   /**
    * Call it when one has failed.
-   * @param recorded settles when PostgreSQL has stored it, or recording was postponed
+   * @param recorded settles when PostgreSQL has stored it, or refuses it for what it holds
    */
   failed(routeId: string, recorded: Promise<unknown>): void {
     const streak = this.#streaks.get(routeId) ?? { failures: 0, unrecorded: new Set() };

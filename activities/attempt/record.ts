@@ -101,9 +101,8 @@ function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judg
     ...answerFacts(sent),
   });
   if (route && isPrimary(context)) {
-    // Attempts that wait for this recording do so within the deadlines of their own activities.
     if (verdict.status === 'delivered') deps.pendingOpenings.succeeded(route.id);
-    else deps.pendingOpenings.failed(route.id, within(deps.awaitRecordMs, recording.recorded));
+    else deps.pendingOpenings.failed(route.id, recording.recorded);
   }
   return recording;
 }

@@ -20,6 +20,7 @@ import { loadPayload } from '../../db/history/events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { countRecorded } from '../count-attempts.ts';
 import { countInIssues } from '../count-issues.ts';
+import { LateCounts } from './late-counts.ts';
 import type { AttemptRequest } from '../types.ts';
 
 const MAX_GROUP = 128;
@@ -131,7 +132,8 @@ export function createResultRecorder(
   issues: IssueSink,
   isAwaited: (deliveryId: string) => boolean = () => false,
 ): ResultRecorder {
-  const deps = { pool, log, issues };
+  const lateCounts = new LateCounts((attempts) => countAttempts(pool, attempts), log);
+  const deps = { pool, log, issues, lateCounts };
   const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
   const together = createBatcher({
     run: (results: OwnedResult[]) => recordGroup(deps, results),
@@ -174,7 +176,8 @@ export function createResultRecorder(
     try {
       for (;;) {
         try {
-          return await recorder.submit(owned);
+          const { late, ...recorded } = await recorder.submit(owned);
+          return late ? { ...recorded, blocked: await late } : recorded;
         } catch (error) {
           const passing = isTransientDatabaseError(error);
           if (!passing && recorder === alone) throw error;
@@ -227,9 +230,14 @@ interface RecordDeps {
   pool: Pool;
   log: Log;
   issues: IssueSink;
+  lateCounts: LateCounts;
 }
 
-async function recordGroup({ pool, log, issues }: RecordDeps, owned: OwnedResult[]): Promise<RecordedResult[]> {
+/** `late`: its circuit is locked; `blocked` is known then. */
+type GroupResult = RecordedResult & { late?: Promise<boolean> };
+
+async function recordGroup(deps: RecordDeps, owned: OwnedResult[]): Promise<GroupResult[]> {
+  const { pool, log, issues } = deps;
   const distinct = new Map(owned.map(({ result }) => [result.deliveryId, result]));
   const changed = await recordResults(pool, [...distinct.values()]).catch((error: unknown) => {
     throttled(log).warn({ results: owned.length, cause: causeOf(error) }, 'results wait for the database');
@@ -237,16 +245,18 @@ async function recordGroup({ pool, log, issues }: RecordDeps, owned: OwnedResult
   });
   countRecorded(distinct.values(), changed);
   countInIssues(issues, owned, changed);
-  const blocked = await countInCircuits(pool, distinct, changed, log);
+  const { blocked, late } = await countInCircuits(deps, distinct, changed);
   return owned.map(({ result: { deliveryId } }) => {
     const delivery = changed.get(deliveryId);
-    const isBlocked = delivery?.routeId != null && blocked.has(delivery.routeId);
-    return { changed: delivery !== undefined, failedOver: delivery?.failedOver ?? false, blocked: isBlocked };
+    const isIn = (routes: Set<string>) => delivery?.routeId != null && routes.has(delivery.routeId);
+    const recorded = { changed: delivery !== undefined, failedOver: delivery?.failedOver ?? false };
+    const isCounted = delivery?.countsInCircuit === true;
+    return { ...recorded, blocked: isIn(blocked), ...(late && isCounted && { late: late.then(isIn) }) };
   });
 }
 
 /** A result that PostgreSQL refuses is recorded without its captured data. */
-async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<RecordedResult[]> {
+async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<GroupResult[]> {
   try {
     return await recordGroup(deps, owned);
   } catch (error) {
@@ -264,29 +274,29 @@ async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<Re
 /**
  * Counts the results of a group in the circuits of its routes; most groups have nothing to count.
  * Failure policy: if the database fails between a result and its count, the count is lost, not the result. A circuit then opens
- * one failure later, and a lost probe is followed by another.
- * @returns routes whose circuit is not closed now
+ * one failure later, and a lost probe is followed by another. While circuits are locked, nothing is lost.
+ * @returns routes whose circuit is not closed now; `late`: those of which that is known later
  */
 async function countInCircuits(
-  pool: Pool,
+  { pool, log, lateCounts }: RecordDeps,
   results: Map<string, AttemptResult>,
   changed: Map<string, ChangedDelivery>,
-  log: Log,
-): Promise<Set<string>> {
+): Promise<{ blocked: Set<string>; late?: Promise<Set<string>> }> {
   const attempts = [...changed].flatMap(([deliveryId, { routeId, destinationId, countsInCircuit }]) => {
     const result = results.get(deliveryId);
     if (!result || !countsInCircuit || routeId === null) return [];
     const { completedAt, deliveryStatus } = result;
     return [{ routeId, deliveryId, destinationId, completedAt, success: deliveryStatus === 'delivered' }];
   });
-  if (attempts.length === 0) return new Set();
+  if (attempts.length === 0) return { blocked: new Set() };
   try {
-    return await countAttempts(pool, attempts);
+    return { blocked: await countAttempts(pool, attempts) };
   } catch (error) {
+    if (isLockTimeout(error)) return { blocked: new Set(), late: lateCounts.add(attempts) };
     throttled(log).warn(
       { attempts: attempts.length, cause: causeOf(error) },
       'attempts were not counted in their circuits',
     );
-    return new Set();
+    return { blocked: new Set() };
   }
 }

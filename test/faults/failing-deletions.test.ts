@@ -9,7 +9,7 @@ import { createPool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 
-describe('deleting organizations of which one cannot be deleted', function () {
+describe('deleting organizations of which one cannot be deleted @turns', function () {
   this.timeout(120_000);
   let database: OwnDatabase;
   let connection: Connection;

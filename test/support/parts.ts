@@ -1,6 +1,6 @@
 // What `npm test` runs: parts, each one run of mocha on a stack of its own.
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { LANE_SETTINGS, type LaneSetting } from '../../core/lane.ts';
 import { DAY_MS, dayOfRun, THOROUGH } from './thorough.ts';
 
@@ -137,11 +137,9 @@ export function filesInExpress(nowMs: number): string[] {
   return tagged(BOTH_LANES).filter((_file, index) => (index + today) % 2 === 0);
 }
 
-/** By name, without the folder: files of one folder are alike, and get to different days. */
+/** By path: files of one folder are alike, and each day gets as many of them. */
 function tagged(tag: string): string[] {
-  return filesOf('test')
-    .filter((file) => readFileSync(join(tests, '..', file), 'utf8').includes(` ${tag}`))
-    .toSorted((one, other) => (basename(one) < basename(other) ? -1 : 1));
+  return filesOf('test').filter((file) => readFileSync(join(tests, '..', file), 'utf8').includes(` ${tag}`));
 }
 
 function foldersBut(others: string[]): string[] {
