@@ -8,7 +8,7 @@ import { recordUrl } from '../../local/served-url.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 
-describe('the address of the service', () => {
+describe('the address of the service @turns', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   let folder: string;
