@@ -1,6 +1,9 @@
 // The express lane: the relay makes first attempts itself, with the same function as the workflow's activity, and starts a
 // workflow only if more is left to do. The delivery's row stays in the outbox until the delivery has ended or has a workflow.
 // After a crash, the relay that claims the row continues from the recorded attempt, or makes it again.
+//
+// A workflow is started in its organization's turn (core/workflow-turns.ts). Until then the delivery waits here, with its place and its
+// row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal stays free for others.
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import type { Log } from '../core/log.ts';
@@ -29,6 +32,8 @@ export interface ExpressDeps {
    * refuses the result; the workflow handles that. @throws when our own infrastructure is unavailable and nothing was sent
    */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
+  /** Waits for its organization's turn at Temporal. @returns false when the relay ends */
+  inTurn: (row: OutboxRow) => Promise<boolean>;
   /** Starts the delivery's workflow; false when one was started before. */
   startWorkflow: (row: OutboxRow, policy: StartPolicy, first: FirstAttempt | undefined) => Promise<boolean>;
   /** Ends a delivery whose workflow was terminated by an operator. @returns whether its workflow runs */
@@ -102,8 +107,12 @@ export function createExpress(deps: ExpressDeps): Express {
     );
   }
 
-  /** The workflow continues from the result of the first attempt. The row is removed once Temporal has the workflow. */
+  /**
+   * The workflow continues from the result of the first attempt. The row is removed once Temporal has the workflow. At the end of this
+   * relay it stays for the next one.
+   */
   async function handOver(row: OutboxRow, policy: StartPolicy, outcome: FirstAttempt | undefined): Promise<void> {
+    if (!(await deps.inTurn(row))) return;
     const started = await deps.startWorkflow(row, policy, outcome);
     // If it was started before, by a relay that then died, it is running, or an operator has terminated it.
     if (started) remembered.set(row.deliveryId, 'handed over');

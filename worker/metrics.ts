@@ -3,8 +3,15 @@ import type { NativeConnection } from '@temporalio/worker';
 import type { Settings } from '../core/config.ts';
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
-import { concurrencyDestinations, concurrencyLimit, relayInFlight, relayShards } from '../core/metrics/deliveries.ts';
+import {
+  concurrencyDestinations,
+  concurrencyLimit,
+  relayInFlight,
+  relayShards,
+  workflowTurnsAwaited,
+} from '../core/metrics/deliveries.ts';
 import { sizeOf } from '../core/positions.ts';
+import type { WorkflowTurns } from '../core/workflow-turns.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createReadiness } from './health.ts';
@@ -22,6 +29,7 @@ export interface WorkerMetricsDeps {
   relay: Relay;
   worker: RunningWorker;
   places: DestinationPlaces;
+  workflowTurns: WorkflowTurns;
   /** Those of Temporal's SDK, as text. */
   temporalMetrics: (() => Promise<string | undefined>) | undefined;
   log: Log;
@@ -33,11 +41,12 @@ export interface WorkerMetrics extends Metrics {
 }
 
 export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<WorkerMetrics> {
-  const { relay, shards, places } = deps;
+  const { relay, shards, places, workflowTurns } = deps;
   let isEnding = false;
   const stops = [
     relayShards.readFrom(() => sizeOf(shards.held()?.positions ?? [])),
     relayInFlight.readFrom(() => relay.state().inFlight),
+    workflowTurnsAwaited.readFrom(() => workflowTurns.waiting),
     concurrencyDestinations.readFrom(() => places.limits().length),
     concurrencyLimit.readFrom(() => summaryOf(places.limits())),
   ];

@@ -154,6 +154,7 @@ export function startRelay(deps: RelayDeps): Relay {
       await loop.stop();
       // What is in flight may take long.
       shards.leave();
+      deps.turns.end();
       await background.idle();
       await starts.drain();
       await vacuum.idle();

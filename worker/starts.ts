@@ -12,6 +12,7 @@ import type { Pool } from '../db/connections/pool.ts';
 import type { ResumePoint } from '../db/reconciliation/reconciliation.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import type { WorkflowTurns } from '../core/workflow-turns.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import { createExpress } from './express.ts';
 import type { InFlight } from './in-flight.ts';
@@ -26,6 +27,8 @@ import { signalTurn } from './turns.ts';
 const ERROR_REST_MS = 1000;
 // Maximum number of remembered failed starts; the least recently used are dropped.
 const MOST_REMEMBERED = 10_000;
+/** How long a delivery waits for its organization's turn. Then it is started or signalled without one, which counts all the same. */
+const LONGEST_WAIT_MS = 30_000;
 
 export interface StartsDeps {
   inFlight: InFlight;
@@ -39,6 +42,8 @@ export interface StartsDeps {
   replayWindowMs: number;
   parking: Parking;
   lanes: LaneChoice;
+  /** Of organizations, for starts and signals of workflows. */
+  turns: WorkflowTurns;
   /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** How long running attempts of the express lane get at the end, ms. */
@@ -62,9 +67,10 @@ export interface Starts {
 }
 
 export function createStarts(deps: StartsDeps): Starts {
-  const { freePlace } = deps;
+  const { freePlace, turns } = deps;
   const express = createExpress({
     ...deps,
+    inTurn,
     startWorkflow: async (row, policy, first) => (await startWorkflow(row, policy, { first })) !== 'before',
     lookAfter: (row) => lookAfterQueued(deps, row),
     done: freePlace,
@@ -88,6 +94,12 @@ export function createStarts(deps: StartsDeps): Starts {
   const starting = new Set<string>();
   const failedStarts = new LRUCache<string, true>({ max: MOST_REMEMBERED });
 
+  async function inTurn({ organizationId }: OutboxRow): Promise<boolean> {
+    const turn = await turns.wait(organizationId, LONGEST_WAIT_MS);
+    if (turn === 'none') turns.spend(organizationId);
+    return turn !== 'ended';
+  }
+
   async function startWatched(row: OutboxRow, policy: StartPolicy, choice: Choice): Promise<void> {
     const { deliveryId } = row;
     starting.add(deliveryId);
@@ -108,7 +120,7 @@ export function createStarts(deps: StartsDeps): Starts {
 
   async function wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
-      if (!(await signalTurn(deps, row))) freePlace(row.deliveryId);
+      if (!(await inTurn(row)) || !(await signalTurn(deps, row))) freePlace(row.deliveryId);
     } catch (error) {
       // First attempts of the express lane go on without Temporal.
       await restAfter(error, row);
@@ -122,16 +134,18 @@ export function createStarts(deps: StartsDeps): Starts {
     if (deps.inFlight.holds(row)) freePlace(row.deliveryId);
   }
 
-  function choose({ deliveryId }: OutboxRow, policy: StartPolicy): Choice {
+  function choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
     const choice = deps.lanes.choose(policy.lane);
     if (failedStarts.has(deliveryId)) return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
-    const isWorkflow = choice.lane === 'workflow' && (!choice.adapts || deps.inFlight.startsAsWorkflow(deliveryId));
+    const hasRoom = () => turns.take(organizationId) && deps.inFlight.startsAsWorkflow(deliveryId);
+    const isWorkflow = choice.lane === 'workflow' && (!choice.adapts || hasRoom());
     return isWorkflow ? choice : { ...choice, lane: 'express' };
   }
 
   return {
     needsWorkflow: (policy) => deps.lanes.isWorkflow(policy.lane),
     async start(row, policy) {
+      turns.seen(row.organizationId);
       const choice = choose(row, policy);
       // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
       if (choice.lane === 'express') express.run(row, policy);
@@ -141,6 +155,7 @@ export function createStarts(deps: StartsDeps): Starts {
     },
     async resume(row, policy, point) {
       try {
+        if (point !== undefined && !(await inTurn(row))) return;
         const start = async (resumed: ResumedDelivery) => (await startWorkflow(row, policy, { resumed })) !== 'before';
         await resumeDelivery(deps, row, point, start);
       } finally {

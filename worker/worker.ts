@@ -1,7 +1,7 @@
 // The worker as one object: Temporal worker, relay and everything they share. main.ts adds settings and signals.
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname } from 'node:os';
 import { Client } from '@temporalio/client';
 import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt/index.ts';
@@ -27,6 +27,7 @@ import { watchLoop } from '../core/loop-delay.ts';
 import { addressesUnder } from '../core/own-address.ts';
 import { Places } from '../core/places.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
+import { PER_PROCESSOR, WorkflowTurns } from '../core/workflow-turns.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
@@ -126,7 +127,8 @@ export async function runWorker(
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   const alone = () => !organizations.areSeveral();
   shareConnections(pool, { max: workerConnections(settings).commands, reserved: 1, alone });
-  const turns = createTurns(pool, ACTIVITY_SLOTS, alone);
+  const workflowTurns = new WorkflowTurns({ perSecond: PER_PROCESSOR * availableParallelism(), alone });
+  const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, alone, workflowTurns });
   const parking = await startParking(
     { client, log },
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
@@ -186,6 +188,7 @@ export async function runWorker(
     makesAttempt: turns.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
     lanes,
+    turns: workflowTurns,
     suspended: suspensions.ids,
     attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
@@ -233,6 +236,7 @@ export async function runWorker(
     relay: running,
     worker,
     places,
+    workflowTurns,
     temporalMetrics,
   });
   return {

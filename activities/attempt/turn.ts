@@ -1,10 +1,12 @@
 // Retries take turns by organization: those of one organization hold at most its share of the activity slots of a worker, however
 // slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by the relay when its
-// organization has a place in flight (worker/in-flight.ts). First attempts come from there, so they have their turn already.
+// organization has a place in flight (worker/in-flight.ts) and its turn at Temporal (core/workflow-turns.ts). First attempts come from
+// there, so they have their turn already.
 //
 // What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its place for it although
 // nothing is under way, or signal it again at once.
 import { type Leave, Places } from '../../core/places.ts';
+import type { WorkflowTurns } from '../../core/workflow-turns.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -24,17 +26,26 @@ export interface Turns {
   isRunning(deliveryId: string): boolean;
 }
 
-/**
- * @param slots activities that the worker runs at a time
- * @param alone whether there is only one organization
- */
-export function createTurns(pool: Pool, slots: number, alone: () => boolean): Turns {
+interface TurnsDeps {
+  pool: Pool;
+  /** Activities that the worker runs at a time. */
+  slots: number;
+  /** Whether there is only one organization. */
+  alone: () => boolean;
+  workflowTurns: Pick<WorkflowTurns, 'take' | 'spend'>;
+}
+
+export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): Turns {
   const places = new Places(slots, alone);
   const running = new Set<string>();
 
   function take(organizationId: string, { attempt, waitsForTurn, queued }: AttemptRequest): Leave | null {
     if (attempt === 1 || !waitsForTurn) return places.enter(organizationId);
-    return queued ? places.takeUpTo(SIGNALLED_UP_TO, organizationId) : places.take(organizationId);
+    if (queued) return places.takeUpTo(SIGNALLED_UP_TO, organizationId);
+    if (workflowTurns.take(organizationId)) return places.take(organizationId);
+    // That it came here cost Temporal as much as a turn.
+    workflowTurns.spend(organizationId);
+    return null;
   }
 
   return {

@@ -81,6 +81,12 @@ export const relayInFlight = new Gauge({
   in: ['worker'],
 });
 
+export const workflowTurnsAwaited = new Gauge({
+  name: 'hookyard_workflow_turns_awaited',
+  help: 'Deliveries that wait in this worker until their organization may start or signal another workflow.',
+  in: ['worker'],
+});
+
 export const laneChanges = new Counter({
   name: 'hookyard_lane_changes_total',
   help: 'Changes of the lane that this worker takes for adaptive deliveries.',

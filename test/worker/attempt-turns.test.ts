@@ -1,5 +1,6 @@
 // Retries beyond their organization's share of a worker: where they wait, and what is kept for them meanwhile.
 import { expect } from 'chai';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
 import { createTurns } from '../../activities/attempt/turn.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { ReplayDatabase } from '../support/replay-database.ts';
@@ -25,13 +26,14 @@ describe('turns of retries', () => {
     if (!delivery) throw new Error('a delivery was made');
     return { ...delivery, organizationId: db.organizationId, attempt: 2, retryDelay: null, waitsForTurn: true };
   }
+  const free = () => new WorkflowTurns({ perSecond: 1, alone: () => true });
   const inOutbox = async () => {
     const { rows } = await db.pool.query('select resume from outbox where organization_id = $1', [db.organizationId]);
     return rows.map(({ resume }) => resume);
   };
 
   it('wait in the outbox, and leave it when they were signalled and there is no place still: then nothing is kept', async () => {
-    const turns = createTurns(db.pool, 4, () => false);
+    const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns: free() });
     const request = await retry();
     const ends = Promise.withResolvers<AttemptOutcome>();
     const full = Array.from({ length: 4 }, () =>
@@ -49,5 +51,18 @@ describe('turns of retries', () => {
     ends.resolve(delivered);
     await Promise.all(full);
     expect(await turns.inTurn(request, async () => delivered)).to.equal(delivered);
+  });
+
+  it('wait in the outbox when their organization may not ask Temporal for more, and are made when they were signalled', async () => {
+    const workflowTurns = new WorkflowTurns({ perSecond: 0.01, alone: () => false });
+    const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns });
+    const request = await retry();
+    for (const id of [db.organizationId, 'another']) workflowTurns.seen(id);
+    while (workflowTurns.take(db.organizationId));
+    const made = async (): Promise<AttemptOutcome> => ({ status: 'delivered', statusCode: 200, error: null });
+    expect(await turns.inTurn(request, made)).to.include({ status: 'deferred', queued: true });
+    expect(await inOutbox()).to.deep.equal(['waiting']);
+    expect(await turns.inTurn({ ...request, organizationId: 'another' }, made)).to.include({ status: 'delivered' });
+    expect(await turns.inTurn({ ...request, queued: true }, made)).to.include({ status: 'delivered' });
   });
 });

@@ -32,6 +32,7 @@ describe('first attempts of the express lane', function () {
   let express: Express;
   let outcome: AttemptOutcome | Error;
   let duringAttempt: () => Promise<unknown>;
+  let inTurn: () => Promise<boolean>;
   let attempts: number;
   let starts: number;
   before(async () => {
@@ -46,6 +47,7 @@ describe('first attempts of the express lane', function () {
   beforeEach(() => {
     [attempts, starts] = [0, 0];
     duringAttempt = async () => {};
+    inTurn = async () => true;
     express = createExpress({
       pool,
       attempt: async () => {
@@ -54,6 +56,7 @@ describe('first attempts of the express lane', function () {
         if (outcome instanceof Error) throw outcome;
         return outcome;
       },
+      inTurn: () => inTurn(),
       startWorkflow: async () => {
         starts += 1;
         return starts === 1;
@@ -104,6 +107,38 @@ describe('first attempts of the express lane', function () {
       return !(await queuedDeliveries(database.pool)).includes(row.deliveryId);
     });
     expect(attempts).to.equal(1);
+  });
+
+  it('keep their place and their row until it is the turn of their organization, and have no workflow until then', async () => {
+    outcome = retrying;
+    const row = await queueDelivery(database.pool);
+    const turn = Promise.withResolvers<boolean>();
+    const asked = Promise.withResolvers<void>();
+    inTurn = () => {
+      asked.resolve();
+      return turn.promise;
+    };
+    express.run(row, policy);
+    await asked.promise;
+    expect({ attempts, starts, running: express.isRunning(row.deliveryId) }).to.deep.equal({
+      attempts: 1,
+      starts: 0,
+      running: true,
+    });
+    expect(await queuedDeliveries(database.pool)).to.include(row.deliveryId);
+    turn.resolve(true);
+    await until('the end of it', () => !express.isRunning(row.deliveryId));
+    expect(starts).to.equal(1);
+    expect(await queuedDeliveries(database.pool)).not.to.include(row.deliveryId);
+  });
+
+  it('stay in the outbox without a workflow when the relay ends before their turn', async () => {
+    outcome = retrying;
+    inTurn = async () => false;
+    const row = await queueDelivery(database.pool);
+    await runOften(row, 1);
+    expect(starts).to.equal(0);
+    expect(await queuedDeliveries(database.pool)).to.include(row.deliveryId);
   });
 
   it('hold connections as those of their organization, not as the service’s own', async () => {
