@@ -7,8 +7,11 @@
 // is served in order of arrival. Nothing is paced while no other organization has anything to deliver: nobody would gain by it.
 import { LRUCache } from 'lru-cache';
 
-/** What this worker may ask of Temporal in a second for organizations that have to wait, for each processor of its machine. */
-export const PER_PROCESSOR = 40;
+/**
+ * What this worker may ask of Temporal in a second for organizations that have to wait, for each processor of its machine. With twice
+ * as many, another organization's deliveries took more than twice as long (`npm run bench -- neighbours --attack retries`).
+ */
+export const PER_PROCESSOR = 8;
 /** How many an organization gets at once. A handful of webhooks often comes at once, and many destinations get one. */
 const AT_ONCE = 20;
 // An organization that had something to deliver so recently may have more at any moment.

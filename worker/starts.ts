@@ -94,10 +94,16 @@ export function createStarts(deps: StartsDeps): Starts {
   const starting = new Set<string>();
   const failedStarts = new LRUCache<string, true>({ max: MOST_REMEMBERED });
 
-  async function inTurn({ organizationId }: OutboxRow): Promise<boolean> {
-    const turn = await turns.wait(organizationId, LONGEST_WAIT_MS);
-    if (turn === 'none') turns.spend(organizationId);
-    return turn !== 'ended';
+  /** The overdue check would take one that waits here for late. @returns false when the relay ends */
+  async function inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
+    starting.add(deliveryId);
+    try {
+      const turn = await turns.wait(organizationId, LONGEST_WAIT_MS);
+      if (turn === 'none') turns.spend(organizationId);
+      return turn !== 'ended';
+    } finally {
+      starting.delete(deliveryId);
+    }
   }
 
   async function startWatched(row: OutboxRow, policy: StartPolicy, choice: Choice): Promise<void> {
