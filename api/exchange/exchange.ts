@@ -19,8 +19,10 @@ const MAJOR_VERSION = 1;
 const MAX_ITEMS = 1000;
 /** Work between two rests, ms. */
 const SLICE_MS = 5;
+/** How many times as long as the work a rest is. */
+const REST_TIMES = 3;
 /** Records that an import reads, builds and writes together: those of a whole file would hold the event loop too long. */
-export const GROUP = 25;
+export const GROUP = 10;
 const MAX_TRIES = 8;
 // Wait before the second try, ms; grows by the same amount for each later one, so that a burst of other requests passes.
 const PAUSE_MS = 50;
@@ -139,7 +141,7 @@ export async function checkItems<T>(
 }
 
 /**
- * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process receives, so half
+ * Processes items one after the other. 1,000 of them take long enough to delay webhooks, which the same process receives, so a quarter
  * of the time is theirs.
  */
 export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<void> {
@@ -150,13 +152,13 @@ export async function inSlices<T>(items: T[], each: (item: T) => void): Promise<
   }
 }
 
-/** @returns what to call after each piece of work: it waits as long as the work took, once that was long enough to matter */
+/** @returns what to call after each piece of work: it waits three times as long as the work took, once that was long enough to matter */
 export function restsBetween(): () => Promise<void> | undefined {
   let since = performance.now();
   return () => {
     const tookMs = performance.now() - since;
     if (tookMs < SLICE_MS) return undefined;
-    return delay(tookMs).then(() => {
+    return delay(REST_TIMES * tookMs).then(() => {
       since = performance.now();
     });
   };
