@@ -93,6 +93,8 @@ export interface ApiDeps {
   compute: Compute;
   workflowLink: WorkflowLink;
   requests: OrganizationRequests;
+  /** Whether this process is about to end. */
+  isEnding: () => boolean;
   log: Log;
 }
 

@@ -13,6 +13,7 @@ import { deliveryOperations } from './resources/deliveries.ts';
 import { deliveryRequestOperation } from './resources/delivery-request.ts';
 import { destinationOperations } from './resources/destinations.ts';
 import { eventReplayOperations } from './resources/event-replays.ts';
+import { eventStreamOperation } from './resources/event-stream.ts';
 import { eventOperations } from './resources/events.ts';
 import { filterOperations } from './resources/filters.ts';
 import { issueOperations } from './resources/issues.ts';
@@ -54,6 +55,7 @@ export const managementOperations: Operation[] = [
   ...transformOperations,
   ...schemaOperations,
   ...eventOperations,
+  eventStreamOperation,
   ...replayOperations,
   ...eventReplayOperations,
   ...deliveryOperations,

@@ -1,5 +1,5 @@
 // What organizations do with the management API of this process: their requests in this minute, and what runs for them.
-// Rules: LIMIT-09 to LIMIT-11.
+// Rules: LIMIT-09 to LIMIT-12.
 import type { LimitName, Limits } from '../core/limits.ts';
 import { limitExceeded } from './limits.ts';
 
@@ -41,9 +41,13 @@ export class MinuteCounts {
 }
 
 /** What an organization may have running. */
-export type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches'>;
+export type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningStreams'>;
 
-const NAMES: Record<RunningLimit, string> = { runningImports: 'imports', runningSearches: 'searches of payloads' };
+const NAMES: Record<RunningLimit, string> = {
+  runningImports: 'imports',
+  runningSearches: 'searches of payloads',
+  runningStreams: 'streams of events',
+};
 
 export class OrganizationRequests {
   readonly #requests = new MinuteCounts();

@@ -150,6 +150,7 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     compute,
     workflowLink: workflowLinks(settings, temporalSettings),
     requests: new OrganizationRequests(),
+    isEnding: () => connections.draining,
     log,
     ingest: counted(ingest.middleware),
     proxies,

@@ -33,6 +33,7 @@ export const LIMITS = {
   runningReplays: { unit: 'event replays that run at a time', free: 1, pro: 4, business: 20 },
   runningImports: { unit: 'imports that run at a time, per process', free: 1, pro: 2, business: 4 },
   runningSearches: { unit: 'payload searches that run at a time, per process', free: 1, pro: 2, business: 4 },
+  runningStreams: { unit: 'streams of events that are open at a time, per process', free: 2, pro: 10, business: 50 },
 } as const satisfies Record<string, { unit: string } & Record<Plan, number | null>>;
 
 export type LimitName = keyof typeof LIMITS;

@@ -215,7 +215,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const search = () =>
     deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
   const { events, ...found } = await (isQuick ? read() : search());
-  ctx.body = partAnswer(events.map(show), found, query);
+  ctx.body = partAnswer(events.map(showEvent), found, query);
 }
 
 /** Turns parsed `eventFilterParams` into a filter. */
@@ -230,7 +230,7 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
   const event = await requireEvent(ctx, deps);
   ctx.body = {
-    ...show(event),
+    ...showEvent(event),
     ...(query.includePayload && viewPayload(await requirePayload(deps, event.id))),
     ...(query.includeDeliveries && {
       deliveries: await showDeliveries(
@@ -313,7 +313,8 @@ export function payloadExpired(eventId: string): ApiError {
   );
 }
 
-function show(event: EventRecord) {
+/** An event as lists show it. */
+export function showEvent(event: EventRecord) {
   return {
     id: event.id,
     sourceId: event.sourceId,

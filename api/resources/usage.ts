@@ -105,6 +105,7 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
     runningReplays,
     runningImports: deps.requests.running(id, 'runningImports'),
     runningSearches: deps.requests.running(id, 'runningSearches'),
+    runningStreams: deps.requests.running(id, 'runningStreams'),
   };
   const shown = LIMIT_NAMES.map((name) => [
     name,

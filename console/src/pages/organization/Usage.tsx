@@ -28,6 +28,7 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   requestsPerMinute: 'Requests a minute, to one API process',
   runningImports: 'Imports at a time, in one API process',
   runningSearches: 'Searches of payloads at a time, in one API process',
+  runningStreams: 'Streams of events at a time, in one API process',
 };
 
 interface Row {
