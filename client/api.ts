@@ -357,7 +357,7 @@ export type ErrorDetail = {
 };
 
 /** A limit of the organization. */
-export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches';
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams';
 
 export type Source = {
   id: string;
@@ -431,7 +431,7 @@ export type Refusal = {
   refusedAt: Timestamp;
   cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
   /** The limit of the organization that it was about. */
-  limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+  limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams' | null;
   /** That the sender was answered. */
   status: number;
   /** What the sender was told. */
@@ -457,7 +457,7 @@ export type RefusalCounts = {
   causes: Array<{
     cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
     /** The limit of the organization that it was about. */
-    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams' | null;
     count: number;
     lastAt: Timestamp;
   }>;
@@ -466,7 +466,7 @@ export type RefusalCounts = {
     start: Timestamp;
     cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
     /** The limit of the organization that it was about. */
-    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | null;
+    limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams' | null;
     count: number;
   }>;
 };
@@ -1712,6 +1712,13 @@ export type Usage = {
       used: number | null;
       unit: string;
     };
+    runningStreams: {
+      /** Null: no limit. */
+      limit: number | null;
+      /** Null where there is nothing to count. */
+      used: number | null;
+      unit: string;
+    };
   };
   /** The calendar month so far (UTC). */
   month: {
@@ -2937,6 +2944,14 @@ export interface Operations {
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<EventTimeline>;
+  /** Follow events as they arrive */
+  streamEvents(input?: {
+    sourceId?: string;
+    /** Whether a route took it. */
+    routed?: boolean;
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+  }, options?: CallOptions): Promise<RawAnswer>;
   /** Replay an event */
   replayEvent(input: {
     /** The organization of the key; `GET /api/auth/me` tells it. */
@@ -3497,6 +3512,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   deleteEvent: 'DELETE /api/organizations/{orgId}/events/{id}',
   getEventPayload: 'GET /api/organizations/{orgId}/events/{id}/payload',
   getEventTimeline: 'GET /api/organizations/{orgId}/events/{id}/timeline',
+  streamEvents: 'GET /api/organizations/{orgId}/events/stream',
   replayEvent: 'POST /api/organizations/{orgId}/events/{id}/replay',
   replayEvents: 'POST /api/organizations/{orgId}/events/bulk/replay',
   createEventReplay: 'POST /api/organizations/{orgId}/events/replay',

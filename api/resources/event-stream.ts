@@ -121,7 +121,9 @@ async function* follow(next: Next, { deps, signal, isBehind }: Following): Async
 async function nextFrames(next: Next, { log }: Pick<ApiDeps, 'log'>): Promise<string | null> {
   try {
     const { events, isCut } = await next();
-    const frames = events.map((event) => `id: ${event.id}\nevent: event\ndata: ${JSON.stringify(showEvent(event))}\n\n`);
+    const frames = events.map(
+      (event) => `id: ${event.id}\nevent: event\ndata: ${JSON.stringify(showEvent(event))}\n\n`,
+    );
     return (isCut ? GAP : '') + frames.join('');
   } catch (error) {
     throttled(log).warn({ cause: causeOf(error) }, 'a stream of events ends: they could not be read');

@@ -49,7 +49,9 @@ class Stream {
 }
 
 const frameOf = (block: string): Frame =>
-  Object.fromEntries(block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]));
+  Object.fromEntries(
+    block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 2)]),
+  );
 
 describe('A stream of events', () => {
   let own: TestOrganization;
@@ -125,7 +127,10 @@ describe('A stream of events', () => {
     const asked = (headers: Record<string, string>) => new Stream().open(own, '', headers);
     for (const Accept of ['application/json', '*/*']) {
       const refused = await asked({ Accept });
-      expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([406, 'NOT_ACCEPTABLE']);
+      expect([refused.status, ((await refused.json()) as { code: string }).code]).to.deep.equal([
+        406,
+        'NOT_ACCEPTABLE',
+      ]);
     }
     const unknown = await asked({ 'Last-Event-ID': 'yesterday' });
     expect(unknown.status).to.equal(400);
