@@ -3,7 +3,7 @@
 import Koa from 'koa';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
-import { bodyRooms } from './body-memory-budget.ts';
+import { bodyMemory } from './body-memory-budget.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
 import { mountConsole } from './console/serve.ts';
 import { mountSignIn } from './console/sign-in.ts';
@@ -57,7 +57,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
   app.use(renderErrors(deps.log));
   app.use(
-    bodyRooms(
+    bodyMemory(
       {
         maxBytes: deps.settings.HOOKYARD_MAX_BUFFERED_BYTES,
         maxRequestsPerSource: deps.settings.HOOKYARD_MAX_REQUESTS_PER_SOURCE,

@@ -114,7 +114,7 @@ function holdersOf({ client, source, organization }: Sender): Holder[] {
  * Middleware: gives every request its budget, and releases it when the request has been handled.
  * @param minBodyRate bytes per second in which bodies must arrive
  */
-export function bodyRooms(limits: RoomLimits, minBodyRate: number): (ctx: AppContext, next: Next) => Promise<void> {
+export function bodyMemory(limits: RoomLimits, minBodyRate: number): (ctx: AppContext, next: Next) => Promise<void> {
   const open = createBodyMemoryBudgets(limits);
   return async (ctx, next) => {
     const room = open();

@@ -40,7 +40,7 @@ export function noteSecretRead(ctx: Context, id: string): void {
   ctx.state.deed?.recordIds.push(id);
 }
 
-/** Names the records that the request is about, besides that of its path; called again, for another try, it names them anew. */
+/** Names the records that the request is about, besides that of its path; called again, for another try, it names them again. */
 export function noteRecords(ctx: { state: ApiState }, ids: readonly (string | null)[]): void {
   if (ctx.state.deed) ctx.state.deed.recordIds = ids.filter(isSomeId);
 }

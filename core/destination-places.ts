@@ -1,6 +1,6 @@
 // The places of this process at each destination: how many attempts may be under way there, and how many are.
 //
-// What it promises: whoever takes a place counts until it leaves, first attempts and retries alike; `limitOf` is this process's
+// What it promises: what takes a place counts until it leaves, first attempts and retries alike; `limitOf` is this process's
 // share of what all workers together may have (concurrency-limit.ts, and the destination's own maximum); a lower limit ends nothing
 // that is under way. It costs memory only, and nothing per delivery in the database.
 //

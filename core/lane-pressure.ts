@@ -14,7 +14,7 @@ import type { Lane } from './lane.ts';
 export interface StartSample {
   /** Of a monotonic clock, ms. */
   atMs: number;
-  /** First attempts that became due in the last second, whoever makes them. */
+  /** First attempts that became due in the last second, in whichever lane. */
   duePerSecond: number;
   /** Workflows whose first attempt has begun in the last second. */
   begunPerSecond: number;

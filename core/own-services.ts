@@ -7,7 +7,7 @@ const THIS_MACHINE = 'localhost';
 const POSTGRES_PORT = 5432;
 const TEMPORAL_PORT = 7233;
 const WEB_PORTS: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
-// A mail server listens on several, and takes its commands from whoever connects.
+// A mail server listens on several, and takes its commands from anyone who connects.
 const MAIL_PORTS = [25, 465, 587];
 
 type Settled = Pick<

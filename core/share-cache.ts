@@ -1,4 +1,4 @@
-// A cache of limited weight that owners share: whoever holds the most loses entries first, so one owner's many entries do not evict
+// A cache of limited weight that owners share: the owner that holds the most loses entries first, so one owner's many entries do not evict
 // those of the others.
 
 interface Entry<Value> {

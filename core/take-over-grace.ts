@@ -1,7 +1,7 @@
 // What a relay may take from others whose lease has run out (db/hot-path/relay-leases.ts).
 //
 // What kept a relay from renewing its own lease may have kept others from it: the database was away or read-only, the machine or all of its
-// processes stood still. They live, and may hold results of attempts that are not recorded yet: whoever takes their deliveries over
+// processes stood still. They live, and may hold results of attempts that are not recorded yet: a process that takes their deliveries over
 // sends those again. So they get time to renew, those that are known to live more than others.
 
 /** `none`: of nobody; `ended`: of relays whose process is gone, as far as that can be known; `expired`: of all whose lease has run out. */

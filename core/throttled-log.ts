@@ -23,7 +23,7 @@ interface Line {
 
 type Written = Pick<Log, 'warn' | 'error'>;
 
-// Lines of one process are repeats of each other whoever writes them, and share one bound.
+// Lines of one process are repeats of each other, no matter which module writes them, and share one bound.
 const made = new WeakMap<Written, ThrottledLog>();
 
 /** The throttled form of a logger: the same one for each call. */

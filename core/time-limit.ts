@@ -12,7 +12,7 @@ const caller = new Script('run()');
 const idle = (): void => undefined;
 const context = createContext({ run: idle });
 
-// The engine measures time on the clock, also while other programs run; work that got too little processor time begins anew, with as
+// The engine measures time on the clock, also while other programs run; work that got too little processor time starts over, with as
 // much more time as it was kept from the processor.
 const MAX_TRIES = 3;
 const MAX_STRETCH = 4;

@@ -89,7 +89,7 @@ export type ApiKey = InferEntity<typeof ApiKey>;
 export interface IdempotencyKeyRule {
   header?: string;
   jsonPath?: string;
-  /** The signature itself: whoever sends a captured request again is told of the first one. */
+  /** The signature itself: who sends a captured request again is told of the first one. */
   signature?: true;
   windowSeconds: number;
 }

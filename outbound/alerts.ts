@@ -1,4 +1,4 @@
-// Sends messages to channels of alerts: by HTTP through the address guard, whoever chose the address, and by mail.
+// Sends messages to channels of alerts: by HTTP through the address guard, no matter who chose the address, and by mail.
 // Rules: ALR-10, ALR-13, ALR-17.
 import type { ChannelConfig, OpenChannel } from '../core/alerts/channel.ts';
 import { alertMail } from '../core/alerts/mail.ts';

@@ -8,7 +8,7 @@ export const mailgun: Provider = {
   secret: { is: 'the HTTP webhook signing key' },
   eventType: { payload: 'event-data.event' },
   eventId: { payload: 'event-data.id' },
-  // Its id is not signed: whoever captured a webhook could send it again with another.
+  // Its id is not signed: who captured a webhook could send it again with another.
   dedup: { signature: true },
   handshakes: [],
   instructions:

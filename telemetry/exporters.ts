@@ -1,4 +1,4 @@
-// Where the metrics go: to whoever scrapes them, and by OTLP when the standard variables of OpenTelemetry say so.
+// Where the metrics go: to what scrapes them, and by OTLP when the standard variables of OpenTelemetry say so.
 import { PrometheusSerializer } from '@opentelemetry/exporter-prometheus';
 import {
   MeterProvider,

@@ -1,4 +1,4 @@
-// Whether this worker can start deliveries, for the probes of whoever runs it.
+// Whether this worker can start deliveries, for the probes of its operators.
 import type { NativeConnection } from '@temporalio/worker';
 import { CachedProbe, UNREACHABLE } from '../core/cached-probe.ts';
 import { sizeOf } from '../core/positions.ts';

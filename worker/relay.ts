@@ -3,7 +3,7 @@
 // rest.
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import { causeOf } from '../core/log-cause.ts';
-import { AdaptiveRest, PollLoop } from '../core/poll-loop.ts';
+import { PollLoop } from '../core/poll-loop.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { BackgroundTasks, oneAtATime } from './background-tasks.ts';
@@ -12,22 +12,12 @@ import { InFlight } from './in-flight.ts';
 import { createOutboxVacuum } from './outbox-vacuum.ts';
 import { lookAfterOverdue } from './overdue.ts';
 import { createPacing } from './pacing.ts';
+import { RelayRests } from './relay-rests.ts';
 import { runRound } from './relay-round.ts';
 import type { Shards } from './shards.ts';
 import { createStartPolicies } from './start-policies.ts';
 import { createStarts, type StartsDeps } from './starts.ts';
 
-// Rests double from the first to the second while there is nothing to start, ms. Nudges never cut them below the first: with
-// every destination full, the relay would keep making empty claims.
-const MIN_REST_MS = 5;
-const MAX_REST_MS = 100;
-// Rest of a quiet relay that has started all there was, ms. The next delivery comes with a notification, and a claim before it finds
-// nothing: at 100 deliveries a second there would be as many of these as of others. A notification that is lost costs this rest.
-const AWAITING_NEWS_MS = 25;
-// Notifications arrive, when one did in this time. Where a pooler does not pass them on, they never do.
-const NEWS_ARRIVE_MS = 1000;
-// Rest after an error of the database or of Temporal.
-const ERROR_REST_MS = 1000;
 // A relay with this many recent starts claims in groups after its rests, and is not woken for every commit. Deliveries that wait
 // for a slow destination do not count: they would make others wait for the rests.
 const BUSY_IN_FLIGHT = 10;
@@ -91,7 +81,7 @@ export function startRelay(deps: RelayDeps): Relay {
   const starts = createStarts({ ...deps, inFlight, freePlace, background });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
   const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning }));
-  const rests = new AdaptiveRest(MIN_REST_MS, MAX_REST_MS);
+  const rests = new RelayRests();
   const isBusy = () => inFlight.recentlyStarted >= BUSY_IN_FLIGHT;
   const claims = createClaims({
     hotPool,
@@ -104,7 +94,6 @@ export function startRelay(deps: RelayDeps): Relay {
   const policiesOf = createStartPolicies(hotPool);
   const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, places, starts, background, isBusy };
 
-  let nudgedAt = Number.NEGATIVE_INFINITY;
   const isDone = () =>
     !isBusy() &&
     !claims.midRound &&
@@ -115,14 +104,12 @@ export function startRelay(deps: RelayDeps): Relay {
   const loop = new PollLoop({
     async round() {
       background.run(checkOverdue());
-      const found = await runRound(round);
-      const awaitsNews = found && performance.now() - nudgedAt < NEWS_ARRIVE_MS && isDone();
-      return awaitsNews ? { ms: AWAITING_NEWS_MS, nudgedMs: MIN_REST_MS } : rests.after(found);
+      return rests.after(await runRound(round), isDone);
     },
     heedsNudges: () => !isBusy(),
     onError(error) {
       throttled(log).warn({ cause: causeOf(error) }, 'the relay waits: its last round failed');
-      return rests.afterError(ERROR_REST_MS);
+      return rests.afterError();
     },
   });
 
@@ -133,7 +120,7 @@ export function startRelay(deps: RelayDeps): Relay {
 
   return {
     nudge() {
-      nudgedAt = performance.now();
+      rests.nudged();
       loop.nudge();
     },
     answered(deliveryId) {

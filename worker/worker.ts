@@ -10,7 +10,7 @@ import { systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { type ActivityDeps, createActivities } from '../activities/index.ts';
-import { BodyRoom } from '../activities/attempt/body-room.ts';
+import { PayloadMemory } from '../activities/attempt/payload-memory.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { orEnd } from '../activities/attempt/or-end.ts';
 import { startParking } from '../activities/parking.ts';
@@ -152,7 +152,7 @@ export async function runWorker(
     pendingOpenings: new PendingOpenings(),
     isSuspended: suspensions.has,
     contexts: createContextLoader(hotPool),
-    bodies: new BodyRoom(LARGE_BODY_BYTES, BODY_WAIT_MS, alone),
+    bodies: new PayloadMemory(LARGE_BODY_BYTES, BODY_WAIT_MS, alone),
     configs,
     places,
     hasPlace: (deliveryId) => relay?.hasPlace(deliveryId) ?? false,

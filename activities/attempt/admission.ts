@@ -9,7 +9,7 @@ import { isBlocked } from '../../db/circuits/pauses.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import type { BodyShare } from './body-room.ts';
+import type { BodyShare } from './payload-memory.ts';
 import type { AttemptDeps } from './deps.ts';
 import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
 import type { Place } from './place.ts';
@@ -29,7 +29,7 @@ const PAYLOAD_REMOVED: Ending = {
 };
 
 // When there may be memory for its payload.
-const BODY_ROOM_MS = 10_000;
+const PAYLOAD_MEMORY_MS = 10_000;
 // How long an attempt waits until PostgreSQL has recorded the failures that may open its circuit, and when it comes back after that.
 const OPENING_WAIT_MS = 2000;
 const OPENING_PAUSE_MS = 1000;
@@ -69,7 +69,7 @@ export async function admit(
   const { destination } = required;
   // Before it takes a place at its destination, which others could use meanwhile.
   if (context.isBodyApart && !(await bodyShare.take(context.organizationId, context.payloadSize ?? 0))) {
-    return awaitBodyRoom(deps, context, lane);
+    return awaitPayloadMemory(deps, context, lane);
   }
   const waiting = await place.take(destination, context);
   if (waiting) return waiting;
@@ -84,15 +84,15 @@ export async function admit(
 }
 
 /** The delivery waits outside of this process, where it holds no place that others need. It is no failed attempt. */
-async function awaitBodyRoom(
+async function awaitPayloadMemory(
   { pool, log }: AttemptDeps,
   { organizationId, deliveryId, eventId, payloadSize }: AttemptContext,
   lane: Lane,
 ): Promise<AttemptOutcome> {
-  await postponeDelivery(pool, deliveryId, BODY_ROOM_MS, lane === 'workflow');
-  const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: BODY_ROOM_MS };
+  await postponeDelivery(pool, deliveryId, PAYLOAD_MEMORY_MS, lane === 'workflow');
+  const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
   log.info(facts, 'not attempted: large payloads of the organization take all memory that it may have');
-  return { status: 'deferred', waitMs: BODY_ROOM_MS, for: 'places' };
+  return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'places' };
 }
 
 export function routeOf({ configs }: AttemptDeps, context: AttemptContext): Promise<RouteConfig | null> {

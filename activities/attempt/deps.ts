@@ -7,7 +7,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { ConfigCache } from '../config-cache.ts';
-import type { BodyRoom } from './body-room.ts';
+import type { PayloadMemory } from './payload-memory.ts';
 import type { PendingOpenings } from './pending-openings.ts';
 import type { ContextLoader, ResultRecorder } from './results.ts';
 
@@ -16,7 +16,7 @@ export interface AttemptDeps {
   /** Loads deliveries in groups; undefined for one that does not exist. */
   contexts: ContextLoader;
   /** The memory for large payloads. */
-  bodies: BodyRoom;
+  bodies: PayloadMemory;
   configs: ConfigCache;
   transforms: Transforms;
   sender: Sender;

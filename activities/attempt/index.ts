@@ -3,7 +3,7 @@
 import type { Lane } from '../../core/lane.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { admit, awaitOpening, type Held, RELOAD, routeOf } from './admission.ts';
-import { BodyShare } from './body-room.ts';
+import { BodyShare } from './payload-memory.ts';
 import type { AttemptDeps } from './deps.ts';
 import { Place } from './place.ts';
 import { awaitEarlier, record } from './record.ts';

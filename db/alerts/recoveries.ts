@@ -30,7 +30,7 @@ export async function noteArrived(db: Queryable, channel: { id: string; organiza
 // The parameters in the order of the text.
 const OVER = recovery(['?', '?', '?']);
 
-/** A channel is set anew, or is about to be deleted: that it failed is over. */
+/** A channel has new settings, or is about to be deleted: that it failed is over. */
 export async function noteOver(em: EntityManager, channel: { id: string; organizationId: string }): Promise<void> {
   await em.execute(OVER, [newId('alm'), channel.organizationId, channel.id]);
 }

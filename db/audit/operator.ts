@@ -1,4 +1,4 @@
-// The operator in the audit log: whoever runs a command on the database itself.
+// The operator in the audit log: a person who runs a command on the database itself.
 import { hostname, userInfo } from 'node:os';
 import { withLastStep } from '../last-step.ts';
 import type { Pool } from '../connections/pool.ts';

@@ -18,7 +18,7 @@ export interface Claim extends Asked {
 /** Where a sweep through the queue begins. */
 export const QUEUE_START: Place = { askAt: new Date(0), organizationId: '', address: '' };
 
-// A stranger's address is asked for by whoever writes it into a route. So an organization sends about this many such mails an hour,
+// A stranger's address is asked for by anyone who writes it into a route. So an organization sends about this many such mails an hour,
 // and one address gets a few a day from all organizations together.
 const PER_ORGANIZATION_AND_HOUR = 30;
 // One round reads at most so many due rows, and compares at most so many with the limit of their address.

@@ -1,4 +1,4 @@
-// Hookyard's own services as addresses that no destination may reach: whoever speaks to Temporal or PostgreSQL acts on every
+// Hookyard's own services as addresses that no destination may reach: who speaks to Temporal or PostgreSQL acts on every
 // organization. An entry of HOOKYARD_DELIVERY_ALLOW does not open them.
 // Rules: DLV-36.
 import { isIP } from 'node:net';

@@ -1,7 +1,7 @@
 // The memory for the large payloads of attempts, with real deliveries: organizations share it, and it is given back whatever happens.
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { BodyRoom } from '../../activities/attempt/body-room.ts';
+import { PayloadMemory } from '../../activities/attempt/payload-memory.ts';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
 import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
@@ -52,7 +52,7 @@ describe('large payloads of attempts', function () {
   /** What a worker process has, and the payloads that it has loaded. */
   function worker(limit: number, waitMs: number) {
     const loader = createContextLoader(pool);
-    const bodies = new BodyRoom(limit, waitMs, () => false);
+    const bodies = new PayloadMemory(limit, waitMs, () => false);
     const loaded: string[] = [];
     const deps: AttemptDeps = {
       ...shared,

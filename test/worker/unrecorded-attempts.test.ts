@@ -8,7 +8,7 @@ import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/inde
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import { createSender } from '../../outbound/http/sender.ts';
-import { BodyRoom } from '../../activities/attempt/body-room.ts';
+import { PayloadMemory } from '../../activities/attempt/payload-memory.ts';
 import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
 import { recordAttempt } from '../../activities/attempt/record-later.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
@@ -42,7 +42,7 @@ describe('an attempt whose result the database does not take', () => {
       transforms: createTransforms(1, unlimited),
       configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
       contexts: createContextLoader(pool),
-      bodies: new BodyRoom(268_435_456, 5000, () => false),
+      bodies: new PayloadMemory(268_435_456, 5000, () => false),
     };
   });
   after(async () => {

@@ -12,7 +12,7 @@ interface Waiter {
   go: (leave: Leave) => void;
 }
 
-export class BodyRoom {
+export class PayloadMemory {
   readonly #limit: number;
   readonly #waitMs: number;
   readonly #alone: () => boolean;
@@ -101,10 +101,10 @@ export class BodyRoom {
 
 /** The room that one attempt has for its payload. */
 export class BodyShare {
-  readonly #room: BodyRoom;
+  readonly #room: PayloadMemory;
   #leave: Leave | null = null;
 
-  constructor(room: BodyRoom) {
+  constructor(room: PayloadMemory) {
     this.#room = room;
   }
 

@@ -1,0 +1,37 @@
+// How long a relay rests between its rounds.
+import { AdaptiveRest, type Rest } from '../core/poll-loop.ts';
+
+// Rests double from the first to the second while there is nothing to start, ms. Nudges never cut them below the first: with
+// every destination full, the relay would keep making empty claims.
+const MIN_REST_MS = 5;
+const MAX_REST_MS = 100;
+// Rest of a quiet relay that has started all there was, ms. The next delivery comes with a notification, and a claim before it finds
+// nothing: at 100 deliveries a second there would be as many of these as of others. A notification that is lost costs this rest.
+const AWAITING_NEWS_MS = 25;
+// Notifications arrive, when one did in this time. Where a pooler does not pass them on, they never do.
+const NEWS_ARRIVE_MS = 1000;
+// Rest after an error of the database or of Temporal.
+const ERROR_REST_MS = 1000;
+
+export class RelayRests {
+  readonly #rests = new AdaptiveRest(MIN_REST_MS, MAX_REST_MS);
+  #nudgedAt = Number.NEGATIVE_INFINITY;
+
+  /** A notification came: there may be new deliveries. */
+  nudged(): void {
+    this.#nudgedAt = performance.now();
+  }
+
+  /**
+   * @param found whether the round found something to do
+   * @param isDone whether it has started all there was
+   */
+  after(found: boolean, isDone: () => boolean): Rest {
+    const awaitsNews = found && performance.now() - this.#nudgedAt < NEWS_ARRIVE_MS && isDone();
+    return awaitsNews ? { ms: AWAITING_NEWS_MS, nudgedMs: MIN_REST_MS } : this.#rests.after(found);
+  }
+
+  afterError(): Rest {
+    return this.#rests.afterError(ERROR_REST_MS);
+  }
+}
