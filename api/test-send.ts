@@ -67,6 +67,7 @@ function buildTestRequest(
     event: {
       id: newId('evt'),
       headers: { 'Content-Type': 'application/json' },
+      address: { path: '', query: '' },
       body: Buffer.from(JSON.stringify(payload)),
     },
     delivery: { id: newId('dlv') },

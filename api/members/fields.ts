@@ -95,6 +95,18 @@ export const forwardHeaders = z
     examples: [null],
   });
 
+export const forwardQuery = z.boolean().meta({
+  description:
+    "Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels.",
+  examples: [false],
+});
+
+export const forwardPath = z.boolean().meta({
+  description:
+    'Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`.',
+  examples: [false],
+});
+
 const MAX_DELAY_MS = 86_400_000;
 const delay = z
   .int()

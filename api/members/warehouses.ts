@@ -101,6 +101,8 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
   method: onlyShown(destinationMembers.method),
   headers: onlyShown(destinationMembers.headers),
   forwardHeaders: onlyShown(destinationMembers.forwardHeaders),
+  forwardQuery: onlyShown(destinationMembers.forwardQuery),
+  forwardPath: onlyShown(destinationMembers.forwardPath),
   authType: onlyShown(destinationMembers.authType),
   authConfig: { ...onlyShown(destinationMembers.authConfig), isSealed: true },
   signingSecret: { ...onlyShown(destinationMembers.signingSecret), isSealed: true },

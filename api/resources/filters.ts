@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
+import { MAX_PATH_LENGTH } from '../../core/ingest-path.ts';
 import { Filter } from '../../db/entities.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
@@ -26,6 +27,7 @@ const testSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
+  path: z.string().max(MAX_PATH_LENGTH).optional(),
   method: z.string().max(20).optional(),
 });
 const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
@@ -132,6 +134,7 @@ async function tryOut(
   const result = await inThreads(() => deps.compute.tryFilter(organizationId(ctx), trial));
   if (!result.ok) throw invalid('conditions', `are too much for this sample: ${result.problem}`, 'INVALID_FILTER');
   return {
+    path: sample.path ?? '',
     matches: result.matches,
     conditions: given.map(({ field: path, operator }, index) => ({
       field: path,

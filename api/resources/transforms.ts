@@ -2,6 +2,7 @@
 // Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
+import { MAX_PATH_LENGTH } from '../../core/ingest-path.ts';
 import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
@@ -25,6 +26,7 @@ import { NamedRecords } from './named-records.ts';
 const sampleSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
+  path: z.string().max(MAX_PATH_LENGTH).optional(),
   query: z.string().max(8192).optional(),
   method: z.enum(METHODS).optional(),
 });
@@ -179,6 +181,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     return { success: false, error: { message, line, column }, outputContentType: null, durationMs };
   }
   const { body, isText, contentType } = result.output;
+    path: sample.path ?? '',
   const text = Buffer.from(body).toString();
   return { success: true, output: isText ? text : parseExact(text), outputContentType: contentType, durationMs };
 }

@@ -30,6 +30,8 @@ interface DestinationOptions {
   header?: string[];
   bearer?: string;
   maxRetries?: string;
+  forwardQuery?: boolean;
+  forwardPath?: boolean;
   enable?: boolean;
   disable?: boolean;
   data?: string;
@@ -128,11 +130,15 @@ function withDestinationOptions(command: Command): Command {
     .option('--method <method>', 'POST, PUT or PATCH (POST)')
     .option('--header <"Name: value">', 'sent with every delivery; may be repeated, replaces all', collect)
     .option('--bearer <token>', 'sent as Authorization: Bearer; @file reads a file')
-    .option('--max-retries <n>', 'after the first attempt (5)');
+    .option('--max-retries <n>', 'after the first attempt (5)')
+    .option('--forward-query', 'the query of a webhook travels to it')
+    .option('--no-forward-query')
+    .option('--forward-path', 'so does the path below the address of the source')
+    .option('--no-forward-path');
 }
 
 function bodyOf(options: DestinationOptions): Record<string, unknown> {
-  const { slug, method, header } = options;
+  const { slug, method, header, forwardQuery, forwardPath } = options;
   const token = secretOf(options.bearer);
   const maxRetries = integer(options.maxRetries, '--max-retries');
   return {
@@ -149,6 +155,7 @@ function headersOf(lines: string[]): Record<string, string> {
       const colon = line.indexOf(':');
       if (colon < 1) throw usage(`--header must be "Name: value", not "${line}"`);
       return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
+    ...given({ forwardQuery, forwardPath }),
     }),
   );
 }

@@ -18,6 +18,7 @@ interface SourceOptions {
   confirmSubscriptions?: boolean;
   secret?: string;
   signatureHeader?: string;
+  allowPaths?: boolean;
   enable?: boolean;
   disable?: boolean;
   data?: string;
@@ -120,11 +121,13 @@ function withSourceOptions(command: Command): Command {
     .option('--verify-token <token>', 'the second secret of providers that have one; @file reads a file')
     .option('--confirm-subscriptions', 'of providers that send an address to confirm a subscription: open it')
     .option('--secret <secret>', 'that signs them; @file reads a file')
-    .option('--signature-header <name>', 'of hmac: the header that holds the signature');
+    .option('--signature-header <name>', 'of hmac: the header that holds the signature')
+    .option('--allow-paths', 'take webhooks at paths below its address, too')
+    .option('--no-allow-paths');
 }
 
 function bodyOf(options: SourceOptions): Record<string, unknown> {
-  const { name, description, verify, provider, confirmSubscriptions, signatureHeader: header } = options;
+  const { name, description, verify, provider, confirmSubscriptions, signatureHeader: header, allowPaths } = options;
   if (!verify && !provider && options.secret) throw usage('--secret needs --verify or --provider');
   if (!provider && confirmSubscriptions) throw usage('--confirm-subscriptions needs --provider');
   if (!verify && header) throw usage('--signature-header needs --verify');
@@ -132,6 +135,6 @@ function bodyOf(options: SourceOptions): Record<string, unknown> {
   const verifyToken = secretOf(options.verifyToken);
   const ofProvider = provider ? given({ secret, verifyToken, confirmSubscriptions }) : undefined;
   const verificationConfig = verify ? given({ type: verify, secret, header }) : ofProvider;
-  const members = given({ name, description, provider, verificationConfig, enabled: enabledOf(options) });
+  const members = given({ name, description, provider, verificationConfig, allowPaths, enabled: enabledOf(options) });
   return { ...dataOf(options.data), ...members };
 }

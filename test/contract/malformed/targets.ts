@@ -15,6 +15,7 @@ const retryPolicy = { maxRetries: 1, initialDelay: 1, maxDelay: 1, backoffMultip
 const destination = {
   ...{ name: 'D', url: 'https://d.example', type: 'http', method: 'POST', headers: { 'X-A': '1' }, timeoutMs: 1000 },
   forwardHeaders: ['X-B'],
+  ...{ forwardQuery: true, forwardPath: false },
   ...{
     authType: 'bearer',
     authConfig: { token: 'token' },
@@ -33,7 +34,7 @@ const organizationDestination = {
   enabled: true,
 };
 const source = {
-  ...{ name: 'S', slug: 's', description: 'd', enabled: true },
+  ...{ name: 'S', slug: 's', description: 'd', enabled: true, allowPaths: false },
   ...{
     verificationConfig: { type: 'github', secret: 'shared with github' },
     idempotencyKey: { header: 'X-Id', windowSeconds: 60 },

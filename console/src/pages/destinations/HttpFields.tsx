@@ -2,7 +2,7 @@
 import { Button, Group, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { copy } from '../../components/CopyMenu.tsx';
-import { PairsField, WholeField } from '../../forms/fields.tsx';
+import { FlagField, PairsField, WholeField } from '../../forms/fields.tsx';
 import { newSigningSecret } from '../../signing-secret.ts';
 import { Secrets } from './Secrets.tsx';
 import { AUTH_TYPES, CREDENTIALS, type DestinationValues } from './values.ts';
@@ -45,6 +45,17 @@ export function HttpFields({ form, isNew }: Props) {
           {...form.getInputProps('forwardedNames')}
         />
       )}
+      <FlagField
+        form={form}
+        path="forwardQuery"
+        label="The query of a webhook is added to the address"
+        description="A parameter that the address has keeps its value."
+      />
+      <FlagField
+        form={form}
+        path="forwardPath"
+        label="The path of a webhook below its source is added to the address"
+      />
       <Attempts form={form} />
     </>
   );
