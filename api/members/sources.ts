@@ -164,6 +164,8 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
 export const sourceDefaults = defaultsOf(sourceMembers);
 
 export const createSourceSchema = z.object(createShape(sourceMembers));
+/** The slug is that of the path. */
+export const putSourceSchema = createSourceSchema.extend({ slug: createSourceSchema.shape.slug.optional() });
 export const updateSourceSchema = z.object(updateShape(sourceMembers));
 export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Source' });
 
@@ -182,7 +184,10 @@ const providerConfig = z
   })
   .meta({ id: 'ProviderConfig', description: 'With a `provider`.' });
 
-/** The body of a create, its verification described in full. */
-export const createSourceBody = createSourceSchema.extend({
+const verificationInFull = {
   verificationConfig: z.union([newVerificationConfigSchema, providerConfig]).nullable().optional(),
-});
+};
+
+/** The body of a create, its verification described in full. */
+export const createSourceBody = createSourceSchema.extend(verificationInFull);
+export const putSourceBody = putSourceSchema.extend(verificationInFull);

@@ -46,6 +46,7 @@ import {
   updateDestination,
 } from './destination-record.ts';
 import { showDestination } from './destination-view.ts';
+import { putDestinationOperation } from './destination-put.ts';
 import {
   changedWarehouse,
   isWarehouse,
@@ -115,7 +116,8 @@ const testResult = z
 
 const base = '/api/destinations';
 const common = { tag: 'Destinations', idOf: ['dst', 'dst_wh'] } as const;
-const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 403: [NO_CODE], 409: ['DUPLICATE_SLUG'] };
+const refusedPut = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 403: [NO_CODE] };
+const refused = { ...refusedPut, 409: ['DUPLICATE_SLUG'] };
 
 export const destinationOperations: Operation[] = [
   {
@@ -197,6 +199,10 @@ export const destinationOperations: Operation[] = [
     answer: { status: 200, description: 'The destination as it is now.', schema: destinationAnswer },
     errors: refused,
   },
+  putDestinationOperation(
+    { ...common, base, body: createBody, answer: destinationAnswer, errors: refusedPut },
+    newRecord,
+  ),
   {
     ...common,
     method: 'delete',

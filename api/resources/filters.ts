@@ -64,6 +64,7 @@ export const filterOperations: Operation[] = [
       },
       run: create,
     },
+    put,
     update: { body: { schema: updateFilterSchema, examples: { logic: { logic: 'OR' } } }, run: update },
     refusal: 'INVALID_FILTER',
     alsoLeadsTo: 'testFilter',
@@ -100,6 +101,11 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   await filters.create(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
 }
 
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, createFilterSchema);
+  await filters.put(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
+}
+
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   await filters.update(ctx, deps, await parseBody(ctx, updateFilterSchema));
 }
@@ -128,13 +134,13 @@ async function tryOut(
     logic: how,
     method: (sample.method ?? 'POST').toUpperCase(),
     headers: Object.fromEntries(headers),
+    path: sample.path ?? '',
     query: new URLSearchParams(sample.query ?? '').toString(),
     payload: sample.payload,
   };
   const result = await inThreads(() => deps.compute.tryFilter(organizationId(ctx), trial));
   if (!result.ok) throw invalid('conditions', `are too much for this sample: ${result.problem}`, 'INVALID_FILTER');
   return {
-    path: sample.path ?? '',
     matches: result.matches,
     conditions: given.map(({ field: path, operator }, index) => ({
       field: path,

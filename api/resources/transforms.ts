@@ -86,6 +86,7 @@ export const transformOperations: Operation[] = [
       },
       run: create,
     },
+    put,
     update: {
       body: { schema: updateTransformSchema, examples: { code: { code: '{ "number": payload.order.id }' } } },
       run: update,
@@ -127,10 +128,21 @@ export const transformOperations: Operation[] = [
 ];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { body, own } = await goodTransform(ctx, deps);
+  await transforms.create(ctx, deps, body, own);
+}
+
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { body, own } = await goodTransform(ctx, deps);
+  await transforms.put(ctx, deps, body, own);
+}
+
+/** The body of a create. @throws ApiError 400 when its code does not compile */
+async function goodTransform(ctx: Context, deps: ApiDeps) {
   const body = await parseBody(ctx, createTransformSchema);
   const { type, code, outputContentType = transformDefaults.outputContentType } = body;
   await requireGoodCode(ctx, deps, { type, code });
-  await transforms.create(ctx, deps, body, { type, code, outputContentType });
+  return { body, own: { type, code, outputContentType } };
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -169,6 +181,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     id: newId('evt'),
     source: 'test',
     method: sample.method ?? 'POST',
+    path: sample.path ?? '',
     query: sample.query ?? '',
     headers: { 'content-type': 'application/json', ...sample.headers },
     body: Buffer.from(JSON.stringify(sample.payload ?? null)),
@@ -181,7 +194,6 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     return { success: false, error: { message, line, column }, outputContentType: null, durationMs };
   }
   const { body, isText, contentType } = result.output;
-    path: sample.path ?? '',
   const text = Buffer.from(body).toString();
   return { success: true, output: isText ? text : parseExact(text), outputContentType: contentType, durationMs };
 }

@@ -37,6 +37,7 @@ interface DestinationOptions {
   data?: string;
 }
 type CreateBody = Parameters<Client['createDestination']>[0]['body'];
+type PutBody = Parameters<Client['putDestination']>[0]['body'];
 type UpdateBody = Parameters<Client['updateDestination']>[0]['body'];
 
 export function addDestinations(program: Command): void {
@@ -82,6 +83,16 @@ export function addDestinations(program: Command): void {
       const body = { ...bodyOf(options), ...given({ name: options.name, url: options.targetUrl }) };
       const id = await findDestination(context.client, name);
       showRecord(context, await context.client.updateDestination({ id, body: body as UpdateBody }));
+    });
+  withDestinationOptions(destinations.command('apply <slug> [url]'))
+    .description('create it, or make it exactly what you give: what you leave out goes back to its default')
+    .option('--name <name>', 'for people; the slug when not given')
+    .option('--type <type>', 'as of create; it cannot be changed')
+    .action(async (slug: string, url: string | undefined, options: DestinationOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { name: slug, ...bodyOf(options), ...given({ url, type: options.type, name: options.name }) };
+      const destination = await context.client.putDestination({ slug, body: body as PutBody });
+      showDone(context, destination, `${destination.name} is as given (${destination.id})`);
     });
   addPauses(destinations, {
     kind: 'destination',
@@ -144,6 +155,7 @@ function bodyOf(options: DestinationOptions): Record<string, unknown> {
   return {
     ...dataOf(options.data),
     ...given({ slug, method, headers: header && headersOf(header), enabled: enabledOf(options) }),
+    ...given({ forwardQuery, forwardPath }),
     ...(token !== undefined && { authType: 'bearer', authConfig: { token } }),
     ...(maxRetries !== undefined && { retryPolicy: { maxRetries } }),
   };
@@ -155,7 +167,6 @@ function headersOf(lines: string[]): Record<string, string> {
       const colon = line.indexOf(':');
       if (colon < 1) throw usage(`--header must be "Name: value", not "${line}"`);
       return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
-    ...given({ forwardQuery, forwardPath }),
     }),
   );
 }

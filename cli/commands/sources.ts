@@ -24,6 +24,7 @@ interface SourceOptions {
   data?: string;
 }
 type CreateBody = Parameters<Client['createSource']>[0]['body'];
+type PutBody = Parameters<Client['putSource']>[0]['body'];
 type UpdateBody = Parameters<Client['updateSource']>[0]['body'];
 
 export function addSources(program: Command): void {
@@ -64,6 +65,14 @@ export function addSources(program: Command): void {
       const body = bodyOf(options) as UpdateBody;
       const { id } = await findSource(context.client, slug);
       showRecord(context, await context.client.updateSource({ id, body }));
+    });
+  withSourceOptions(sources.command('apply <slug>'))
+    .description('create it, or make it exactly what you give: what you leave out goes back to its default')
+    .action(async (slug: string, options: SourceOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { name: slug, ...bodyOf(options) } as PutBody;
+      const source = await context.client.putSource({ slug, body });
+      showDone(context, source, `${source.slug} is as given, at ${source.webhookUrl} (${source.id})`);
     });
   sources
     .command('delete <source>')
