@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { isNeverForwarded } from '../../core/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/headers.ts';
+import { pathProblem } from '../../core/ingest-path.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../core/http-url.ts';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
 import { refuse } from '../validation.ts';
@@ -99,6 +100,12 @@ export const forwardQuery = z.boolean().meta({
   description:
     "Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels.",
   examples: [false],
+});
+
+/** As what follows a source in the address of a webhook. */
+export const receivedPath = z.string().superRefine((path, context) => {
+  const problem = path.startsWith('/') || path === '' ? pathProblem(path) : 'must begin with a slash';
+  if (problem !== null) refuse(context, undefined, problem);
 });
 
 export const forwardPath = z.boolean().meta({
