@@ -17,10 +17,7 @@ interface TestWebhook {
 
 export interface TestSender {
   /** Sends one test webhook; errors are part of the result. */
-  send(
-    destination: OutboundInput['destination'] & { id: string },
-    webhook: TestWebhook,
-  ): Promise<TestResult>;
+  send(destination: OutboundInput['destination'] & { id: string }, webhook: TestWebhook): Promise<TestResult>;
 }
 
 export type TestResult =

@@ -2066,6 +2066,7 @@ export interface Operations {
   putSource(input: {
     /** The organization of the key; `GET /api/auth/me` tells it. */
     orgId?: string;
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: {
       name: string;
@@ -2075,26 +2076,8 @@ export interface Operations {
       /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
       provider?: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
       verificationConfig?: {
-        type: 'github';
-        secret: string;
-      } | {
-        type: 'stripe';
-        secret: string;
-      } | {
-        type: 'slack';
-        secret: string;
-      } | {
-        type: 'hmac';
-        secret: string;
-        header: string;
-        algorithm?: 'sha1' | 'sha256' | 'sha512';
-        encoding?: 'hex' | 'base64';
-        prefix?: string;
-        timestampHeader?: string;
-        timestampSeparator?: string;
-      } | {
-        type: 'none';
-      } | ProviderConfig | null;
+        type?: string;
+      } | null;
       /** By what a repeated webhook is known, and for how long. */
       idempotencyKey?: {
         header?: string;
@@ -2317,6 +2300,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the destination of a slug */
   putDestination(input: {
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: {
       name: string;
@@ -2414,6 +2398,10 @@ export interface Operations {
     id: string;
     body?: {
       payload?: Record<string, unknown>;
+      /** As below a source: added to `url` with `forwardPath`. */
+      path?: string;
+      /** Added to that of `url` with `forwardQuery`. */
+      query?: string;
     };
   }, options?: CallOptions): Promise<TestResult>;
   /** List a warehouse's batches */
@@ -2944,6 +2932,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the filter of a slug */
   putFilter(input: {
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: {
       name: string;
@@ -3026,6 +3015,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the transform of a slug */
   putTransform(input: {
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: {
       name: string;
@@ -3106,6 +3096,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the schema of a slug */
   putSchema(input: {
+    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: {
       name: string;

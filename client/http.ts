@@ -79,7 +79,9 @@ export async function send(settings: Settings, call: Call, options: CallOptions 
 
 function isRepeatable({ status, code }: HookyardError, { method }: Call, { ifMatch }: CallOptions): boolean {
   if (status === 429 || status === 503 || code === 'IDEMPOTENCY_KEY_IN_USE') return true;
-  return code === 'UNREACHABLE' && (method === 'GET' || method === 'POST' || (method === 'PUT' && ifMatch === undefined));
+  return (
+    code === 'UNREACHABLE' && (method === 'GET' || method === 'POST' || (method === 'PUT' && ifMatch === undefined))
+  );
 }
 
 /** Half to all of 0.5, 1, 2, ... s, so that clients that failed together do not come back together. */

@@ -184,10 +184,7 @@ const providerConfig = z
   })
   .meta({ id: 'ProviderConfig', description: 'With a `provider`.' });
 
-const verificationInFull = {
-  verificationConfig: z.union([newVerificationConfigSchema, providerConfig]).nullable().optional(),
-};
-
 /** The body of a create, its verification described in full. */
-export const createSourceBody = createSourceSchema.extend(verificationInFull);
-export const putSourceBody = putSourceSchema.extend(verificationInFull);
+export const createSourceBody = createSourceSchema.extend({
+  verificationConfig: z.union([newVerificationConfigSchema, providerConfig]).nullable().optional(),
+});

@@ -58,3 +58,26 @@ export async function putBySlug<Entity>(
 }
 
 const isOvertaken = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code;
+
+/**
+ * The members that differ from the stored ones. PostgreSQL keeps the members of JSON in an order of its own, in which what is sent once
+ * more would look changed.
+ */
+export function changedMembers<Members extends object>(stored: object, members: Members): Partial<Members> {
+  const before = stored as Record<string, unknown>;
+  const changed = Object.entries(members).filter(([name, value]) => canonical(before[name]) !== canonical(value));
+  return Object.fromEntries(changed) as Partial<Members>;
+}
+
+/** As JSON with sorted members; what is not there is null. */
+function canonical(value: unknown): string {
+  const sorted = (_name: string, each: unknown) =>
+    isPlainObject(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : each;
+  return JSON.stringify(value, sorted) ?? 'null';
+}
+
+/** Numbers that no double prints are objects, too (core/numbers). */
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;

@@ -18,7 +18,7 @@ import type { Operation } from '../operation.ts';
 import { requireWanted } from '../preconditions.ts';
 import { findDestination } from '../records.ts';
 import { check } from '../validation.ts';
-import { putBySlug, slugOf } from './by-slug.ts';
+import { changedMembers, putBySlug, slugOf } from './by-slug.ts';
 import {
   changedDestination,
   type DestinationChange,
@@ -78,7 +78,7 @@ function replace(ctx: Context, deps: ApiDeps, id: string, body: unknown): Promis
     const stored = await findDestination(em, id, undefined, 'lock');
     requireWanted(ctx, 'destination', stored);
     if (type !== stored.type) throw invalid('type', UNCHANGEABLE);
-    em.assign(stored, replaced(ctx, deps, stored, body));
+    em.assign(stored, changedMembers(stored, replaced(ctx, deps, stored, body)));
     await refuseOwnUrl(em, deps, stored);
     return stored;
   });

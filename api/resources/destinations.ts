@@ -45,13 +45,7 @@ import {
 import { showDestination } from './destination-view.ts';
 import { putDestinationOperation } from './destination-put.ts';
 import { testDestinationOperation } from './destination-test.ts';
-import {
-  changedWarehouse,
-  isWarehouse,
-  newWarehouse,
-  refuseConfig,
-  requireR2Keys,
-} from './destination-warehouse.ts';
+import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, requireR2Keys } from './destination-warehouse.ts';
 
 const summary = z.discriminatedUnion('type', [httpSummary, warehouseSummary]).meta({ id: 'DestinationSummary' });
 const destinationAnswer = z

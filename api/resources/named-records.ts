@@ -18,7 +18,7 @@ import { containsPattern, textParam } from '../query.ts';
 import { requireWanted, tell } from '../preconditions.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import { putBySlug, slugOf } from './by-slug.ts';
+import { changedMembers, putBySlug, slugOf } from './by-slug.ts';
 import { type RouteReference, requireUnused, routeCounts } from './route-references.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
@@ -188,7 +188,8 @@ export class NamedRecords<Own extends object> {
         entityManager(ctx, deps).transactional(async (em) => {
           const stored = await this.#findIn(em, id, 'lock');
           requireWanted(ctx, this.#kind.kind, stored);
-          em.assign<Named>(stored, { name, description, ...own }, { mergeObjectProperties: false });
+          const changed = changedMembers(stored, { name, description, ...own });
+          em.assign<Named>(stored, changed, { mergeObjectProperties: false });
           return stored;
         }),
     });

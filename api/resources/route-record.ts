@@ -13,6 +13,7 @@ import * as field from '../members/fields.ts';
 import { oneFilter, type RouteInput, routeDefaults, type updateRouteSchema } from '../members/routes.ts';
 import { requireNoVersion, requireWanted } from '../preconditions.ts';
 import { findRoute } from '../records.ts';
+import { changedMembers } from './by-slug.ts';
 import { refuseOwnAddress } from './own-addresses.ts';
 import { requireRecipients } from './notification-recipients.ts';
 import { requireReferences } from './route-references.ts';
@@ -81,7 +82,7 @@ async function replace(ctx: Context, deps: ApiDeps, em: EntityManager, id: strin
   const stored = await findRoute(em, id, 'lock');
   requireWanted(ctx, 'route', stored);
   if (stored.sourceId !== sourceId) throw unchangeableSource();
-  em.assign(stored, { ...routeDefaults, ...oneFilter(field.sent(members)) });
+  em.assign(stored, changedMembers(stored, { ...routeDefaults, ...oneFilter(field.sent(members)) }));
   await requireReferences(em, stored);
   await checkDestinations(em, deps, stored);
   await checkDuplicate(em, stored);

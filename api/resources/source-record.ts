@@ -11,6 +11,7 @@ import { requireRecordRoom } from '../limits.ts';
 import { type createSourceSchema, sourceDefaults } from '../members/sources.ts';
 import { requireWanted } from '../preconditions.ts';
 import { findSource, violates } from '../records.ts';
+import { changedMembers } from './by-slug.ts';
 import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
 import { newVerification, replacedVerification } from './source-verification.ts';
 import { tokenColumns } from './source-tokens.ts';
@@ -57,7 +58,8 @@ export function replaceSource(
     const stored = await findSource(em, id, 'lock');
     requireWanted(ctx, 'source', stored);
     const verified = replacedVerification(deps, stored, provider, config);
-    em.assign(stored, { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified });
+    const columns = { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified };
+    em.assign(stored, changedMembers(stored, columns));
     requireSignature(stored.idempotencyKey, stored);
     requireGuarded(stored);
     requireUntold(stored);

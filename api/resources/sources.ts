@@ -12,7 +12,6 @@ import * as field from '../members/fields.ts';
 import {
   createSourceBody,
   createSourceSchema,
-  putSourceBody,
   putSourceSchema,
   sourceAnswer,
   sourceMembers,
@@ -134,7 +133,7 @@ export const sourceOperations: Operation[] = [
     description:
       'The source becomes what a create would make of the body: what is left out goes back to its default. A secret that is left out of a `verificationConfig` of the same type stays; so does the token of the address, unless `ingestToken` is `none`.',
     body: {
-      schema: putSourceBody,
+      schema: putSourceSchema,
       examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },
     },
     answer: {

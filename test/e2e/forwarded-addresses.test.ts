@@ -95,7 +95,7 @@ describe('addresses of webhooks @lanes', () => {
     const secret = 'a secret of many letters';
     const { source } = await records.pipe(endpoint.url, {
       source: {
-        ...{ ...PATHS, ingestToken: 'optional', provider: 'salesforce' },
+        ...{ ...PATHS, ingestToken: 'optional', provider: 'azure-event-grid' },
         verificationConfig: { secret },
       },
       destination: TAKES_BOTH,
