@@ -2333,51 +2333,10 @@ export interface Operations {
       retryPolicy?: RetryPolicyInput;
     } | {
       name: string;
-      type: 's3';
+      type: 's3' | 'r2' | 'gcs' | 'azure_blob';
       enabled?: boolean;
-      config: S3Config;
-      fieldMapping?: Array<{
-        source: string;
-        target: string;
-        type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
-        default?: string;
-      }> | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
-      description?: string | null;
-    } | {
-      name: string;
-      type: 'r2';
-      enabled?: boolean;
-      config: R2Config;
-      fieldMapping?: Array<{
-        source: string;
-        target: string;
-        type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
-        default?: string;
-      }> | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
-      description?: string | null;
-    } | {
-      name: string;
-      type: 'gcs';
-      enabled?: boolean;
-      config: GcsConfig;
-      fieldMapping?: Array<{
-        source: string;
-        target: string;
-        type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
-        default?: string;
-      }> | null;
-      /** Unique in the organization; stands for the id in export files. */
-      slug?: string;
-      description?: string | null;
-    } | {
-      name: string;
-      type: 'azure_blob';
-      enabled?: boolean;
-      config: AzureBlobConfig;
+      /** The whole config; a secret that is left out, or sent back masked, is kept. */
+      config: Record<string, unknown>;
       fieldMapping?: Array<{
         source: string;
         target: string;

@@ -173,6 +173,15 @@ export const updateWarehouseBody = updateWarehouseSchema.extend({
   fieldMapping: mapping,
 });
 
+/** Its secret may be left out, or sent masked. */
+export const putWarehouseBody = updateWarehouseBody.extend({
+  ...createWarehouseSchema.pick({ name: true, type: true }).shape,
+  config: z.record(z.string(), z.unknown()).meta({
+    description: 'The whole config; a secret that is left out, or sent back masked, is kept.',
+    examples: [{ bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }],
+  }),
+});
+
 export const warehouseExample = {
   name: 'Data lake',
   type: 's3',

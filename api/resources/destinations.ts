@@ -21,6 +21,7 @@ import { listOf } from '../members/values.ts';
 import {
   createWarehouseBodies,
   createWarehouseSchema,
+  putWarehouseBody,
   updateWarehouseBody,
   updateWarehouseSchema,
   warehouseDestination,
@@ -52,6 +53,7 @@ const destinationAnswer = z
   .discriminatedUnion('type', [httpDestination, warehouseDestination])
   .meta({ id: 'Destination' });
 const createBody = z.union([createHttpBody, ...createWarehouseBodies]);
+const putBody = z.union([createHttpBody, putWarehouseBody]);
 const updateBody = z.union([updateDestinationSchema, updateWarehouseBody]);
 
 const base = '/api/destinations';
@@ -139,10 +141,7 @@ export const destinationOperations: Operation[] = [
     answer: { status: 200, description: 'The destination as it is now.', schema: destinationAnswer },
     errors: refused,
   },
-  putDestinationOperation(
-    { ...common, base, body: createBody, answer: destinationAnswer, errors: refusedPut },
-    newRecord,
-  ),
+  putDestinationOperation({ ...common, base, body: putBody, answer: destinationAnswer, errors: refusedPut }, newRecord),
   {
     ...common,
     method: 'delete',
