@@ -48,14 +48,10 @@ export function HttpFields({ form, isNew }: Props) {
       <FlagField
         form={form}
         path="forwardQuery"
-        label="The query of a webhook is added to the address"
-        description="A parameter that the address has keeps its value."
+        label="It gets the query of a webhook too"
+        description="Added to where it is; a parameter that it has itself keeps its value."
       />
-      <FlagField
-        form={form}
-        path="forwardPath"
-        label="The path of a webhook below its source is added to the address"
-      />
+      <FlagField form={form} path="forwardPath" label="It gets the path of a webhook below its source too" />
       <Attempts form={form} />
     </>
   );
