@@ -17,8 +17,8 @@ import type { Pool } from '../db/connections/pool.ts';
 export type { RouteConfig };
 
 export interface DestinationConfig extends OpenDestination {
-  /** Whether its deliveries come back to this installation as webhooks. */
-  leadsHere: boolean;
+  /** Whether what is sent to this address of it comes back to this installation as a webhook. */
+  leadsHere: (url: string) => boolean;
 }
 
 const MAX_CACHED = 10_000;
@@ -45,7 +45,10 @@ export function createConfigCache(
   return {
     destination: byVersion(maxRecords, async (organizationId, id) => {
       const row = await loadDestination(pool, organizationId, id);
-      return row && { ...openSecrets(row, secretBox), leadsHere: isOwnAddress(row.url) };
+      if (row === null) return null;
+      // Of all deliveries to which it adds nothing.
+      const itself = isOwnAddress(row.url);
+      return { ...openSecrets(row, secretBox), leadsHere: (url) => (url === row.url ? itself : isOwnAddress(url)) };
     }),
     route: byVersion(maxRecords, (organizationId, id) => loadRoute(pool, organizationId, id)),
     transform: byVersion(maxRecords, (organizationId, id) => loadTransform(pool, organizationId, id)),

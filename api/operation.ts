@@ -59,6 +59,8 @@ export interface RequestBody {
 export interface Answer {
   status: 200 | 201 | 204;
   description: string;
+  /** What a 201 with the same body says: the record was made. */
+  ofNew?: string;
   /** Of a JSON answer; other answers set `content`. */
   schema?: z.ZodType;
   content?: ZodOpenApiResponseObject['content'];

@@ -17,6 +17,13 @@ export function tell(ctx: Context, { version }: Pick<Versioned, 'version'>): voi
   ctx.set('ETag', `"${version}"`);
 }
 
+/** Call it when there is no record. @throws ApiError 412 when `If-Match` names a version of it */
+export function requireNoVersion(ctx: Context, kind: string, name: string): void {
+  if (ctx.req.headers['if-match'] === undefined) return;
+  const message = `There is no ${kind} ${name}, so it is at no version that If-Match could name, and nothing was changed: leave the header out to create it`;
+  throw new ApiError(412, 'PRECONDITION_FAILED', message);
+}
+
 /**
  * Call it with the record as it is under its lock.
  * @throws ApiError 412 when `If-Match` names other versions only

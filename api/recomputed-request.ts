@@ -1,9 +1,10 @@
 // The request of an attempt, made again of the event and of the records as they are now: transforms are functions of the event, so the
 // same records make the same request. The workers' code does it (outbound/), in the threads and budgets of the API.
 // Rules: DLV-40 to DLV-43.
+import { deliveryUrl } from '../core/delivery-url.ts';
 import { isId } from '../core/ids.ts';
 import { loadDestination, loadTransform, type OpenDestination, openSecrets } from '../db/hot-path/attempt-config.ts';
-import { type AttemptContext, loadAttempts } from '../db/hot-path/load-attempts.ts';
+import { type AttemptContext, loadAttempts, receivedAddress } from '../db/hot-path/load-attempts.ts';
 import type { DeliveryRecord } from '../db/history/deliveries.ts';
 import { buildOutboundRequest } from '../outbound/http/outbound-request.ts';
 import { type EventContent, type EventFacts, transformContent } from '../outbound/transforms/content.ts';
@@ -32,7 +33,10 @@ export interface Problem {
 export const problem = (code: ProblemCode, message: string = PROBLEMS[code]) => ({ problem: { code, message } });
 
 /** The delivery that a request is of. */
-type Sent = Pick<AttemptContext, 'deliveryId' | 'eventId' | 'traceparent' | 'originalDestinationId' | 'failoverReason'>;
+type Sent = Pick<
+  AttemptContext,
+  'deliveryId' | 'eventId' | 'eventPath' | 'eventQuery' | 'traceparent' | 'originalDestinationId' | 'failoverReason'
+>;
 
 export interface Recomputed {
   destination: OpenDestination;
@@ -80,6 +84,11 @@ export async function contentOf(
   return 'problem' in content ? problem('TRANSFORM_FAILED', content.problem.detail) : content;
 }
 
+/** The address that attempts have with these records. */
+export function requestUrl({ destination, context }: Pick<Recomputed, 'destination' | 'context'>): string {
+  return deliveryUrl(destination, receivedAddress(context));
+}
+
 /** The headers that this attempt has with these records, secrets masked. */
 export function maskedHeaders(
   { settings }: Pick<ApiDeps, 'settings'>,
@@ -91,7 +100,7 @@ export function maskedHeaders(
   try {
     const request = buildOutboundRequest({
       destination,
-      event: { id: context.eventId, ...content },
+      event: { id: context.eventId, address: receivedAddress(context), ...content },
       delivery: { id: context.deliveryId },
       attempt,
       source: { slug: sourceSlug },

@@ -1,18 +1,23 @@
 // Test deliveries to a destination.
 // Rules: ERR-06, DEST-44 to DEST-46.
 
+import type { ReceivedAddress } from '../core/delivery-url.ts';
 import { newId } from '../core/ids.ts';
 import { isSuccess } from '../core/response-check.ts';
 import { MissingCredentialsError } from '../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundInput, type OutboundRequest } from '../outbound/http/outbound-request.ts';
 import type { Sender } from '../outbound/http/sender.ts';
 
+/** What it sends, as if it had come in. */
+interface TestWebhook {
+  /** Undefined: a sample. */
+  payload: Record<string, unknown> | undefined;
+  address: ReceivedAddress;
+}
+
 export interface TestSender {
   /** Sends one test webhook; errors are part of the result. */
-  send(
-    destination: OutboundInput['destination'] & { id: string },
-    payload?: Record<string, unknown>,
-  ): Promise<TestResult>;
+  send(destination: OutboundInput['destination'] & { id: string }, webhook: TestWebhook): Promise<TestResult>;
 }
 
 export type TestResult =
@@ -36,10 +41,10 @@ export const samplePayload = {
 /** @param options.headerPrefix HOOKYARD_HEADER_PREFIX @param options.version Hookyard's own */
 export function createTestSender(sender: Sender, options: { headerPrefix: string; version: string }): TestSender {
   return {
-    async send(destination, payload = samplePayload) {
+    async send(destination, { payload = samplePayload, address }) {
       let request: OutboundRequest;
       try {
-        request = buildTestRequest(options, destination, payload);
+        request = buildTestRequest(options, destination, { payload, address });
       } catch (error) {
         if (error instanceof MissingCredentialsError) return failure(null, 0, null, error.message);
         throw error;
@@ -59,7 +64,7 @@ export function createTestSender(sender: Sender, options: { headerPrefix: string
 function buildTestRequest(
   options: { headerPrefix: string; version: string },
   destination: OutboundInput['destination'],
-  payload: Record<string, unknown>,
+  { payload, address }: { payload: Record<string, unknown>; address: ReceivedAddress },
 ): OutboundRequest {
   return buildOutboundRequest({
     ...options,
@@ -67,6 +72,7 @@ function buildTestRequest(
     event: {
       id: newId('evt'),
       headers: { 'Content-Type': 'application/json' },
+      address,
       body: Buffer.from(JSON.stringify(payload)),
     },
     delivery: { id: newId('dlv') },

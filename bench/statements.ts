@@ -148,6 +148,7 @@ function newEvent({ organizationId, configVersion, sourceId, routeId, destinatio
     configVersion,
     sourceId,
     method: 'POST',
+    path: '',
     query: '',
     headers: {
       host: 'hooks.example.com',

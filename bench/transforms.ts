@@ -72,6 +72,7 @@ function orderEvent(): TransformEvent {
     id: 'evt_06f3k2v8q0e7',
     source: 'orders',
     method: 'POST',
+    path: '',
     query: '',
     headers: { 'content-type': 'application/json' },
     body: Buffer.from(JSON.stringify({ order: { id: 'ord_4711', currency: 'EUR', lines } })),

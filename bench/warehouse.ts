@@ -163,6 +163,7 @@ function newEvent(line: {
     configVersion,
     sourceId,
     method: 'POST',
+    path: '',
     query: '',
     headers: { 'content-type': 'application/json', 'user-agent': 'bench', 'x-github-event': 'issues' },
     clientAddress: '192.0.2.1',

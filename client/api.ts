@@ -118,7 +118,7 @@ export type AzureBlobConfig = {
 };
 
 export type FilterConditionInput = {
-  /** `payload.<path>`, `headers.<name>`, `query.<name>` or `method` */
+  /** `payload.<path>`, `headers.<name>`, `query.<name>`, `request.path` or `method` */
   field: string;
   operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'matches' | 'exists' | 'not_exists' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'regex' | 'greater_than' | 'less_than';
   value?: unknown;
@@ -138,6 +138,10 @@ export type DestinationImportItem = {
   headers?: Record<string, string>;
   /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
   forwardHeaders?: 'all' | 'none' | Array<string> | null;
+  /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+  forwardQuery?: boolean;
+  /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+  forwardPath?: boolean;
   authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   authConfig?: '***REDACTED***' | Record<string, unknown> | null;
   signingSecret?: string | null;
@@ -386,6 +390,8 @@ export type Source = {
   previousTokenUntil: Timestamp | null;
   /** Whether webhooks without a valid signature are answered as if there were no such source. */
   concealed: boolean;
+  /** Whether it takes webhooks at any path below its address, too. The path is the `path` of the event. */
+  allowPaths: boolean;
   answer: SourceAnswer | null;
   /** The last handshake of the provider that was answered. */
   lastHandshake: {
@@ -429,7 +435,7 @@ export type Pagination = {
 export type Refusal = {
   id: string;
   refusedAt: Timestamp;
-  cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+  cause: 'signature' | 'token' | 'path' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
   /** The limit of the organization that it was about. */
   limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams' | null;
   /** That the sender was answered. */
@@ -455,7 +461,7 @@ export type RefusalCounts = {
   total: number;
   /** The most frequent first. */
   causes: Array<{
-    cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+    cause: 'signature' | 'token' | 'path' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
     /** The limit of the organization that it was about. */
     limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams' | null;
     count: number;
@@ -464,7 +470,7 @@ export type RefusalCounts = {
   /** By hour, or in longer periods by day (UTC), oldest first; without those in which there was none. */
   steps: Array<{
     start: Timestamp;
-    cause: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+    cause: 'signature' | 'token' | 'path' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
     /** The limit of the organization that it was about. */
     limit: 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams' | null;
     count: number;
@@ -593,6 +599,10 @@ export type HttpDestination = {
   headers: Record<string, string>;
   /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
   forwardHeaders: 'all' | 'none' | Array<string> | null;
+  /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+  forwardQuery: boolean;
+  /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+  forwardPath: boolean;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
@@ -650,6 +660,10 @@ export type WarehouseDestination = {
   headers: Record<string, string>;
   /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
   forwardHeaders: 'all' | 'none' | Array<string> | null;
+  /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+  forwardQuery: boolean;
+  /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+  forwardPath: boolean;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** Its secrets are shown as •••• and their last four characters. */
   authConfig: Record<string, string> | null;
@@ -827,7 +841,7 @@ export type Route = {
 export type FilterConditions = Array<FilterCondition>;
 
 export type FilterCondition = {
-  /** `payload.<path>`, `headers.<name>`, `query.<name>` or `method` */
+  /** `payload.<path>`, `headers.<name>`, `query.<name>`, `request.path` or `method` */
   field: string;
   operator: 'equals' | 'not_equals' | 'contains' | 'not_contains' | 'starts_with' | 'ends_with' | 'matches' | 'exists' | 'not_exists' | 'gt' | 'gte' | 'lt' | 'lte' | 'in' | 'not_in' | 'regex' | 'greater_than' | 'less_than';
   value?: unknown;
@@ -935,6 +949,10 @@ export type DestinationExportItem = {
   headers: Record<string, string>;
   /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
   forwardHeaders: 'all' | 'none' | Array<string> | null;
+  /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+  forwardQuery: boolean;
+  /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+  forwardPath: boolean;
   authType: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
   /** In clear only with `includeSensitive=true`. */
   authConfig: '***REDACTED***' | Record<string, string>;
@@ -1133,6 +1151,8 @@ export type Event = {
   /** Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere. */
   routed: boolean;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Below the address of the source, as it was received; empty without one. */
+  path: string;
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
@@ -1168,6 +1188,8 @@ export type EventInFull = {
   /** Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere. */
   routed: boolean;
   method: 'POST' | 'PUT' | 'PATCH';
+  /** Below the address of the source, as it was received; empty without one. */
+  path: string;
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
@@ -1987,6 +2009,8 @@ export interface Operations {
       ingestToken?: 'none' | 'optional' | 'required';
       /** Whether webhooks without a valid signature are answered as if there were no such source. */
       concealed?: boolean;
+      /** Whether it takes webhooks at any path below its address, too. The path is the `path` of the event. */
+      allowPaths?: boolean;
       /** What an accepted webhook is answered, instead of `success` and `eventId`. */
       answer?: {
         status?: number;
@@ -2028,6 +2052,8 @@ export interface Operations {
       ingestToken?: 'none' | 'optional' | 'required';
       /** Whether webhooks without a valid signature are answered as if there were no such source. */
       concealed?: boolean;
+      /** Whether it takes webhooks at any path below its address, too. The path is the `path` of the event. */
+      allowPaths?: boolean;
       /** What an accepted webhook is answered, instead of `success` and `eventId`. */
       answer?: {
         status?: number;
@@ -2043,6 +2069,45 @@ export interface Operations {
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Create or replace the source of a slug */
+  putSource(input: {
+    /** The organization of the key; `GET /api/auth/me` tells it. */
+    orgId?: string;
+    /** Unique in the organization; stands for the id in export files. */
+    slug: string;
+    body: {
+      name: string;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
+      /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
+      provider?: 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom' | null;
+      verificationConfig?: {
+        type?: string;
+      } | null;
+      /** By what a repeated webhook is known, and for how long. */
+      idempotencyKey?: {
+        header?: string;
+        jsonPath?: string;
+        /** By the signature: a captured request that is sent again is a repeat. */
+        signature?: true;
+        windowSeconds: number;
+      } | null;
+      /** Whether the address ends in an unguessable part: never, if the sender likes, or always. */
+      ingestToken?: 'none' | 'optional' | 'required';
+      /** Whether webhooks without a valid signature are answered as if there were no such source. */
+      concealed?: boolean;
+      /** Whether it takes webhooks at any path below its address, too. The path is the `path` of the event. */
+      allowPaths?: boolean;
+      /** What an accepted webhook is answered, instead of `success` and `eventId`. */
+      answer?: {
+        status?: number;
+        body?: string;
+        contentType?: string;
+      } | null;
+      enabled?: boolean;
+    };
+  }, options?: CallOptions): Promise<Source>;
   /** Replace the token of a source's address */
   rotateIngestToken(input: {
     /** The organization of the key; `GET /api/auth/me` tells it. */
@@ -2059,7 +2124,7 @@ export interface Operations {
     page?: number;
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
-    cause?: 'signature' | 'token' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
+    cause?: 'signature' | 'token' | 'path' | 'disabled' | 'suspended' | 'too_large' | 'incomplete' | 'too_slow' | 'limit' | 'unavailable' | 'error';
     /** Of the counts; `24h` by default. */
     period?: '24h' | '7d' | '30d';
     /** Needs the scope `payloads:read`. */
@@ -2111,6 +2176,10 @@ export interface Operations {
       headers?: Record<string, string>;
       /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
       forwardHeaders?: 'all' | 'none' | Array<string> | null;
+      /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+      forwardQuery?: boolean;
+      /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+      forwardPath?: boolean;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -2201,6 +2270,10 @@ export interface Operations {
       headers?: Record<string, string>;
       /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
       forwardHeaders?: 'all' | 'none' | Array<string> | null;
+      /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+      forwardQuery?: boolean;
+      /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+      forwardPath?: boolean;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -2232,6 +2305,56 @@ export interface Operations {
   deleteDestination(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Create or replace the destination of a slug */
+  putDestination(input: {
+    /** Unique in the organization; stands for the id in export files. */
+    slug: string;
+    body: {
+      name: string;
+      /** An http:// or https:// address without credentials; HTTPS is recommended. */
+      url: string;
+      type?: 'http';
+      enabled?: boolean;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
+      method?: 'POST' | 'PUT' | 'PATCH';
+      /** Added to every delivery; replaced as a whole on update. */
+      headers?: Record<string, string>;
+      /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
+      forwardHeaders?: 'all' | 'none' | Array<string> | null;
+      /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+      forwardQuery?: boolean;
+      /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+      forwardPath?: boolean;
+      authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
+      /** What it holds depends on `authType`. */
+      authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
+      signingSecret?: string | null;
+      /** ms */
+      timeoutMs?: number;
+      /** Null: unlimited. */
+      rateLimitPerMinute?: number | null;
+      /** Most attempts at a time. Null: as many as the destination copes with. */
+      maxConcurrency?: number | null;
+      retryPolicy?: RetryPolicyInput;
+    } | {
+      name: string;
+      type: 's3' | 'r2' | 'gcs' | 'azure_blob';
+      enabled?: boolean;
+      /** The whole config; a secret that is left out, or sent back masked, is kept. */
+      config: Record<string, unknown>;
+      fieldMapping?: Array<{
+        source: string;
+        target: string;
+        type: 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+        default?: string;
+      }> | null;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
+    };
+  }, options?: CallOptions): Promise<Destination>;
   /** Get a destination's health */
   getDestinationHealth(input: {
     id: string;
@@ -2241,6 +2364,10 @@ export interface Operations {
     id: string;
     body?: {
       payload?: Record<string, unknown>;
+      /** As below a source: added to `url` with `forwardPath`. */
+      path?: string;
+      /** Added to that of `url` with `forwardQuery`. */
+      query?: string;
     };
   }, options?: CallOptions): Promise<TestResult>;
   /** List a warehouse's batches */
@@ -2288,6 +2415,10 @@ export interface Operations {
       headers?: Record<string, string>;
       /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
       forwardHeaders?: 'all' | 'none' | Array<string> | null;
+      /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+      forwardQuery?: boolean;
+      /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+      forwardPath?: boolean;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       /** What it holds depends on `authType`. */
       authConfig?: NoAuth | BasicAuth | BearerAuth | ApiKeyAuth | CustomHeaderAuth | null;
@@ -2326,6 +2457,10 @@ export interface Operations {
       headers?: Record<string, string>;
       /** Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never. */
       forwardHeaders?: 'all' | 'none' | Array<string> | null;
+      /** Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels. */
+      forwardQuery?: boolean;
+      /** Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`. */
+      forwardPath?: boolean;
       authType?: 'none' | 'basic' | 'bearer' | 'api_key' | 'custom_header';
       authConfig?: Record<string, unknown> | null;
       signingSecret?: string | null;
@@ -2443,6 +2578,42 @@ export interface Operations {
   deleteRoute(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Create or replace the route of a name */
+  putRoute(input: {
+    name: string;
+    body: {
+      name: string;
+      sourceId: string;
+      destinationIds: Array<string>;
+      description?: string | null;
+      transformId?: string | null;
+      filterId?: string | null;
+      schemaId?: string | null;
+      /** Higher values run first. */
+      priority?: number;
+      filterConditions?: Array<FilterConditionInput> | null;
+      /** Whether all conditions must be met, or one. */
+      filterLogic?: 'AND' | 'OR';
+      failoverDestinationIds?: Array<string>;
+      failoverAfterAttempts?: number;
+      circuitCooldownSeconds?: number;
+      circuitFailureThreshold?: number;
+      circuitProbeSuccessThreshold?: number;
+      notifyOnFailure?: boolean;
+      notifyOnSuccess?: boolean;
+      notifyOnRecovery?: boolean;
+      notifyEmails?: string | null;
+      /** What of the destination's answer counts as success; null: any 2xx. */
+      expectedResponse?: {
+        statusCodes?: Array<number>;
+        bodyContains?: string;
+      } | null;
+      lane?: 'adaptive' | 'workflow' | 'express' | null;
+      /** Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks. */
+      allowOwnAddress?: boolean;
+      enabled?: boolean;
+    };
+  }, options?: CallOptions): Promise<Route>;
   /** Get a route's statistics */
   getRouteStatistics(input: {
     period?: '1h' | '24h' | '7d' | '30d';
@@ -2725,12 +2896,27 @@ export interface Operations {
   deleteFilter(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Create or replace the filter of a slug */
+  putFilter(input: {
+    /** Unique in the organization; stands for the id in export files. */
+    slug: string;
+    body: {
+      name: string;
+      conditions: Array<FilterConditionInput>;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
+      /** Whether all conditions must be met, or one. */
+      logic?: 'AND' | 'OR';
+    };
+  }, options?: CallOptions): Promise<Filter>;
   /** Try conditions that are not stored */
   testConditions(input: {
     body: {
       payload?: unknown;
       headers?: Record<string, string>;
       query?: Record<string, string> | string;
+      path?: string;
       method?: string;
       conditions: Array<FilterConditionInput>;
       /** Whether all conditions must be met, or one. */
@@ -2744,6 +2930,7 @@ export interface Operations {
       payload?: unknown;
       headers?: Record<string, string>;
       query?: Record<string, string> | string;
+      path?: string;
       method?: string;
     };
   }, options?: CallOptions): Promise<FilterResult>;
@@ -2792,11 +2979,26 @@ export interface Operations {
   deleteTransform(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Create or replace the transform of a slug */
+  putTransform(input: {
+    /** Unique in the organization; stands for the id in export files. */
+    slug: string;
+    body: {
+      name: string;
+      type: 'jsonata' | 'javascript' | 'liquid';
+      code: string;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
+      outputContentType?: string | null;
+    };
+  }, options?: CallOptions): Promise<Transform>;
   /** Try code that is not stored */
   testCode(input: {
     body: {
       payload?: unknown;
       headers?: Record<string, string>;
+      path?: string;
       query?: string;
       method?: 'POST' | 'PUT' | 'PATCH';
       type: 'jsonata' | 'javascript' | 'liquid';
@@ -2810,6 +3012,7 @@ export interface Operations {
     body?: {
       payload?: unknown;
       headers?: Record<string, string>;
+      path?: string;
       query?: string;
       method?: 'POST' | 'PUT' | 'PATCH';
     };
@@ -2857,6 +3060,19 @@ export interface Operations {
   deleteSchema(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Create or replace the schema of a slug */
+  putSchema(input: {
+    /** Unique in the organization; stands for the id in export files. */
+    slug: string;
+    body: {
+      name: string;
+      /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
+      schema: Record<string, unknown> | boolean;
+      /** Unique in the organization; stands for the id in export files. */
+      slug?: string;
+      description?: string | null;
+    };
+  }, options?: CallOptions): Promise<Schema>;
   /** Try a schema on a payload */
   validatePayload(input: {
     id: string;
@@ -3444,6 +3660,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getSource: 'GET /api/organizations/{orgId}/sources/{id}',
   updateSource: 'PATCH /api/organizations/{orgId}/sources/{id}',
   deleteSource: 'DELETE /api/organizations/{orgId}/sources/{id}',
+  putSource: 'PUT /api/organizations/{orgId}/sources/by-slug/{slug}',
   rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
   listRefusals: 'GET /api/organizations/{orgId}/sources/{id}/refusals',
   listProviders: 'GET /api/providers',
@@ -3452,6 +3669,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getDestination: 'GET /api/destinations/{id}',
   updateDestination: 'PATCH /api/destinations/{id}',
   deleteDestination: 'DELETE /api/destinations/{id}',
+  putDestination: 'PUT /api/destinations/by-slug/{slug}',
   getDestinationHealth: 'GET /api/destinations/{id}/health',
   testDestination: 'POST /api/destinations/{id}/test',
   listBatches: 'GET /api/destinations/{id}/batches',
@@ -3466,6 +3684,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getRoute: 'GET /api/routes/{id}',
   updateRoute: 'PATCH /api/routes/{id}',
   deleteRoute: 'DELETE /api/routes/{id}',
+  putRoute: 'PUT /api/routes/by-name/{name}',
   getRouteStatistics: 'GET /api/routes/{id}/stats',
   getCircuitStatus: 'GET /api/routes/{id}/circuit-status',
   resetCircuit: 'POST /api/routes/{id}/reset-circuit',
@@ -3492,6 +3711,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getFilter: 'GET /api/filters/{id}',
   updateFilter: 'PATCH /api/filters/{id}',
   deleteFilter: 'DELETE /api/filters/{id}',
+  putFilter: 'PUT /api/filters/by-slug/{slug}',
   testConditions: 'POST /api/filters/test',
   testFilter: 'POST /api/filters/{id}/test',
   listTransforms: 'GET /api/transforms',
@@ -3499,6 +3719,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getTransform: 'GET /api/transforms/{id}',
   updateTransform: 'PATCH /api/transforms/{id}',
   deleteTransform: 'DELETE /api/transforms/{id}',
+  putTransform: 'PUT /api/transforms/by-slug/{slug}',
   testCode: 'POST /api/transforms/test',
   testTransform: 'POST /api/transforms/{id}/test',
   listSchemas: 'GET /api/schemas',
@@ -3506,6 +3727,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getSchema: 'GET /api/schemas/{id}',
   updateSchema: 'PATCH /api/schemas/{id}',
   deleteSchema: 'DELETE /api/schemas/{id}',
+  putSchema: 'PUT /api/schemas/by-slug/{slug}',
   validatePayload: 'POST /api/schemas/{id}/validate',
   listEvents: 'GET /api/organizations/{orgId}/events',
   getEvent: 'GET /api/organizations/{orgId}/events/{id}',

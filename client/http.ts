@@ -55,8 +55,8 @@ const FIRST_BACKOFF_MS = 500;
  * none, a `RawAnswer` for other types.
  *
  * Repeated are answers 429 and 503, which say that nothing was done, and a 409 that says that this very POST still runs; of GET
- * and POST also broken connections (a POST carries the same `Idempotency-Key` each time, so it is carried out once). A time-out
- * is not repeated: the caller said how long to wait.
+ * and POST also broken connections (a POST carries the same `Idempotency-Key` each time, so it is carried out once), and of a PUT
+ * without `If-Match`, which changes nothing the second time. A time-out is not repeated: the caller said how long to wait.
  * @throws HookyardError
  */
 export async function send(settings: Settings, call: Call, options: CallOptions = {}): Promise<unknown> {
@@ -66,7 +66,7 @@ export async function send(settings: Settings, call: Call, options: CallOptions 
     try {
       return await sendOnce(settings, call, options, idempotencyKey);
     } catch (error) {
-      if (!(error instanceof HookyardError) || !isRepeatable(error, call.method) || retry >= settings.maxRetries)
+      if (!(error instanceof HookyardError) || !isRepeatable(error, call, options) || retry >= settings.maxRetries)
         throw error;
       const waitMs = error.retryAfterMs ?? backoffMs(retry);
       // A wait that does not fit is the caller's to decide on; half of it would be of no use.
@@ -77,9 +77,11 @@ export async function send(settings: Settings, call: Call, options: CallOptions 
   }
 }
 
-function isRepeatable({ status, code }: HookyardError, method: string): boolean {
+function isRepeatable({ status, code }: HookyardError, { method }: Call, { ifMatch }: CallOptions): boolean {
   if (status === 429 || status === 503 || code === 'IDEMPOTENCY_KEY_IN_USE') return true;
-  return code === 'UNREACHABLE' && (method === 'GET' || method === 'POST');
+  return (
+    code === 'UNREACHABLE' && (method === 'GET' || method === 'POST' || (method === 'PUT' && ifMatch === undefined))
+  );
 }
 
 /** Half to all of 0.5, 1, 2, ... s, so that clients that failed together do not come back together. */

@@ -1,5 +1,5 @@
 // The unguessable part of an ingest address: `/ingest/<organization>/<source>/<token>`.
-// Rules: SRC-31, SRC-33.
+// Rules: SRC-31, SRC-33, SRC-42.
 import { randomBytes } from 'node:crypto';
 import { isSameSecret } from './signatures/index.ts';
 
@@ -12,6 +12,23 @@ const TOKEN_BYTES = 24;
 
 export function newIngestToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
+}
+
+const TOKEN_FORM = /^[A-Za-z0-9_-]{32}$/;
+
+/**
+ * What follows the source in an address: its token, and a path below. Where a token may be left out, a part that looks like one is one:
+ * else a token that is not valid any more would be taken for a path, stored and passed on.
+ * @param below as received, with its first slash; empty: nothing
+ */
+export function readBelow(
+  below: string,
+  rule: IngestTokenRule,
+  allowsPaths: boolean,
+): { token: string | null; path: string } {
+  const [, first = '', path = ''] = /^\/([^/]*)(.*)$/s.exec(below) ?? [];
+  const isToken = rule === 'required' || (rule === 'optional' && (!allowsPaths || TOKEN_FORM.test(first)));
+  return below !== '' && isToken ? { token: first, path } : { token: null, path: below };
 }
 
 /** What a source asks of the address; the token before is valid until a time (ms since 1970). */

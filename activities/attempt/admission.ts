@@ -1,12 +1,13 @@
 // Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
 // circuit or pause blocks it, and its destination has a place and, under a rate limit, a slot.
+import { deliveryUrl } from '../../core/delivery-url.ts';
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked } from '../../db/circuits/pauses.ts';
-import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { BodyShare } from './payload-memory.ts';
@@ -162,7 +163,8 @@ async function requireConfig(
       : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
   if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
   if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
-  if (destination.leadsHere && !(await routeOf(deps, context))?.allowOwnAddress) {
+  const url = deliveryUrl(destination, receivedAddress(context));
+  if (destination.leadsHere(url) && !(await routeOf(deps, context))?.allowOwnAddress) {
     return { ending: 'failed', reason: openError(LEADS_HERE) };
   }
   if (context.sourceSlug === null || context.eventHeaders === null) {

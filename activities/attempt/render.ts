@@ -3,7 +3,7 @@ import { type DescribedError, openError, ownWords } from '../../core/error-summa
 import { issueSubjects } from '../../core/issues.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { Lane } from '../../core/lane.ts';
-import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
+import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import { MissingCredentialsError } from '../../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import { NoTurnError } from '../../outbound/transforms/index.ts';
@@ -55,7 +55,7 @@ export async function renderRequest(
   try {
     return buildOutboundRequest({
       destination,
-      event: { id: context.eventId, headers, body },
+      event: { id: context.eventId, headers, address: receivedAddress(context), body },
       delivery: { id: context.deliveryId },
       attempt,
       source: { slug: sourceSlug },

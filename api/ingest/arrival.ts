@@ -17,7 +17,7 @@ export interface Arrival extends Omit<ReceivedParts, 'body'> {
 /** The path is matched with the form of ingest addresses. @param headers names in lower case */
 export function arrivalOf(
   ctx: Koa.Context,
-  [, organizationSlug = '', sourceSlug = '', token]: RegExpExecArray,
+  [, organizationSlug = '', sourceSlug = '', below = '']: RegExpExecArray,
   headers: Record<string, string>,
   receivedAt: Date,
 ): Arrival {
@@ -25,7 +25,7 @@ export function arrivalOf(
   return {
     organizationSlug,
     sourceSlug,
-    token: token ?? null,
+    below,
     method: ctx.method,
     queryText: ctx.querystring,
     headers,

@@ -10,6 +10,7 @@ import { LoopShare } from '../../core/loop-share.ts';
 import { SchemaCache, type StoredSchema } from '../../core/schemas/cached.ts';
 import { validationSteps } from '../../core/schemas/schema.ts';
 import { type Compute, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
+import { pathBelow } from './address.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -61,7 +62,7 @@ export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
 }
 
 function decideHere(source: SourceRouting, received: Received, budget: Budget, check: SchemaCheck): Decision {
-  const request = metered(received, budget);
+  const request = metered(source, received, budget);
   const passages = source.routes.map(({ gate }) => gate?.pass(request, budget, check) ?? null);
   const path = source.idempotencyKey?.jsonPath;
   const key = path === undefined ? undefined : keyInPayload(request.payload(), path, budget);
@@ -69,10 +70,11 @@ function decideHere(source: SourceRouting, received: Received, budget: Budget, c
 }
 
 /** A webhook whose payload is parsed only while the budget allows it. */
-function metered(received: Received, budget: Budget): GatedRequest {
+function metered(source: SourceRouting, received: Received, budget: Budget): GatedRequest {
   return {
     method: received.method,
     headers: received.headers,
+    path: pathBelow(source, received),
     size: received.size,
     query: () => received.query(),
     payload() {
@@ -104,7 +106,12 @@ async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, 
       organizationId: source.organizationId,
       key: `${source.sourceId}:${source.configVersion}`,
       gates: () => gatesOf(source),
-      request: { method: received.method, headers: received.headers, query: received.queryText },
+      request: {
+        method: received.method,
+        headers: received.headers,
+        path: pathBelow(source, received),
+        query: received.queryText,
+      },
       keyPath: source.idempotencyKey?.jsonPath ?? null,
       body: received.body,
     });

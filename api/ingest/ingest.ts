@@ -44,7 +44,7 @@ import { unavailable } from './unavailable.ts';
 import { confirmed, verifiedSource } from './verified-source.ts';
 import type { WriteOutcome } from './write-group.ts';
 
-const PATH = /^\/ingest\/([^/]+)\/([^/]+)(?:\/([^/]+))?$/;
+const PATH = /^\/ingest\/([^/]+)\/([^/]+)(\/.*)?$/s;
 // Names without a source have one share of the memory together, so that nobody's organization pays for them.
 const NO_ORGANIZATION = '';
 export const INGEST_METHODS: readonly string[] = METHODS;

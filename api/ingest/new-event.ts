@@ -6,6 +6,7 @@ import { newId, shardOf } from '../../core/ids.ts';
 import { hashPayload } from '../../core/payload.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
+import { pathBelow } from './address.ts';
 import { type Decision, hashOfKey } from './gatekeeper.ts';
 import { storedParts } from './provided.ts';
 import type { Received } from './received.ts';
@@ -29,6 +30,7 @@ export function newEvent(
     configVersion: source.configVersion,
     sourceId: source.sourceId,
     method: received.method,
+    path: pathBelow(source, received),
     query: queryText,
     headers,
     clientAddress: received.clientAddress,

@@ -3,12 +3,13 @@
 // Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled and badly
 // signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole body, hashes it once,
 // and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not whether it is disabled.
-// Rules: INGEST-05 to INGEST-07, INGEST-22.
+// Rules: INGEST-05 to INGEST-07, INGEST-22, INGEST-25.
 import { createHmac, randomBytes } from 'node:crypto';
-import { isIngestAddress } from '../../core/ingest-token.ts';
+import { pathProblem } from '../../core/ingest-path.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
 import { ApiError, suspended } from '../errors.ts';
+import { addressProblem, pathBelow } from './address.ts';
 import { judgeProvided, type Judging } from './provided.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
@@ -18,7 +19,7 @@ export type Verdict =
   /** It is no webhook: a provider asks whether this is an address of the owner. */
   | { kind: 'handshake'; source: SourceRouting; reply: Reply }
   /** `cause`: what it lacks, which the answer may conceal; null where the answer says why. */
-  | { kind: 'refused'; error: ApiError; cause: 'token' | 'signature' | null };
+  | { kind: 'refused'; error: ApiError; cause: 'token' | 'path' | 'signature' | null };
 
 /** Of whom the provider of a source is asked for keys. */
 export type JudgingFor = Pick<Judging, 'baseUrl'> & { keysFor: (source: SourceRouting) => Judging['keys'] };
@@ -33,7 +34,9 @@ export async function judge(
   { baseUrl, keysFor }: JudgingFor,
 ): Promise<Verdict> {
   const nowMs = received.receivedAt.getTime();
-  if (source === null || !isIngestAddress(source.tokens, received.token, nowMs)) return notFound(received);
+  if (source === null) return notFound(received, 'token');
+  const wrong = addressProblem(source, received, nowMs);
+  if (wrong !== null) return notFound(received, wrong);
   const { provided } = source;
   const outcome =
     provided &&
@@ -46,9 +49,13 @@ export async function judge(
     return error === null ? { ...outcome, source } : { kind: 'refused', error, cause: null };
   }
   const verification = outcome === null ? verify(source, received, nowMs) : outcome.verification;
-  if (!verification.valid) return source.concealed ? notFound(received, verification) : badSignature(verification);
+  if (!verification.valid) {
+    return source.concealed ? notFound(received, 'signature', verification) : badSignature(verification);
+  }
   const closed = closedBy(source, received.sourceSlug);
   if (closed !== null) return { kind: 'refused', error: closed, cause: null };
+  const problem = pathProblem(pathBelow(source, received));
+  if (problem !== null) return { kind: 'refused', error: badPath(problem), cause: 'path' };
   return { kind: 'accepted', source, mac: verification.mac };
 }
 
@@ -73,13 +80,15 @@ export function asksForProof({ tokens, verification }: SourceRouting): boolean {
   return tokens.rule === 'required' || verification.type !== 'none';
 }
 
+type Named = Pick<Received, 'organizationSlug' | 'sourceSlug' | 'below'>;
+
 /** 404: no source by this name, or one that must look so. */
-export function unknownSource({ organizationSlug, sourceSlug }: Pick<Received, 'organizationSlug' | 'sourceSlug'>) {
-  return new ApiError(
-    404,
-    'RESOURCE_NOT_FOUND',
-    `No source receives webhooks at /ingest/${organizationSlug}/${sourceSlug}; send to the webhookUrl of a source`,
-  );
+export function unknownSource({ organizationSlug, sourceSlug, below }: Named) {
+  const at = `/ingest/${organizationSlug}/${sourceSlug}`;
+  const message = below.includes('/', 1)
+    ? `No source receives webhooks at this path below ${at}; send to the webhookUrl of a source, or set its allowPaths`
+    : `No source receives webhooks at ${at}; send to the webhookUrl of a source`;
+  return new ApiError(404, 'RESOURCE_NOT_FOUND', message);
 }
 
 /** Why a source takes nothing from anyone; null when it does. */
@@ -94,10 +103,19 @@ function badSignature({ reason }: { reason: string }): Verdict {
   return { kind: 'refused', error, cause: 'signature' };
 }
 
+function badPath(problem: string): ApiError {
+  const message = `The path below the address of the source ${problem}; nothing was stored`;
+  return new ApiError(400, 'INVALID_PATH', message);
+}
+
 const NO_KEY = randomBytes(32);
 
-function notFound(received: Received, verification?: Verification & { valid: false }): Verdict {
+function notFound(
+  received: Received,
+  cause: 'token' | 'path' | 'signature',
+  verification?: Verification & { valid: false },
+): Verdict {
   // A large body takes milliseconds to hash, which would tell a source that verifies from one that does not exist.
   if (!verification?.hashed) createHmac('sha256', NO_KEY).update(received.body).digest();
-  return { kind: 'refused', error: unknownSource(received), cause: verification ? 'signature' : 'token' };
+  return { kind: 'refused', error: unknownSource(received), cause };
 }

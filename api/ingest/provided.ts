@@ -48,15 +48,14 @@ export async function judgeProvided(
 const refused = (reason: string): Outcome => ({ kind: 'verified', verification: { valid: false, reason } });
 
 function requestOf(received: Received, baseUrl: string): ProviderRequest {
-  const { organizationSlug, sourceSlug, token, method, headers, body, queryText } = received;
+  const { organizationSlug, sourceSlug, below, method, headers, body, queryText } = received;
   return {
     ...{ method, headers, body },
     nowMs: received.receivedAt.getTime(),
     query: () => received.query(),
     isRepeated: (name) => received.isRepeated(name),
     parsed: (parse) => received.parsed(parse),
-    url: () =>
-      `${baseUrl}/ingest/${organizationSlug}/${sourceSlug}${token === null ? '' : `/${token}`}${queryText && `?${queryText}`}`,
+    url: () => `${baseUrl}/ingest/${organizationSlug}/${sourceSlug}${below}${queryText && `?${queryText}`}`,
   };
 }
 

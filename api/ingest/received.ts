@@ -7,8 +7,8 @@ import { viewPayload } from '../../core/payload.ts';
 export interface ReceivedParts {
   organizationSlug: string;
   sourceSlug: string;
-  /** The unguessable part of the address; null without one. */
-  token: string | null;
+  /** What follows the source in the address, token and path, with its first slash; empty: nothing. */
+  below: string;
   method: string;
   /** As in the address, without the question mark. */
   queryText: string;
@@ -22,7 +22,7 @@ export interface ReceivedParts {
   receivedAt: Date;
 }
 
-export class Received implements GatedRequest {
+export class Received implements Omit<GatedRequest, 'path'> {
   /**
    * The id of its event: the same one however often the webhook is routed and stored again. When it is unknown whether an attempt
    * to store it succeeded, the primary key decides.
@@ -30,7 +30,7 @@ export class Received implements GatedRequest {
   readonly eventId: string;
   readonly organizationSlug: string;
   readonly sourceSlug: string;
-  readonly token: string | null;
+  readonly below: string;
   readonly method: string;
   readonly queryText: string;
   readonly headers: Record<string, string>;
@@ -47,7 +47,7 @@ export class Received implements GatedRequest {
   constructor(parts: ReceivedParts) {
     this.organizationSlug = parts.organizationSlug;
     this.sourceSlug = parts.sourceSlug;
-    this.token = parts.token;
+    this.below = parts.below;
     this.method = parts.method;
     this.queryText = parts.queryText;
     this.headers = parts.headers;

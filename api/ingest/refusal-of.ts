@@ -66,8 +66,9 @@ function signatureHeaders({ verification, previous, provided }: SourceRouting): 
 // Shorter ones were made up, and could be a part of any text.
 const SHORTEST_TOKEN = 16;
 
-function tokensIn({ token }: Arrival, { tokens: { current, previous } }: SourceRouting): string[] {
-  const texts = [token, current, previous?.token ?? null];
+function tokensIn({ below }: Arrival, { tokens: { current, previous } }: SourceRouting): string[] {
+  const [, first = null] = below.split('/');
+  const texts = [first, current, previous?.token ?? null];
   return texts.filter((text): text is string => text !== null && text.length >= SHORTEST_TOKEN);
 }
 

@@ -43,6 +43,8 @@ export interface SourceRouting {
   tokens: IngestTokens;
   /** Whoever cannot prove who they are is answered as if there were no such source. */
   concealed: boolean;
+  /** Whether webhooks may come at paths below its address. */
+  allowsPaths: boolean;
   /** What an accepted webhook is answered; null: the default. */
   answer: SourceAnswer | null;
   routes: RoutedRoute[];
@@ -160,6 +162,7 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     idempotencyKey: row.idempotencyKey,
     tokens: tokensOf(row, secretBox),
     concealed: row.concealed,
+    allowsPaths: row.allowPaths,
     answer: row.answer ?? provided?.provider?.answer ?? null,
     routes,
     isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,

@@ -72,6 +72,8 @@ export const destinationMembers = membersOf<Omit<Destination, 'config' | 'fieldM
   method: optional(z.enum(METHODS), 'POST'),
   headers: optional(field.headers, {}),
   forwardHeaders: optional(field.forwardHeaders, null),
+  forwardQuery: optional(field.forwardQuery, false),
+  forwardPath: optional(field.forwardPath, false),
   authType: optional(z.enum(AUTH_TYPES), 'none'),
   authConfig: sealed(authConfig, { answer: shownAuthConfig, file: authConfigInFile }),
   signingSecret: sealed(signingSecret, {

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { isNeverForwarded } from '../../core/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/headers.ts';
+import { pathProblem } from '../../core/ingest-path.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../core/http-url.ts';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
 import { refuse } from '../validation.ts';
@@ -94,6 +95,24 @@ export const forwardHeaders = z
       'Which of the received headers it gets. Null: all but those that steer servers or name clients and users in the place of a proxy; `all`: these too; `none`; or the headers of these names. `Content-Type` and `Content-Encoding` always; headers of the connection, credentials and those of Hookyard never.',
     examples: [null],
   });
+
+export const forwardQuery = z.boolean().meta({
+  description:
+    "Whether the query of a webhook is added to that of `url`. A parameter that `url` has keeps its value. The source's secret never travels.",
+  examples: [false],
+});
+
+/** As what follows a source in the address of a webhook. */
+export const receivedPath = z.string().superRefine((path, context) => {
+  const problem = path.startsWith('/') || path === '' ? pathProblem(path) : 'must begin with a slash';
+  if (problem !== null) refuse(context, undefined, problem);
+});
+
+export const forwardPath = z.boolean().meta({
+  description:
+    'Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`.',
+  examples: [false],
+});
 
 const MAX_DELAY_MS = 86_400_000;
 const delay = z

@@ -22,7 +22,7 @@ export const conditionMembers = {
     .min(1)
     .max(MAX_FIELD_LENGTH)
     .meta({
-      description: '`payload.<path>`, `headers.<name>`, `query.<name>` or `method`',
+      description: '`payload.<path>`, `headers.<name>`, `query.<name>`, `request.path` or `method`',
       examples: ['payload.kind'],
     }),
   operator: z.string().meta({ override: { enum: [...OPERATOR_NAMES] }, examples: ['equals'] }),

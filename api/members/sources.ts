@@ -63,6 +63,11 @@ const concealed = z.boolean().meta({
   examples: [false],
 });
 
+const allowPaths = z.boolean().meta({
+  description: 'Whether it takes webhooks at any path below its address, too. The path is the `path` of the event.',
+  examples: [false],
+});
+
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
 const verificationConfig = z.looseObject({ type: z.string().optional() }).nullable().optional();
 
@@ -145,6 +150,7 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
     timestamp.nullable().meta({ description: 'Until when the address before the last rotation is taken, too.' }),
   ),
   concealed: optional(concealed, false),
+  allowPaths: optional(allowPaths, false),
   answer: optional(answer, null, { answer: shownAnswer.nullable() }),
   lastHandshake: computed(lastHandshake),
   enabled: optional(field.enabled, true),
@@ -158,6 +164,8 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
 export const sourceDefaults = defaultsOf(sourceMembers);
 
 export const createSourceSchema = z.object(createShape(sourceMembers));
+/** The slug is that of the path. */
+export const putSourceSchema = createSourceSchema.extend({ slug: createSourceSchema.shape.slug.optional() });
 export const updateSourceSchema = z.object(updateShape(sourceMembers));
 export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Source' });
 

@@ -101,6 +101,8 @@ export const warehouseMembers = membersOf<Omit<Destination, 'previousSigningSecr
   method: onlyShown(destinationMembers.method),
   headers: onlyShown(destinationMembers.headers),
   forwardHeaders: onlyShown(destinationMembers.forwardHeaders),
+  forwardQuery: onlyShown(destinationMembers.forwardQuery),
+  forwardPath: onlyShown(destinationMembers.forwardPath),
   authType: onlyShown(destinationMembers.authType),
   authConfig: { ...onlyShown(destinationMembers.authConfig), isSealed: true },
   signingSecret: { ...onlyShown(destinationMembers.signingSecret), isSealed: true },
@@ -169,6 +171,15 @@ export const updateWarehouseBody = updateWarehouseSchema.extend({
       examples: [{ prefix: 'events' }],
     }),
   fieldMapping: mapping,
+});
+
+/** Its secret may be left out, or sent masked. */
+export const putWarehouseBody = updateWarehouseBody.extend({
+  ...createWarehouseSchema.pick({ name: true, type: true }).shape,
+  config: z.record(z.string(), z.unknown()).meta({
+    description: 'The whole config; a secret that is left out, or sent back masked, is kept.',
+    examples: [{ bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'AKIAIOSFODNN7EXAMPLE' }],
+  }),
 });
 
 export const warehouseExample = {

@@ -139,7 +139,7 @@ export function isRepeatable({ method, family = 'management' }: Pick<Described, 
 
 /** Whether an operation takes `If-Match` (../preconditions.ts). */
 export function isConditional({ method, versioned }: Pick<Described, 'method' | 'versioned'>): boolean {
-  return versioned === true && (method === 'patch' || method === 'delete');
+  return versioned === true && method !== 'get' && method !== 'post';
 }
 
 /** The errors of an operation of the management API: its own, and those that follow from its input. */

@@ -46,6 +46,7 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
     ...(operation.takesAnything && { requestBody: anything }),
     responses: {
       [`${answer.status}`]: toResponse(operation, family, isRepeatable(operation)),
+      ...(answer.ofNew !== undefined && { '201': toResponse(asNew(operation, answer.ofNew), family, false) }),
       ...(answer.mayBeKnown && { '304': notModified }),
       ...errorResponses(errors),
     },
@@ -73,6 +74,11 @@ const anything: ZodOpenApiOperationObject['requestBody'] = {
     'application/octet-stream': { schema: {} },
   },
 };
+
+const asNew = (operation: Described, description: string): Described => ({
+  ...operation,
+  answer: { ...operation.answer, status: 201, description },
+});
 
 function toResponse(
   { answer: { status, description, schema, content, headers, leadsTo }, versioned }: Described,

@@ -1,5 +1,6 @@
 // Parameters and headers that operations share, in the API's description.
 import { z } from 'zod';
+import { slug } from '../members/fields.ts';
 import { exampleId, idOf, text } from '../members/values.ts';
 
 /** The id under which the log knows the request. */
@@ -68,6 +69,7 @@ const PATH_EXAMPLES: Record<string, string> = {
 /** A parameter of a path. @param prefixes of an `id` */
 export function pathParameter(name: string, prefixes: readonly string[]): z.ZodType {
   if (name === 'orgId') return orgId;
+  if (name === 'slug') return slug.meta({ param: { in: 'path', name } });
   if (name !== 'id') return text(PATH_EXAMPLES[name] ?? 'orders').meta({ param: { in: 'path', name } });
   if (prefixes.length === 0) throw new Error('an operation with {id} must say what the id is of');
   return idOf(...prefixes).meta({ param: { in: 'path', name } });

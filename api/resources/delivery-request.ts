@@ -12,7 +12,14 @@ import { invalid, unavailable } from '../errors.ts';
 import { count, headers, idOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { booleanParam } from '../query.ts';
-import { maskedHeaders, type ProblemCode, PROBLEMS, type Problem, recompute } from '../recomputed-request.ts';
+import {
+  maskedHeaders,
+  type ProblemCode,
+  PROBLEMS,
+  type Problem,
+  recompute,
+  requestUrl,
+} from '../recomputed-request.ts';
 import { isoTime } from '../records.ts';
 import { changesSince, type Doubt, DOUBTS, type DoubtCode, doubt } from '../request-doubts.ts';
 import { requireScope } from '../scopes.ts';
@@ -174,7 +181,7 @@ async function show(
   return answer({
     request: {
       method: destination.method,
-      url: shownUrl(ctx, destination.url),
+      url: shownUrl(ctx, requestUrl(made)),
       headers: sent.headers,
       bodySize: content.body.length,
       ...(includeBody && shownBody(content.body)),

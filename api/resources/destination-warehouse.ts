@@ -2,6 +2,7 @@
 // answers.
 // Rules: WH-01 to WH-04, WH-29, WH-33, DEST-36, ERR-09.
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
@@ -87,6 +88,29 @@ export function changedWarehouse(
     ...rest,
     ...(changed && { config: encryptedWarehouseConfig(secretBox, stored.id, changed) }),
     ...(fieldMapping !== undefined && { fieldMapping: checkFieldMapping(fieldMapping) }),
+  };
+}
+
+/**
+ * The columns of a warehouse that is replaced. Its secret stays if the config leaves it out, or has it redacted.
+ * @throws ApiError 400
+ */
+export function replacedWarehouse(
+  { secretBox }: Deps,
+  stored: Warehouse,
+  { slug: _slug, config, fieldMapping, ...rest }: WarehouseInput,
+) {
+  const known = openWarehouseConfig(secretBox, stored);
+  const secret = WAREHOUSE_SECRET_FIELD[stored.type];
+  const kept = known?.[secret] === undefined ? null : { [secret]: known[secret] };
+  const checked = checkConfig(stored.type, config, kept);
+  const { enabled, description } = destinationDefaults;
+  return {
+    ...{ enabled, description },
+    ...rest,
+    // Encrypted anew, what is the same would look changed.
+    ...(!isDeepStrictEqual(checked, known) && { config: encryptedWarehouseConfig(secretBox, stored.id, checked) }),
+    fieldMapping: checkFieldMapping(fieldMapping),
   };
 }
 

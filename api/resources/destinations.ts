@@ -1,11 +1,10 @@
 // Destinations of both kinds, at /api/destinations.
-// Rules: DEST-29 to DEST-31, DEST-34, DEST-35.
+// Rules: DEST-29 to DEST-31, DEST-35.
 import { z } from 'zod';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
-import { recordAhead } from '../deeds.ts';
 import { invalid } from '../errors.ts';
 import {
   createDestinationSchema,
@@ -18,10 +17,11 @@ import {
   updateDestinationSchema,
 } from '../members/destinations.ts';
 import * as field from '../members/fields.ts';
-import { count, latency, listOf, text } from '../members/values.ts';
+import { listOf } from '../members/values.ts';
 import {
   createWarehouseBodies,
   createWarehouseSchema,
+  putWarehouseBody,
   updateWarehouseBody,
   updateWarehouseSchema,
   warehouseDestination,
@@ -30,7 +30,7 @@ import {
 } from '../members/warehouses.ts';
 import { NO_CODE, type Operation } from '../operation.ts';
 import { everyDestination, findDestination } from '../records.ts';
-import { check, parseOptionalBody } from '../validation.ts';
+import { check } from '../validation.ts';
 import {
   changedDestination,
   healthAnswer,
@@ -38,84 +38,28 @@ import {
   listSchema,
   type NewDestination,
   newDestination,
-  openAuthConfig,
-  openSigningSecrets,
   removeDestination,
   showHealth,
   storeDestination,
   updateDestination,
 } from './destination-record.ts';
 import { showDestination } from './destination-view.ts';
-import {
-  changedWarehouse,
-  isWarehouse,
-  newWarehouse,
-  refuseConfig,
-  requireR2Keys,
-  testWarehouse,
-} from './destination-warehouse.ts';
-
-const testSchema = z.object({ payload: z.record(z.string(), z.unknown()).optional() });
+import { putDestinationOperation } from './destination-put.ts';
+import { testDestinationOperation } from './destination-test.ts';
+import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, requireR2Keys } from './destination-warehouse.ts';
 
 const summary = z.discriminatedUnion('type', [httpSummary, warehouseSummary]).meta({ id: 'DestinationSummary' });
 const destinationAnswer = z
   .discriminatedUnion('type', [httpDestination, warehouseDestination])
   .meta({ id: 'Destination' });
 const createBody = z.union([createHttpBody, ...createWarehouseBodies]);
+const putBody = z.union([createHttpBody, putWarehouseBody]);
 const updateBody = z.union([updateDestinationSchema, updateWarehouseBody]);
-
-/** The result of a test upload. */
-const uploadResults = [
-  z.object({
-    success: z.literal(true),
-    result: z.object({
-      key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
-      size: count.meta({ description: 'bytes', examples: [214] }),
-      count: count.meta({ description: 'rows', examples: [1] }),
-      row: z
-        .record(z.string(), z.unknown())
-        .nullable()
-        .meta({
-          description: 'The row as it was written; null when it is longer than 64 KiB.',
-          examples: [{ event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 }],
-        }),
-    }),
-    latency,
-    message: text('The test file was uploaded'),
-  }),
-  z.object({
-    success: z.literal(false),
-    statusCode: z.int().nullable(),
-    latency,
-    error: text('There is no bucket acme-events'),
-    message: text('The test file was not uploaded: there is no bucket acme-events'),
-  }),
-] as const;
-
-const testResult = z
-  .union([
-    z.object({
-      success: z.literal(true),
-      statusCode: z.int().meta({ examples: [200] }),
-      latency,
-      responseBody: text('ok'),
-      message: text('The test webhook was delivered'),
-    }),
-    z.object({
-      success: z.literal(false),
-      statusCode: z.int().nullable(),
-      latency,
-      responseBody: z.string().nullable(),
-      error: text('The destination answered 500'),
-      message: text('The test webhook failed: the destination answered 500'),
-    }),
-    ...uploadResults,
-  ])
-  .meta({ id: 'TestResult' });
 
 const base = '/api/destinations';
 const common = { tag: 'Destinations', idOf: ['dst', 'dst_wh'] } as const;
-const refused = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 403: [NO_CODE], 409: ['DUPLICATE_SLUG'] };
+const refusedPut = { 400: ['INVALID_URL', 'INVALID_SLUG', NO_CODE], 403: [NO_CODE] };
+const refused = { ...refusedPut, 409: ['DUPLICATE_SLUG'] };
 
 export const destinationOperations: Operation[] = [
   {
@@ -197,6 +141,7 @@ export const destinationOperations: Operation[] = [
     answer: { status: 200, description: 'The destination as it is now.', schema: destinationAnswer },
     errors: refused,
   },
+  putDestinationOperation({ ...common, base, body: putBody, answer: destinationAnswer, errors: refusedPut }, newRecord),
   {
     ...common,
     method: 'delete',
@@ -217,17 +162,7 @@ export const destinationOperations: Operation[] = [
     summary: "Get a destination's health",
     answer: { status: 200, description: 'The health.', schema: healthAnswer },
   },
-  {
-    ...common,
-    method: 'post',
-    path: `${base}/{id}/test`,
-    operationId: 'testDestination',
-    run: test,
-    summary: 'Send a test webhook, or upload a test file',
-    description: 'Whatever goes wrong on the way is in the result.',
-    body: { schema: testSchema, optional: true, examples: { plain: { payload: { hello: 'world' } } } },
-    answer: { status: 200, description: 'What became of it.', schema: testResult },
-  },
+  testDestinationOperation(base),
 ];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -274,23 +209,4 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
     return changed;
   };
   ctx.body = await showDestination(ctx, deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));
-}
-
-async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { payload } = await parseOptionalBody(ctx, testSchema);
-  const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
-  await recordAhead(ctx);
-  if (isWarehouse(destination)) {
-    ctx.body = await testWarehouse(deps, callerOf(ctx).organization, destination, payload);
-    return;
-  }
-  ctx.body = await deps.testSender.send(
-    {
-      ...destination,
-      forwardHeaders: destination.forwardHeaders ?? null,
-      authConfig: openAuthConfig(deps, destination),
-      ...openSigningSecrets(deps, destination),
-    },
-    payload,
-  );
 }

@@ -74,6 +74,7 @@ const eventMembers = {
     'Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere.',
   ),
   method: z.enum(METHODS),
+  path: text('/orders/new', 'Below the address of the source, as it was received; empty without one.'),
   query: text('shop=main', 'Of the address it was sent to.'),
   headers,
   clientAddress: text(
@@ -322,6 +323,7 @@ export function showEvent(event: EventRecord) {
     status: event.status,
     routed: event.routed,
     method: event.method,
+    path: event.path,
     query: event.query,
     headers: event.headers,
     clientAddress: event.clientAddress,

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
+import { MAX_PATH_LENGTH } from '../../core/ingest-path.ts';
 import { Filter } from '../../db/entities.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
@@ -26,6 +27,7 @@ const testSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
   query: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
+  path: z.string().max(MAX_PATH_LENGTH).optional(),
   method: z.string().max(20).optional(),
 });
 const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
@@ -62,6 +64,7 @@ export const filterOperations: Operation[] = [
       },
       run: create,
     },
+    put,
     update: { body: { schema: updateFilterSchema, examples: { logic: { logic: 'OR' } } }, run: update },
     refusal: 'INVALID_FILTER',
     alsoLeadsTo: 'testFilter',
@@ -98,6 +101,11 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   await filters.create(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
 }
 
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, createFilterSchema);
+  await filters.put(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
+}
+
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   await filters.update(ctx, deps, await parseBody(ctx, updateFilterSchema));
 }
@@ -126,6 +134,7 @@ async function tryOut(
     logic: how,
     method: (sample.method ?? 'POST').toUpperCase(),
     headers: Object.fromEntries(headers),
+    path: sample.path ?? '',
     query: new URLSearchParams(sample.query ?? '').toString(),
     payload: sample.payload,
   };

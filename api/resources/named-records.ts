@@ -18,6 +18,7 @@ import { containsPattern, textParam } from '../query.ts';
 import { requireWanted, tell } from '../preconditions.ts';
 import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
+import { changedMembers, putBySlug, slugOf } from './by-slug.ts';
 import { type RouteReference, requireUnused, routeCounts } from './route-references.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
@@ -50,6 +51,7 @@ interface NamedPaths {
   name: string;
   base: string;
   create: OwnStep;
+  put: Operation['run'];
   update: OwnStep;
   refusal: string;
   alsoLeadsTo: string;
@@ -71,7 +73,7 @@ export class NamedRecords<Own extends object> {
   }
 
   /** List, create, get, update and delete; each kind has its own create and update. */
-  operations({ tag, name, base, create, update, refusal, alsoLeadsTo }: NamedPaths): Operation[] {
+  operations({ tag, name, base, create, put, update, refusal, alsoLeadsTo }: NamedPaths): Operation[] {
     const { answer, prefix } = this.#kind;
     const common = { tag, idOf: [prefix] };
     const what = `a ${name.toLowerCase()}`;
@@ -129,6 +131,19 @@ export class NamedRecords<Own extends object> {
       },
       {
         ...common,
+        method: 'put',
+        path: `${base}/by-slug/{slug}`,
+        operationId: `put${name}`,
+        versioned: true,
+        summary: `Create or replace the ${name.toLowerCase()} of a slug`,
+        description: 'It becomes what a create would make of the body: what is left out goes back to its default.',
+        body: create.body,
+        run: put,
+        answer: { status: 200, description: `${is} as it is now.`, ofNew: `${is}, which is new.`, schema: answer },
+        errors: { 400: [refusal, 'INVALID_SLUG'] },
+      },
+      {
+        ...common,
         method: 'delete',
         path: `${base}/{id}`,
         operationId: `delete${name}`,
@@ -156,6 +171,32 @@ export class NamedRecords<Own extends object> {
 
   /** Stores a new record and answers with it. @throws ApiError 409 DUPLICATE_SLUG */
   async create(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
+    const record = await this.#store(ctx, deps, input, own);
+    ctx.status = 201;
+    await this.#answer(ctx, deps, record);
+  }
+
+  /** Stores the record of the slug of the path, or replaces it, and answers with it. @throws ApiError 400, 412 */
+  async put(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
+    const slug = slugOf(ctx, input.slug);
+    const { name, description = null } = input;
+    const record = await putBySlug(ctx, deps, slug, {
+      kind: this.#kind.kind,
+      entity: this.#entity,
+      create: () => this.#store(ctx, deps, { ...input, slug }, own),
+      replace: (id) =>
+        entityManager(ctx, deps).transactional(async (em) => {
+          const stored = await this.#findIn(em, id, 'lock');
+          requireWanted(ctx, this.#kind.kind, stored);
+          const changed = changedMembers(stored, { name, description, ...own });
+          em.assign<Named>(stored, changed, { mergeObjectProperties: false });
+          return stored;
+        }),
+    });
+    await this.#answer(ctx, deps, record);
+  }
+
+  async #store(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<Named & Own> {
     const id = newId(this.#kind.prefix);
     noteRecords(ctx, [id]);
     const record = await storeWithSlug(
@@ -177,8 +218,7 @@ export class NamedRecords<Own extends object> {
         return created;
       },
     );
-    ctx.status = 201;
-    await this.#answer(ctx, deps, record as Named & Own);
+    return record as Named & Own;
   }
 
   /**

@@ -16,7 +16,7 @@ import { noteRecords } from '../deeds.ts';
 import { invalid, notFound, unavailable } from '../errors.ts';
 import { count, exampleId, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { contentOf, maskedHeaders, problem } from '../recomputed-request.ts';
+import { contentOf, maskedHeaders, problem, requestUrl } from '../recomputed-request.ts';
 import { findRoute, requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
 import { inThreads } from '../threads.ts';
@@ -126,7 +126,7 @@ async function judge(
   ctx: Context,
   deps: ApiDeps,
   route: Route,
-  { method, query, headers }: EventRecord,
+  { method, path, query, headers }: EventRecord,
   body: Buffer,
 ): Promise<Verdict> {
   const schema = await schemaOf(em, route);
@@ -143,7 +143,7 @@ async function judge(
       // Threads remember gates by it.
       key: `preview:${createHash('sha256').update(gates).digest('hex')}`,
       gates: () => gates,
-      request: { method, headers, query },
+      request: { method, headers, path, query },
       keyPath: null,
       body,
     }),
@@ -178,6 +178,7 @@ async function requestsOf(
     transformId: route.transformId ?? null,
     eventId: event.id,
     eventMethod: event.method,
+    eventPath: event.path,
     eventQuery: event.query,
     receivedAt: event.receivedAt,
   };
@@ -212,12 +213,13 @@ async function requestTo(
   const row = await loadDestination(deps.pool, organizationId(ctx), destinationId);
   if (row === null) return problem('DESTINATION_DELETED');
   const destination = openSecrets(row, deps.secretBox);
-  const delivery = { deliveryId: newId('dlv'), eventId: event.id, traceparent: event.traceparent };
-  const context = { ...delivery, originalDestinationId: null, failoverReason: null };
+  const { id: eventId, path: eventPath, query: eventQuery, traceparent } = event;
+  const received = { eventId, eventPath, eventQuery, traceparent };
+  const context = { ...received, deliveryId: newId('dlv'), originalDestinationId: null, failoverReason: null };
   const made = maskedHeaders(deps, { destination, content, context, sourceSlug }, 1, new Date());
   if ('problem' in made) return made;
-  const { method, url } = destination;
-  return { request: { method, url: shownUrl(ctx, url), headers: made.headers, bodySize: content.body.length } };
+  const url = shownUrl(ctx, requestUrl({ destination, context }));
+  return { request: { method: destination.method, url, headers: made.headers, bodySize: content.body.length } };
 }
 
 function shownContent(body: Buffer) {

@@ -1,28 +1,15 @@
 // Routes: list, create, get, update, delete.
-// Rules: ROUTE-25 to ROUTE-36, ROUTE-43 to ROUTE-45, ERR-12, ERR-25.
-import { LockMode } from '@mikro-orm/core';
+// Rules: ROUTE-25 to ROUTE-36.
 import { z } from 'zod';
 import { CIRCUIT_STATES, type CircuitState } from '../../core/circuit.ts';
-import { isId, newId } from '../../core/ids.ts';
 import { circuitStates, unclosedCircuits } from '../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
-import { ApiError, invalid } from '../errors.ts';
-import { requireRouteRoom } from '../limits.ts';
-import * as field from '../members/fields.ts';
 import { showPause } from '../members/pauses.ts';
-import {
-  createRouteSchema,
-  oneFilter,
-  routeAnswer,
-  routeDefaults,
-  routeMembers,
-  updateRouteSchema,
-} from '../members/routes.ts';
+import { createRouteSchema, routeAnswer, routeMembers, updateRouteSchema } from '../members/routes.ts';
 import { toAnswer } from '../members/table.ts';
 import { exampleId, listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -31,9 +18,9 @@ import { requireWanted, tell } from '../preconditions.ts';
 import { booleanParam, choiceParam, textParam } from '../query.ts';
 import { findRoute } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
-import { refuseOwnAddress } from './own-addresses.ts';
-import { requireRecipients, withheldEmails } from './notification-recipients.ts';
-import { referenceNames, requireReferences } from './route-references.ts';
+import { withheldEmails } from './notification-recipients.ts';
+import { changeRoute, makeRoute, putRoute } from './route-record.ts';
+import { referenceNames } from './route-references.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -124,6 +111,28 @@ export const routeOperations: Operation[] = [
   },
   {
     ...common,
+    method: 'put',
+    path: `${base}/by-name/{name}`,
+    operationId: 'putRoute',
+    versioned: true,
+    run: put,
+    summary: 'Create or replace the route of a name',
+    description:
+      'The route becomes what a create would make of the body: what is left out goes back to its default. The source of a route cannot be changed. When several routes have the name, the answer is 409.',
+    body: {
+      schema: createRouteSchema,
+      examples: { plain: { name: 'orders', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] } },
+    },
+    answer: {
+      status: 200,
+      description: 'The route as it is now.',
+      ofNew: 'The route, which is new.',
+      schema: routeAnswer,
+    },
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE', 'INVALID_STATE'] },
+  },
+  {
+    ...common,
     method: 'delete',
     path: `${base}/{id}`,
     operationId: 'deleteRoute',
@@ -159,29 +168,16 @@ async function inState(ctx: Context, deps: ApiDeps, state: CircuitState) {
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const body = await parseBody(ctx, createRouteSchema);
-  await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
   const em = entityManager(ctx, deps);
-  const id = newId('rte');
-  noteRecords(ctx, [id]);
-  const route = await em.transactional(async (transaction) => {
-    await lockSource(transaction, body.sourceId);
-    requireRouteRoom(ctx, 1 + (await transaction.count(Route, { sourceId: body.sourceId })));
-    const created = transaction.create(Route, {
-      ...routeDefaults,
-      ...oneFilter(field.sent(body)),
-      name: body.name,
-      sourceId: body.sourceId,
-      destinationIds: body.destinationIds,
-      id,
-      organizationId: organizationId(ctx),
-    });
-    await requireReferences(transaction, created);
-    await checkDestinations(transaction, deps, created);
-    await checkDuplicate(transaction, created);
-    return created;
-  });
+  const route = await makeRoute(ctx, deps, em, await parseBody(ctx, createRouteSchema));
   ctx.status = 201;
+  await answer(ctx, em, deps, route);
+}
+
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const em = entityManager(ctx, deps);
+  const { route, isNew } = await putRoute(ctx, deps, em, await parseBody(ctx, createRouteSchema));
+  ctx.status = isNew ? 201 : 200;
   await answer(ctx, em, deps, route);
 }
 
@@ -191,28 +187,9 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
-  const id = param(ctx, 'id');
-  const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
-  await requireRecipients(deps, organizationId(ctx), patch.notifyEmails);
   const em = entityManager(ctx, deps);
-  const route = await em.transactional(async (transaction) => {
-    const { sourceId: storedSourceId } = await findRoute(transaction, id);
-    if (sourceId !== undefined && sourceId !== storedSourceId) {
-      throw invalid('sourceId', 'cannot be changed after creation');
-    }
-    await lockSource(transaction, storedSourceId);
-    const stored = await findRoute(transaction, id, 'lock');
-    requireWanted(ctx, 'route', stored);
-    transaction.assign(stored, oneFilter(field.sent(patch)));
-    await requireReferences(transaction, patch);
-    const { destinationIds, failoverDestinationIds, allowOwnAddress } = patch;
-    if (destinationIds || failoverDestinationIds || allowOwnAddress === false) {
-      await checkDestinations(transaction, deps, stored);
-    }
-    if (patch.destinationIds) await checkDuplicate(transaction, stored);
-    return stored;
-  });
-  await answer(ctx, em, deps, route);
+  const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
+  await answer(ctx, em, deps, await changeRoute(ctx, deps, em, { id: param(ctx, 'id'), sourceId, patch }));
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -222,52 +199,6 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
     await em.nativeDelete(Route, { id });
   });
   ctx.status = 204;
-}
-
-// The lock on the source makes the search for a duplicate, the count of its routes and the write one step: creates queue here.
-async function lockSource(em: EntityManager, sourceId: string): Promise<void> {
-  const found =
-    isId('src', sourceId) && (await em.findOne(Source, { id: sourceId }, { lockMode: LockMode.PESSIMISTIC_WRITE }));
-  if (!found) throw invalid('sourceId', 'must be the id of a source of this organization', 'INVALID_SOURCE');
-}
-
-// Locked against deletion until the route is stored, so that no route refers to a destination that was just deleted.
-async function checkDestinations(em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {
-  const both = route.failoverDestinationIds.find((id) => route.destinationIds.includes(id));
-  if (both !== undefined) throw invalid('failoverDestinationIds', `must not name ${both}, which is in destinationIds`);
-  const wanted = [...route.destinationIds, ...route.failoverDestinationIds].toSorted();
-  const found = await em.find(
-    Destination,
-    { id: { $in: wanted } },
-    { fields: ['id', 'url'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_READ },
-  );
-  const known = new Set(found.map((destination) => destination.id));
-  for (const member of ['destinationIds', 'failoverDestinationIds'] as const) {
-    const missing = route[member].find((id) => !known.has(id));
-    if (missing !== undefined) {
-      throw invalid(member, `must name destinations of this organization; there is no destination with id ${missing}`);
-    }
-  }
-  refuseOwnAddress(deps, route, found);
-}
-
-async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {
-  const others = await em.find(
-    Route,
-    { sourceId: route.sourceId, destinationIds: { $contains: route.destinationIds } },
-    { fields: ['id', 'name', 'destinationIds'], flushMode: 'commit' },
-  );
-  // Ids are distinct, so a set of the same size that contains all of them is the same set.
-  const same = others.find(
-    (other) => other.id !== route.id && other.destinationIds.length === route.destinationIds.length,
-  );
-  if (same) {
-    throw new ApiError(
-      409,
-      'DUPLICATE_ROUTE',
-      `The route ${same.name} (${same.id}) has this source and these destinations`,
-    );
-  }
 }
 
 async function answer(ctx: Context, em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {

@@ -48,6 +48,7 @@ export const schemaOperations: Operation[] = [
       body: { schema: createSchemaSchema, examples: { plain: { name: 'Order', schema: exampleSchema } } },
       run: create,
     },
+    put,
     update: {
       body: { schema: updateSchemaSchema, examples: { schema: { schema: { ...exampleSchema, required: [] } } } },
       run: update,
@@ -77,6 +78,12 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, createSchemaSchema);
   await requireGoodSchema(ctx, deps, body.schema);
   await schemas.create(ctx, deps, body, { schema: body.schema });
+}
+
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, createSchemaSchema);
+  await requireGoodSchema(ctx, deps, body.schema);
+  await schemas.put(ctx, deps, body, { schema: body.schema });
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -63,6 +63,24 @@ export function changedVerification(
   return isSameSecret ? columns : { ...columns, ...NOT_ROTATED };
 }
 
+/**
+ * The columns of a source that is replaced: a secret stays if it is left out of a config of the same type, and one that is sent again
+ * changes nothing. @throws ApiError 400
+ */
+export function replacedVerification(
+  deps: Deps,
+  stored: Source,
+  provider: string | null,
+  config: SentConfig,
+): Partial<Columns> {
+  const columns = changedVerification(deps, stored, provider, config ?? (provider === null ? null : {}));
+  if (columns === undefined) return {};
+  const inClear = (sealed: string | null | undefined) => (sealed ? deps.secretBox.decrypt(sealed, stored.id) : null);
+  if (inClear(columns.verificationSecret) !== inClear(stored.verificationSecret)) return columns;
+  // Encrypted anew it would look changed, and a rotation would end.
+  return { provider: columns.provider, verification: columns.verification };
+}
+
 /** The secret in clear that a rotation replaces; null when there is none. */
 export function openSecret(deps: Deps, source: Source): string | null {
   if (providerOf(source) !== null) return openProvided(deps, source).secret || null;

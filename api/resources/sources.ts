@@ -1,23 +1,19 @@
 // Sources: list, create, get, update, delete.
-// Rules: SRC-01 to SRC-11, SRC-18 to SRC-27, INGEST-24.
-import type { RequiredEntityData } from '@mikro-orm/core';
+// Rules: SRC-01 to SRC-11, SRC-18 to SRC-27, SRC-43, INGEST-24.
 import { z } from 'zod';
-import { newId } from '../../core/ids.ts';
 import { providerOf } from '../../core/provider-config.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source } from '../../db/entities.ts';
 import { type Handshaken, lastHandshakes } from '../../db/handshakes.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
-import { ApiError, invalid, notFound } from '../errors.ts';
-import { requireRecordRoom } from '../limits.ts';
+import { invalid, notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';
 import {
   createSourceBody,
   createSourceSchema,
+  putSourceSchema,
   sourceAnswer,
-  sourceDefaults,
   sourceMembers,
   updateSourceSchema,
 } from '../members/sources.ts';
@@ -27,10 +23,12 @@ import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { requireWanted, tell } from '../preconditions.ts';
-import { findSource, requireId, stillValid, violates } from '../records.ts';
+import { findSource, requireId, stillValid } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
+import { putBySlug, slugOf } from './by-slug.ts';
+import { makeSource, replaceSource } from './source-record.ts';
 import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
-import { changedVerification, newVerification } from './source-verification.ts';
+import { changedVerification } from './source-verification.ts';
 import { rotateTokenOperation, shownHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
 
 const listSchema = z.object({
@@ -126,6 +124,28 @@ export const sourceOperations: Operation[] = [
   },
   {
     ...common,
+    method: 'put',
+    path: `${base}/by-slug/{slug}`,
+    operationId: 'putSource',
+    versioned: true,
+    run: put,
+    summary: 'Create or replace the source of a slug',
+    description:
+      'The source becomes what a create would make of the body: what is left out goes back to its default. A secret that is left out of a `verificationConfig` of the same type stays; so does the token of the address, unless `ingestToken` is `none`.',
+    body: {
+      schema: putSourceSchema,
+      examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },
+    },
+    answer: {
+      status: 200,
+      description: 'The source as it is now.',
+      ofNew: 'The source, which is new; `verificationConfig` has only its type.',
+      schema: sourceAnswer,
+    },
+    errors: { 400: ['INVALID_SLUG'] },
+  },
+  {
+    ...common,
     method: 'delete',
     path: `${base}/{id}`,
     operationId: 'deleteSource',
@@ -160,32 +180,20 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { verificationConfig: config, provider = null, ...body } = await parseBody(ctx, createSourceSchema);
-  const id = newId('src');
-  noteRecords(ctx, [id]);
-  const verified = newVerification(deps, id, provider, config);
-  requireSignature(body.idempotencyKey, verified);
-  requireGuarded({ ...verified, ingestToken: body.ingestToken });
-  requireUntold({ ...verified, ...body });
-  const sealed = { ...verified, ...tokenColumns(deps, id, body.ingestToken, null) };
-  const record = { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) };
-  const source = await storeSource(ctx, deps, record);
+  const source = await makeSource(ctx, deps, await parseBody(ctx, createSourceSchema));
   ctx.status = 201;
-  const shown = await showSource(ctx, deps, source);
-  // Only the type (SRC-18).
-  ctx.body = { ...shown, verificationConfig: { type: verified.verification.type } };
+  ctx.body = await showNew(ctx, deps, source);
 }
 
-async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
-  try {
-    return await entityManager(ctx, deps).transactional(async (em) => {
-      await requireRecordRoom(em, ctx, 'sources');
-      return em.create(Source, record);
-    });
-  } catch (error) {
-    if (!violates(error, 'sources_slug_unique')) throw error;
-    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
-  }
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, putSourceSchema);
+  const slug = slugOf(ctx, body.slug);
+  const source = await putBySlug(ctx, deps, slug, {
+    ...{ kind: 'source', entity: Source },
+    create: () => makeSource(ctx, deps, { ...body, slug }),
+    replace: (id) => replaceSource(ctx, deps, id, { ...body, slug }),
+  });
+  ctx.body = await (ctx.status === 201 ? showNew : showSource)(ctx, deps, source);
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -217,6 +225,11 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   );
   if (!deleted) throw notFound('source', id);
   ctx.status = 204;
+}
+
+/** Of the verification only the type (SRC-18). */
+async function showNew(ctx: Context, deps: ApiDeps, source: Source) {
+  return { ...(await showSource(ctx, deps, source)), verificationConfig: { type: source.verification.type } };
 }
 
 /** As answers with one source show it, which carry its `ETag`. */

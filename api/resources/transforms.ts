@@ -2,6 +2,7 @@
 // Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
+import { MAX_PATH_LENGTH } from '../../core/ingest-path.ts';
 import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
@@ -25,6 +26,7 @@ import { NamedRecords } from './named-records.ts';
 const sampleSchema = z.object({
   payload: z.unknown().optional(),
   headers: z.record(z.string(), z.string()).optional(),
+  path: z.string().max(MAX_PATH_LENGTH).optional(),
   query: z.string().max(8192).optional(),
   method: z.enum(METHODS).optional(),
 });
@@ -84,6 +86,7 @@ export const transformOperations: Operation[] = [
       },
       run: create,
     },
+    put,
     update: {
       body: { schema: updateTransformSchema, examples: { code: { code: '{ "number": payload.order.id }' } } },
       run: update,
@@ -125,10 +128,21 @@ export const transformOperations: Operation[] = [
 ];
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { body, own } = await goodTransform(ctx, deps);
+  await transforms.create(ctx, deps, body, own);
+}
+
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { body, own } = await goodTransform(ctx, deps);
+  await transforms.put(ctx, deps, body, own);
+}
+
+/** The body of a create. @throws ApiError 400 when its code does not compile */
+async function goodTransform(ctx: Context, deps: ApiDeps) {
   const body = await parseBody(ctx, createTransformSchema);
   const { type, code, outputContentType = transformDefaults.outputContentType } = body;
   await requireGoodCode(ctx, deps, { type, code });
-  await transforms.create(ctx, deps, body, { type, code, outputContentType });
+  return { body, own: { type, code, outputContentType } };
 }
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
@@ -167,6 +181,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     id: newId('evt'),
     source: 'test',
     method: sample.method ?? 'POST',
+    path: sample.path ?? '',
     query: sample.query ?? '',
     headers: { 'content-type': 'application/json', ...sample.headers },
     body: Buffer.from(JSON.stringify(sample.payload ?? null)),

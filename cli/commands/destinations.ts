@@ -30,11 +30,14 @@ interface DestinationOptions {
   header?: string[];
   bearer?: string;
   maxRetries?: string;
+  forwardQuery?: boolean;
+  forwardPath?: boolean;
   enable?: boolean;
   disable?: boolean;
   data?: string;
 }
 type CreateBody = Parameters<Client['createDestination']>[0]['body'];
+type PutBody = Parameters<Client['putDestination']>[0]['body'];
 type UpdateBody = Parameters<Client['updateDestination']>[0]['body'];
 
 export function addDestinations(program: Command): void {
@@ -80,6 +83,16 @@ export function addDestinations(program: Command): void {
       const body = { ...bodyOf(options), ...given({ name: options.name, url: options.targetUrl }) };
       const id = await findDestination(context.client, name);
       showRecord(context, await context.client.updateDestination({ id, body: body as UpdateBody }));
+    });
+  withDestinationOptions(destinations.command('apply <slug> [url]'))
+    .description('create it, or make it exactly what you give: what you leave out goes back to its default')
+    .option('--name <name>', 'for people; the slug when not given')
+    .option('--type <type>', 'as of create; it cannot be changed')
+    .action(async (slug: string, url: string | undefined, options: DestinationOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { name: slug, ...bodyOf(options), ...given({ url, type: options.type, name: options.name }) };
+      const destination = await context.client.putDestination({ slug, body: body as PutBody });
+      showDone(context, destination, `${destination.name} is as given (${destination.id})`);
     });
   addPauses(destinations, {
     kind: 'destination',
@@ -128,16 +141,21 @@ function withDestinationOptions(command: Command): Command {
     .option('--method <method>', 'POST, PUT or PATCH (POST)')
     .option('--header <"Name: value">', 'sent with every delivery; may be repeated, replaces all', collect)
     .option('--bearer <token>', 'sent as Authorization: Bearer; @file reads a file')
-    .option('--max-retries <n>', 'after the first attempt (5)');
+    .option('--max-retries <n>', 'after the first attempt (5)')
+    .option('--forward-query', 'the query of a webhook travels to it')
+    .option('--no-forward-query')
+    .option('--forward-path', 'so does the path below the address of the source')
+    .option('--no-forward-path');
 }
 
 function bodyOf(options: DestinationOptions): Record<string, unknown> {
-  const { slug, method, header } = options;
+  const { slug, method, header, forwardQuery, forwardPath } = options;
   const token = secretOf(options.bearer);
   const maxRetries = integer(options.maxRetries, '--max-retries');
   return {
     ...dataOf(options.data),
     ...given({ slug, method, headers: header && headersOf(header), enabled: enabledOf(options) }),
+    ...given({ forwardQuery, forwardPath }),
     ...(token !== undefined && { authType: 'bearer', authConfig: { token } }),
     ...(maxRetries !== undefined && { retryPolicy: { maxRetries } }),
   };

@@ -3,8 +3,9 @@ import type { Command } from 'commander';
 import { onEndRequest } from '../../core/end-request.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
-import { integer } from '../input.ts';
-import { forward } from '../listen/forward.ts';
+import { collect, integer } from '../input.ts';
+import { conditionsOf } from '../listen/conditions.ts';
+import { forward, forwardUrl } from '../listen/forward.ts';
 import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
 import { openSession, probe, type Removed, RENEW_MS, type Session } from '../listen/session.ts';
 import { showDelivery } from '../listen/show.ts';
@@ -15,6 +16,10 @@ interface ListenOptions {
   forward?: string;
   address?: string;
   host: string;
+  filter?: string[];
+  eventType?: string[];
+  path?: string;
+  compact?: boolean;
 }
 
 export function addListen(program: Command): void {
@@ -22,7 +27,22 @@ export function addListen(program: Command): void {
     .command('listen <port>')
     .description('receive the webhooks of a source on this machine and show them, until Ctrl-C')
     .requiredOption('--source <source>', 'slug or id; a source that does not exist is created, and removed at the end')
-    .option('--forward <url>', 'pass each webhook to your program, and its answer back')
+    .option(
+      '--forward <url>',
+      'pass each webhook to your program, with its path below the source and its query, and the answer back',
+    )
+    .option(
+      '--filter <condition>',
+      'only webhooks that meet it: "payload.kind equals order.paid"; may be repeated',
+      collect,
+    )
+    .option(
+      '--event-type <type>',
+      'only these, by what the provider of the source calls them; may be repeated',
+      collect,
+    )
+    .option('--path <path>', 'only webhooks to this path below the source, or further below')
+    .option('--compact', 'one line for each delivery')
     .option('--address <url>', 'where the service reaches this machine (http://127.0.0.1:<port>)')
     .option('--host <address>', 'on which to listen', '127.0.0.1')
     .addHelpText(
@@ -43,7 +63,7 @@ async function listen(context: Context, portText: string, options: ListenOptions
   const wanted = integer(portText, 'The port') ?? 0;
   if (wanted < 0 || wanted > 65535) throw usage(`The port must be between 0 and 65535, not ${portText}`);
   const receiver = await startReceiver(options.host, wanted, (request) =>
-    answer(context, request, options.forward, JSON.stringify(probe(receiver.path))),
+    answer(context, request, options, JSON.stringify(probe(receiver.path))),
   );
   let renewing: NodeJS.Timeout | undefined;
   try {
@@ -53,7 +73,11 @@ async function listen(context: Context, portText: string, options: ListenOptions
       onEndRequest((_reason, count) => (count === 1 ? resolve() : leave()));
       onUnread(resolve);
     });
-    const session = await openSession(client, { slug: options.source, base, path: receiver.path, port: receiver.port });
+    const session = await openSession(client, {
+      ...{ slug: options.source, base, path: receiver.path, port: receiver.port },
+      conditions: (its) => conditionsOf(options, its),
+      allowPaths: options.path !== undefined,
+    });
     const { source } = session;
     renewing = setInterval(() => renew(output, session), RENEW_MS);
     output.note(
@@ -89,14 +113,15 @@ function renew(output: Output, session: Session): void {
 async function answer(
   { output }: Context,
   request: Received,
-  forwardTo: string | undefined,
+  { forward: target, compact: isCompact = false }: ListenOptions,
   probeBody: string,
 ): Promise<Reply> {
   if (request.body.equals(Buffer.from(probeBody))) return { status: 200, headers: {}, body: Buffer.from('ok') };
-  const reply = forwardTo
-    ? await forward(forwardTo, request)
+  const forwardedTo = target && forwardUrl(target, request);
+  const reply = forwardedTo
+    ? await forward(forwardedTo, request)
     : { status: 200, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from('ok') };
-  showDelivery(output, request, reply, forwardTo);
+  showDelivery(output, request, reply, { forwardedTo, isCompact });
   return reply;
 }
 

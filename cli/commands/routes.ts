@@ -89,6 +89,16 @@ export function addRoutes(program: Command): void {
       const id = await findRoute(context.client, name);
       showRecord(context, await context.client.updateRoute({ id, body: body as UpdateBody }));
     });
+  withRouteOptions(routes.command('apply <name>'))
+    .description('create it, or make it exactly what you give: what you leave out goes back to its default')
+    .requiredOption('--source <source>', 'slug or id')
+    .action(async (name: string, options: RouteOptions, command: Command) => {
+      const context = contextOf(command);
+      const sourceId = (await findSource(context.client, options.source ?? '')).id;
+      const body = { ...(await bodyOf(context.client, options)), name, sourceId };
+      const route = await context.client.putRoute({ name, body: body as CreateBody });
+      showDone(context, route, `${route.name} is as given (${route.id})`);
+    });
   addPauses(routes, {
     kind: 'route',
     find: findRoute,

@@ -18,11 +18,13 @@ interface SourceOptions {
   confirmSubscriptions?: boolean;
   secret?: string;
   signatureHeader?: string;
+  allowPaths?: boolean;
   enable?: boolean;
   disable?: boolean;
   data?: string;
 }
 type CreateBody = Parameters<Client['createSource']>[0]['body'];
+type PutBody = Parameters<Client['putSource']>[0]['body'];
 type UpdateBody = Parameters<Client['updateSource']>[0]['body'];
 
 export function addSources(program: Command): void {
@@ -63,6 +65,14 @@ export function addSources(program: Command): void {
       const body = bodyOf(options) as UpdateBody;
       const { id } = await findSource(context.client, slug);
       showRecord(context, await context.client.updateSource({ id, body }));
+    });
+  withSourceOptions(sources.command('apply <slug>'))
+    .description('create it, or make it exactly what you give: what you leave out goes back to its default')
+    .action(async (slug: string, options: SourceOptions, command: Command) => {
+      const context = contextOf(command);
+      const body = { name: slug, ...bodyOf(options) } as PutBody;
+      const source = await context.client.putSource({ slug, body });
+      showDone(context, source, `${source.slug} is as given, at ${source.webhookUrl} (${source.id})`);
     });
   sources
     .command('delete <source>')
@@ -120,11 +130,13 @@ function withSourceOptions(command: Command): Command {
     .option('--verify-token <token>', 'the second secret of providers that have one; @file reads a file')
     .option('--confirm-subscriptions', 'of providers that send an address to confirm a subscription: open it')
     .option('--secret <secret>', 'that signs them; @file reads a file')
-    .option('--signature-header <name>', 'of hmac: the header that holds the signature');
+    .option('--signature-header <name>', 'of hmac: the header that holds the signature')
+    .option('--allow-paths', 'take webhooks at paths below its address, too')
+    .option('--no-allow-paths');
 }
 
 function bodyOf(options: SourceOptions): Record<string, unknown> {
-  const { name, description, verify, provider, confirmSubscriptions, signatureHeader: header } = options;
+  const { name, description, verify, provider, confirmSubscriptions, signatureHeader: header, allowPaths } = options;
   if (!verify && !provider && options.secret) throw usage('--secret needs --verify or --provider');
   if (!provider && confirmSubscriptions) throw usage('--confirm-subscriptions needs --provider');
   if (!verify && header) throw usage('--signature-header needs --verify');
@@ -132,6 +144,6 @@ function bodyOf(options: SourceOptions): Record<string, unknown> {
   const verifyToken = secretOf(options.verifyToken);
   const ofProvider = provider ? given({ secret, verifyToken, confirmSubscriptions }) : undefined;
   const verificationConfig = verify ? given({ type: verify, secret, header }) : ofProvider;
-  const members = given({ name, description, provider, verificationConfig, enabled: enabledOf(options) });
+  const members = given({ name, description, provider, verificationConfig, allowPaths, enabled: enabledOf(options) });
   return { ...dataOf(options.data), ...members };
 }

@@ -1,4 +1,5 @@
 // Passing a delivery on to the program that is being developed, and its answer back.
+import { deliveryUrl } from '../../core/delivery-url.ts';
 import type { Received, Reply } from './receiver.ts';
 
 const DEADLINE_MS = 60_000;
@@ -16,6 +17,11 @@ const OWN_OF_A_CONNECTION = new Set([
   'content-encoding',
   'expect',
 ]);
+
+/** Where a webhook is passed on to: the path below its source and its query follow. */
+export function forwardUrl(url: string, { path, query }: Pick<Received, 'path' | 'query'>): string {
+  return deliveryUrl({ url, forwardPath: true, forwardQuery: true }, { path, query });
+}
 
 /** Forwards a request; an address that does not answer gives 502, so that the delivery is tried again. */
 export async function forward(url: string, { method, headers, body }: Received): Promise<Reply> {

@@ -13,6 +13,9 @@ export const PATH_START = '/hookyard-';
 /** A request as it arrived. */
 export interface Received {
   method: string;
+  /** Of the address of the webhook: its path below the source, and its query; as received. */
+  path: string;
+  query: string;
   /** Lowercase names. */
   headers: Record<string, string>;
   body: Buffer;
@@ -44,8 +47,9 @@ export async function startReceiver(
   // Other programs and web pages can reach a port of this machine, but do not know this path.
   const path = `${PATH_START}${randomBytes(12).toString('hex')}`;
   const server = createServer((request, response) => {
-    if (request.url?.split('?')[0] !== path) return void response.writeHead(404).end();
-    take(request, response, answer).catch((error: Error) => {
+    const below = belowOf(request.url ?? '', path);
+    if (below === null) return void response.writeHead(404).end();
+    take(request, response, (received) => answer({ ...received, ...below })).catch((error: Error) => {
       if (!response.headersSent) response.writeHead(500);
       response.end(error.message);
     });
@@ -68,10 +72,18 @@ export async function startReceiver(
   };
 }
 
+/** What follows the path of the receiver in an address; null when it is another. */
+function belowOf(target: string, path: string): Pick<Received, 'path' | 'query'> | null {
+  const at = target.indexOf('?');
+  const [whole, query] = at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)];
+  if (whole !== path && !whole.startsWith(`${path}/`)) return null;
+  return { path: whole.slice(path.length), query };
+}
+
 async function take(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (request: Received) => Promise<Reply>,
+  answer: (request: Omit<Received, 'path' | 'query'>) => Promise<Reply>,
 ): Promise<void> {
   const parts: Buffer[] = [];
   let bytes = 0;

@@ -1,7 +1,7 @@
 // The records of hookyard listen while it runs: a destination, a route, and a new source if there was none. They have leases, so
 // that the service removes the records of a killed session.
 import { hostname } from 'node:os';
-import type { Client, Source } from '../../client/index.ts';
+import type { Client, FilterConditionInput, Source } from '../../client/index.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { findSource } from '../input.ts';
 import { PATH_START } from './receiver.ts';
@@ -38,6 +38,10 @@ interface Options {
   path: string;
   /** Tells this session from others of this machine. */
   port: number;
+  /** Which of its webhooks the session gets. @throws CliError */
+  conditions: (source: Source) => FilterConditionInput[];
+  /** Of a source that the session makes. */
+  allowPaths: boolean;
 }
 
 /** A destination or a route that was made, and how it is removed. */
@@ -93,7 +97,8 @@ async function makeOr(undo: () => Promise<unknown>, client: Client, options: Opt
 }
 
 /** @param made gets each record as soon as it is there */
-async function make(client: Client, { slug, base, path, port }: Options, made: Made): Promise<Source> {
+async function make(client: Client, options: Options, made: Made): Promise<Source> {
+  const { base, path, port } = options;
   async function keep(record: MadeRecord): Promise<void> {
     made.records.push(record);
     await hold(client, [record.id]);
@@ -101,15 +106,20 @@ async function make(client: Client, { slug, base, path, port }: Options, made: M
   const address = base + path;
   const name = `listen ${hostname()}:${port}`;
   await removeLeftovers(client, name, base);
-  const { source, created } = await findOrCreate(client, slug);
+  const { source, created } = await findOrCreate(client, options);
   // One that somebody else has made since under the same slug is not the session's.
   if (created) made.sourceId = source.id;
   else if (made.sourceId !== source.id) made.sourceId = null;
   if (made.sourceId !== null) await hold(client, [made.sourceId]);
-  const { id } = await client.createDestination({ body: { name, url: address } });
+  const filterConditions = options.conditions(source);
+  const { id } = await client.createDestination({
+    body: { name, url: address, forwardPath: true, forwardQuery: true },
+  });
   await keep({ id, what: `destination ${id}`, remove: () => client.deleteDestination({ id }) });
   await requireReachable(client, id, address, probe(path));
-  const route = await client.createRoute({ body: { name, sourceId: source.id, destinationIds: [id] } });
+  const route = await client.createRoute({
+    body: { name, sourceId: source.id, destinationIds: [id], ...(filterConditions.length > 0 && { filterConditions }) },
+  });
   await keep({ id: route.id, what: `route ${route.id}`, remove: () => client.deleteRoute({ id: route.id }) });
   return source;
 }
@@ -182,12 +192,15 @@ async function removeLeftovers(client: Client, name: string, base: string): Prom
   }
 }
 
-async function findOrCreate(client: Client, slug: string): Promise<{ source: Source; created: boolean }> {
+async function findOrCreate(
+  client: Client,
+  { slug, allowPaths }: Options,
+): Promise<{ source: Source; created: boolean }> {
   try {
     return { source: await findSource(client, slug), created: false };
   } catch (error) {
     if (!(error instanceof CliError) || error.exitCode !== EXIT.notFound) throw error;
-    return { source: await client.createSource({ body: { name: slug, slug } }), created: true };
+    return { source: await client.createSource({ body: { name: slug, slug, allowPaths } }), created: true };
   }
 }
 

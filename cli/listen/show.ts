@@ -8,13 +8,15 @@ const MAX_SHOWN_CHARACTERS = 10_000;
 const DULL = /^(host|connection|content-length|accept|accept-encoding|user-agent|traceparent|tracestate)$/;
 const OWN = /^(.*-)(event-id|delivery-id|attempt|source)$/;
 
-/** The service's own headers, by their suffix: the prefix is a setting (HOOKYARD_HEADER_PREFIX). */
-function identityOf(headers: Record<string, string>): {
+interface Identity {
   eventId?: string;
   deliveryId?: string;
   attempt?: number;
   own: string[];
-} {
+}
+
+/** The service's own headers, by their suffix: the prefix is a setting (HOOKYARD_HEADER_PREFIX). */
+function identityOf(headers: Record<string, string>): Identity {
   const prefix = Object.keys(headers)
     .find((name) => /-delivery-id$/.test(name) && headers[name]?.startsWith('dlv_'))
     ?.replace(/delivery-id$/, '');
@@ -27,37 +29,59 @@ function identityOf(headers: Record<string, string>): {
   };
 }
 
+interface Shown {
+  /** Where it was passed on to. */
+  forwardedTo: string | undefined;
+  /** In one line. */
+  isCompact: boolean;
+}
+
 /** With --json one line per delivery, so that it can be read as it goes. */
-export function showDelivery(output: Output, request: Received, reply: Reply, forwardedTo: string | undefined): void {
+export function showDelivery(output: Output, request: Received, reply: Reply, shown: Shown): void {
   const { own, ...identity } = identityOf(request.headers);
   const text = request.body.toString('utf8');
   const parsed = parsedJson(text);
   if (output.json) {
-    const { method, headers } = request;
+    const { method, path, query, headers } = request;
     const body = parsed === undefined ? { text } : { body: parsed };
-    output.line(JSON.stringify({ ...identity, method, headers, ...body, answered: reply.status }));
+    output.line(JSON.stringify({ ...identity, method, path, query, headers, ...body, answered: reply.status }));
     return;
   }
-  const attempt = (identity.attempt ?? 1) > 1 ? ` attempt ${identity.attempt}` : '';
-  const time = new Date().toLocaleTimeString('en-GB');
-  output.line(
-    `${time}  ${output.style('bold', request.method)} ${identity.eventId ?? ''}  delivery ${identity.deliveryId ?? '-'}${attempt}`,
-  );
+  const { isCompact, forwardedTo } = shown;
+  const answered = isCompact ? `  ${answerText(output, reply, isCompact)}` : '';
+  output.line(`${headline(output, request, identity)}${answered}`);
+  if (isCompact) return;
   for (const [name, value] of Object.entries(request.headers)) {
     if (!DULL.test(name) && !own.includes(name))
       output.line(`  ${output.style('dim', `${cell(name)}:`)} ${cell(value)}`);
   }
-  for (const line of shown(parsed === undefined ? text : JSON.stringify(parsed, null, 2)).split('\n'))
+  for (const line of bounded(parsed === undefined ? text : JSON.stringify(parsed, null, 2)).split('\n'))
     output.line(`  ${line}`);
   if (forwardedTo) {
-    const answered = `${forwardedTo} answered ${reply.status}`;
-    const why = reply.status >= 400 ? `: ${cell(reply.body.toString('utf8').slice(0, 300))}` : '';
-    output.line(`  ${output.style(reply.status >= 400 ? 'red' : 'green', `-> ${answered}`)}${why}`);
+    output.line(`  ${answerText(output, reply, isCompact, forwardedTo)}`);
+    if (reply.status >= 400 && identity.deliveryId) {
+      output.line(`  now once more: hookyard deliveries retry ${identity.deliveryId}`);
+    }
   }
   output.line('');
 }
 
-function shown(text: string): string {
+/** When, by which address below the source, and as what. */
+function headline(output: Output, { method, path, query }: Received, of: Omit<Identity, 'own'>): string {
+  const time = new Date().toLocaleTimeString('en-GB');
+  const below = cell(`${path}${query && `?${query}`}`);
+  const attempt = (of.attempt ?? 1) > 1 ? ` attempt ${of.attempt}` : '';
+  const what = [output.style('bold', method), below, of.eventId ?? ''].filter((part) => part !== '');
+  return `${time}  ${what.join(' ')}  delivery ${of.deliveryId ?? '-'}${attempt}`;
+}
+
+function answerText(output: Output, { status, body }: Reply, isCompact: boolean, by?: string): string {
+  const failed = status >= 400;
+  const why = failed && !isCompact ? `: ${cell(body.toString('utf8').slice(0, 300))}` : '';
+  return output.style(failed ? 'red' : 'green', `-> ${by === undefined ? '' : `${by} answered `}${status}`) + why;
+}
+
+function bounded(text: string): string {
   const clean = printable(text);
   const more = clean.length - MAX_SHOWN_CHARACTERS;
   return more > 0 ? `${clean.slice(0, MAX_SHOWN_CHARACTERS)}\n... and ${more} characters more` : clean;

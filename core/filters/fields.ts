@@ -11,6 +11,8 @@ export interface FilteredRequest {
   method: string;
   /** Names in lower case. */
   headers: Record<string, string>;
+  /** Below the address of the source, as received; empty without one. */
+  path: string;
   query(): URLSearchParams;
   /** The parsed JSON, else the text, else base64 (core/payload.ts). */
   payload(): unknown;
@@ -32,6 +34,7 @@ export function fieldReader(field: string): FieldReader | null {
   if (root === 'headers' && name !== null) return headerReader(name.toLowerCase());
   if (root === 'query' && name !== null) return (request) => request.query().getAll(name);
   if (root === 'method' && rest.length === 0) return (request) => [request.method];
+  if (root === 'request' && name === 'path') return ({ path }) => (path === '' ? [] : [path]);
   const inPayload = root === 'payload' || root === 'body' ? rest : steps;
   return (request, budget) => {
     const values = lookup(request.payload(), inPayload, budget);

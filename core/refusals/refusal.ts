@@ -6,6 +6,7 @@ import type { LimitName } from '../limits.ts';
 export const REFUSAL_CAUSES = [
   'signature',
   'token',
+  'path',
   'disabled',
   'suspended',
   'too_large',

@@ -14,6 +14,7 @@ export interface EventRecord {
   status: 'pending' | 'delivered' | 'partial' | 'failed';
   routed: boolean;
   method: string;
+  path: string;
   query: string;
   headers: Record<string, string>;
   /** Null: stored by a release that did not keep it. */
@@ -31,7 +32,7 @@ export interface EventRecord {
 }
 
 const COLUMNS = `
-e.id, e.source_id as "sourceId", s.name as "sourceName", e.status, e.routed, e.method, e.query, e.headers,
+e.id, e.source_id as "sourceId", s.name as "sourceName", e.status, e.routed, e.method, e.path, e.query, e.headers,
 e.client_address as "clientAddress", e.traceparent,
 e.payload_size as "payloadSize", e.payload_hash as "payloadHash", e.deliveries_count as "deliveriesCount",
 e.deliveries_succeeded as "deliveriesSucceeded", e.deliveries_failed as "deliveriesFailed",

@@ -15,6 +15,8 @@ export interface DestinationRow {
   url: string;
   headers: Record<string, string>;
   forwardHeaders: ForwardHeaders;
+  forwardQuery: boolean;
+  forwardPath: boolean;
   authType: AuthType;
   /** Encrypted. */
   authConfig: string | null;
@@ -56,7 +58,8 @@ export interface TransformConfig {
 }
 
 const DESTINATION = `
-select id, version, enabled, method, url, headers, forward_headers as "forwardHeaders", auth_type as "authType",
+select id, version, enabled, method, url, headers, forward_headers as "forwardHeaders",
+       forward_query as "forwardQuery", forward_path as "forwardPath", auth_type as "authType",
        auth_config as "authConfig", signing_secret as "signingSecret",
        previous_signing_secret as "previousSigningSecret",
        extract(epoch from previous_signing_secret_until)::float8 * 1000 as "previousSigningSecretUntil",

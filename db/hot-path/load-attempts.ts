@@ -1,5 +1,6 @@
 // Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version through a cache
 // (activities/config-cache.ts), so an unchanged destination costs two integers.
+import type { ReceivedAddress } from '../../core/delivery-url.ts';
 import type { ErrorSummary } from '../../core/error-summary.ts';
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
@@ -46,8 +47,14 @@ export interface AttemptContext {
   replayOf: string | null;
   /** The event's metadata for transforms; null when the event is gone. */
   eventMethod: string | null;
+  eventPath: string | null;
   eventQuery: string | null;
   receivedAt: Date | null;
+}
+
+/** What was received of the address of its event; nothing of one that is gone. */
+export function receivedAddress(context: Pick<AttemptContext, 'eventPath' | 'eventQuery'>): ReceivedAddress {
+  return { path: context.eventPath ?? '', query: context.eventQuery ?? '' };
 }
 
 // The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing). `lateral`
@@ -60,7 +67,7 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
-       e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.query as "eventQuery", e.received_at as "receivedAt",
+       e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.path as "eventPath", e.query as "eventQuery", e.received_at as "receivedAt",
        coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or d.original_destination_id is null and ${circuitBlocks('c', 'd.id')}, false) as blocked
 from deliveries d
 left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true

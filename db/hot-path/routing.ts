@@ -31,6 +31,7 @@ export interface RoutingRow {
   previousTokenValue: string | null;
   previousTokenUntil: Date | null;
   concealed: boolean;
+  allowPaths: boolean;
   answer: SourceAnswer | null;
   /** The enabled ones, in the order in which they run. */
   routes: RouteRow[];
@@ -51,7 +52,7 @@ select o.id as "organizationId", o.config_version as "configVersion",
        s.verification_secret as secret, s.previous_verification_secret as "previousSecret",
        extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil", s.idempotency_key as "idempotencyKey",
        s.ingest_token as "ingestToken", s.ingest_token_value as "ingestTokenValue", s.previous_token_value as "previousTokenValue",
-       s.previous_token_until as "previousTokenUntil", s.concealed,
+       s.previous_token_until as "previousTokenUntil", s.concealed, s.allow_paths as "allowPaths",
        coalesce((
          select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
            select json_build_object('id', c.id, 'name', c.name, 'version', c.version, 'schema', c.schema)

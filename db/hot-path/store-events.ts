@@ -36,6 +36,8 @@ export interface NewEvent {
   configVersion: number;
   sourceId: string;
   method: string;
+  /** Below the address of the source. */
+  path: string;
   query: string;
   headers: Record<string, string>;
   /** Of the sender. */
@@ -84,14 +86,14 @@ with ${settingLate('$6', '$7')}, fresh as (
 ), input as (
   select i.*, b.body
   from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text, routed bool,
-         method text, query text, headers jsonb, client_address text, traceparent text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
+         method text, path text, query text, headers jsonb, client_address text, traceparent text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
   where (i.organization_id, i.version) in (select organization_id, version from fresh) and (select bound from late) is not null
 ), ${full ? ACCEPTED_BY_KEYS : ALL_ACCEPTED}, stored_events as (
-  insert into events (id, organization_id, source_id, status, routed, method, query, headers, client_address, traceparent,
+  insert into events (id, organization_id, source_id, status, routed, method, path, query, headers, client_address, traceparent,
                       payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
-  select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, query, headers, client_address,
+  select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, path, query, headers, client_address,
          traceparent, payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, clock_timestamp()
   from accepted
 ), stored_payloads as (
@@ -188,6 +190,7 @@ function eventRow(event: NewEvent, index: number) {
     source_id: event.sourceId,
     routed: event.deliveries.length > 0,
     method: event.method,
+    path: event.path,
     query: event.query,
     headers: event.headers,
     client_address: event.clientAddress,

@@ -24,7 +24,7 @@ export function tryFilter({ trial }: FilterTask): FilterResult {
   }
 }
 
-function requestOf({ method, headers, query: text, payload }: FilterTrial): FilteredRequest {
+function requestOf({ method, headers, path, query: text, payload }: FilterTrial): FilteredRequest {
   const query = new URLSearchParams(text);
-  return { method, headers, query: () => query, payload: () => payload };
+  return { method, headers, path, query: () => query, payload: () => payload };
 }

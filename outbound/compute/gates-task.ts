@@ -54,6 +54,7 @@ function requestOf({ request, body }: GatesTask): GatedRequest {
   return {
     method: request.method,
     headers: request.headers,
+    path: request.path,
     size: body.byteLength,
     query() {
       query ??= new URLSearchParams(request.query);

@@ -14,7 +14,7 @@ export interface GatesTask {
   key: string;
   /** The gates as JSON of `GateSet`; null when the thread should have them. */
   gates: string | null;
-  request: { method: string; headers: Record<string, string>; query: string };
+  request: { method: string; headers: Record<string, string>; path: string; query: string };
   body: Uint8Array;
   /** Where in the payload its idempotency key is. */
   keyPath: string | null;
@@ -46,6 +46,7 @@ export interface FilterTrial {
   logic: NonNullable<GateDefinition['filter']>['logic'];
   method: string;
   headers: Record<string, string>;
+  path: string;
   query: string;
   payload?: unknown;
 }

@@ -1,6 +1,7 @@
 // Builds the request of one attempt from the records it is about.
-// Rules: OUT-01 to OUT-10, TRC-03 to TRC-06.
+// Rules: OUT-01 to OUT-12, TRC-03 to TRC-06.
 import type { AuthType } from '../../core/auth-config.ts';
+import { deliveryUrl, type ReceivedAddress } from '../../core/delivery-url.ts';
 import { type ForwardHeaders, forwardableHeaders } from '../../core/forwarded-headers.ts';
 import { foldedName, mergeHeaders } from '../../core/headers.ts';
 import { HOPS_HEADER, hopsOf } from '../../core/hops.ts';
@@ -19,6 +20,10 @@ export type OutboundInput = {
     authConfig: Readonly<Record<string, string>> | null;
     /** Which of the received headers it gets. */
     forwardHeaders: ForwardHeaders;
+    /** Whether it gets the received query. */
+    forwardQuery: boolean;
+    /** Whether it gets the path below the source. */
+    forwardPath: boolean;
     /** `whsec_...`, or null when deliveries are not signed. */
     signingSecret: string | null;
     /** During a rotation the one before, and when it ends, ms since 1970. */
@@ -26,8 +31,8 @@ export type OutboundInput = {
     previousSigningSecretUntil: number | null;
     timeoutMs: number;
   };
-  /** The received headers and the body to send. */
-  event: { id: string; headers: Readonly<Record<string, string>>; body: Buffer };
+  /** The received headers, what else was received of its address, and the body to send. */
+  event: { id: string; headers: Readonly<Record<string, string>>; address: ReceivedAddress; body: Buffer };
   delivery: { id: string };
   /** 1 for the first attempt. */
   attempt: number;
@@ -79,7 +84,7 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const secretNames = Object.keys(auth).map((name) => name.toLowerCase());
   return {
     method: destination.method,
-    url: destination.url,
+    url: deliveryUrl(destination, event.address),
     headers,
     body: event.body,
     maskedHeaders: maskHeaders(headers, secretNames),

@@ -27,6 +27,7 @@ export interface TransformRefusal {
 export interface EventFacts {
   eventId: string;
   eventMethod: string | null;
+  eventPath: string | null;
   eventQuery: string | null;
   receivedAt: Date | null;
 }
@@ -51,7 +52,7 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
 export async function transformContent(
   transforms: Transforms,
   transform: StoredTransform,
-  { eventId: id, eventMethod, eventQuery, receivedAt }: EventFacts,
+  { eventId: id, eventMethod, eventPath, eventQuery, receivedAt }: EventFacts,
   { sourceSlug: source, headers, body }: EventContent & { sourceSlug: string },
   turn: Turn,
 ): Promise<EventContent | TransformRefusal> {
@@ -61,6 +62,7 @@ export async function transformContent(
       id,
       source,
       method: eventMethod ?? '',
+      path: eventPath ?? '',
       query: eventQuery ?? '',
       headers,
       body,

@@ -98,13 +98,14 @@ function keepWarm(key: string | null, sandbox: Sandbox): void {
 }
 
 function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {
-  const { id, source, method, query, headers, body, receivedAt } = event;
+  const { id, source, method, path, query, headers, body, receivedAt } = event;
   const lowercase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const isText = isUtf8(body);
   const facts = {
     payload: null,
     ...(!isText && { payloadEncoding: 'base64' }),
     headers: lowercase,
+    path,
     query: { ...parseQuery(query) },
     method,
     id,

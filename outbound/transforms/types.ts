@@ -31,6 +31,8 @@ export interface TransformEvent {
   /** The source's slug. */
   source: string;
   method: string;
+  /** Below the address of the source, as received; empty without one. */
+  path: string;
   /** The query string as received, without its question mark. */
   query: string;
   headers: Readonly<Record<string, string>>;

@@ -32,7 +32,7 @@ describe('CORS', () => {
       expect(answer.status).to.equal(204);
       expect(Object.fromEntries(answer.headers)).to.include({
         'access-control-allow-origin': origin,
-        'access-control-allow-methods': 'GET, HEAD, POST, PATCH, DELETE',
+        'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
         'access-control-allow-headers':
           'Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Request-Id',
         'access-control-max-age': '600',

@@ -7,6 +7,7 @@ import { createOrganization, type TestOrganization } from '../support/service.ts
 
 interface Received {
   method: string | undefined;
+  target: string | undefined;
   headers: IncomingMessage['headers'];
   body: string;
 }
@@ -25,7 +26,7 @@ describe('Destination test', () => {
         body += chunk;
       });
       request.on('end', () => {
-        received.push({ method: request.method, headers: request.headers, body });
+        received.push({ method: request.method, target: request.url, headers: request.headers, body });
         response.writeHead(status, { 'Content-Type': 'text/plain' }).end('thank you');
       });
     });
@@ -38,6 +39,23 @@ describe('Destination test', () => {
     status = 200;
   });
   after(() => receiver.close());
+
+  it('adds a path and a query as deliveries do, if the destination takes them', async () => {
+    const body = { path: '/orders/7', query: 'a=%7e&key=evil' };
+    const both = { forwardPath: true, forwardQuery: true };
+    for (const [choice, expected] of [
+      [{}, '/hook?key=own'],
+      [both, '/hook/orders/7?key=own&a=%7e'],
+    ] as const) {
+      const { id } = await makeDestination(organization, { url: `${address}?key=own`, ...choice });
+      expect(await organization.api.post(`/api/destinations/${id}/test`, body)).to.include({ success: true });
+      expect(received.at(-1)?.target).to.equal(expected);
+      for (const path of ['orders', '/../x', '/a%2fb']) {
+        const refused = await organization.api.request('POST', `/api/destinations/${id}/test`, { path });
+        expectInvalid(refused, 'path');
+      }
+    }
+  });
 
   it('sends a sample event as the destination is configured, and reports the answer', async () => {
     const { id } = await makeDestination(organization, {

@@ -60,6 +60,8 @@ describe('Export and import of warehouses', () => {
         authConfig: {},
         signingSecret: null,
         forwardHeaders: null,
+        forwardQuery: false,
+        forwardPath: false,
         timeoutMs: 30_000,
         rateLimitPerMinute: null,
         maxConcurrency: null,

@@ -13,6 +13,8 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
+const all = { conditions: () => [], allowPaths: false };
+
 describe('hookyard listen @turns', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
@@ -72,6 +74,89 @@ describe('hookyard listen @turns', () => {
     command.signal('SIGTERM');
     expect((await command.ended).code).to.equal(0);
     expect(await counts()).to.deep.equal([1, 0, 0]);
+  });
+
+  it('passes the path below the source and the query on, and shows them', async () => {
+    const target = receiver.endpoint(200, 503, 200);
+    const command = await listening('--source', 'paths', '--path', '/orders', '--forward', `${target.url}?key=own`);
+    const source = await cli.json('sources', 'show', 'paths');
+    expect(source.allowPaths).to.equal(true);
+    const { pathname } = new URL(String(source.webhookUrl));
+    const send = (below: string) =>
+      fetch(`${organization.api.url}${pathname}${below}`, { method: 'POST', body: '{"order":42}' });
+    for (const below of ['/refunds/1', '/orders2', '']) expect((await send(below)).status, below).to.equal(200);
+    await send('/orders?a=1&key=evil');
+    await until('the first', () => target.requests.length > 0);
+    await send('/orders/new');
+    await until('the repeat', () => target.requests.length === 3);
+    const own = new URL(target.url).pathname;
+    expect(target.requests.map((request) => request.target.slice(own.length))).to.deep.equal([
+      '/orders?key=own&a=1',
+      ...['/orders/new?key=own', '/orders/new?key=own'],
+    ]);
+    await until('they are shown', () => command.stdout().includes('attempt 2'));
+    expect(command.stdout())
+      .to.match(/POST \/orders\?a=1&key=evil evt_\w+ {2}delivery dlv_\w+\n/)
+      .and.to.match(/answered 503.*\n {2}now once more: hookyard deliveries retry dlv_\w+\n/);
+    command.signal('SIGINT');
+    expect((await command.ended).code).to.equal(0);
+  });
+
+  it('gets only the webhooks that are wanted, in a line each', async () => {
+    const command = await listening(
+      ...['--source', 'github', '--event-type', 'issues', '--event-type', 'push', '--compact'],
+      ...['--filter', 'payload.repository.private equals false', '--filter', 'headers.x-extra not_exists'],
+    );
+    const source = await cli.json<{ id: string; webhookUrl: string }>('sources', 'show', 'github');
+    const { data } = await organization.api.list<{ id: string }>(`/api/routes?sourceId=${source.id}`);
+    const route = await organization.api.get(`/api/routes/${data[0]?.id}`);
+    expect(route.filterConditions).to.deep.equal([
+      { field: 'payload.repository.private', operator: 'equals', value: false },
+      { field: 'headers.x-extra', operator: 'not_exists' },
+      // The source has no provider that says where.
+      { field: 'payload.type', operator: 'in', value: ['issues', 'push'] },
+    ]);
+    const { pathname } = new URL(source.webhookUrl);
+    const send = (type: string, isPrivate: boolean) =>
+      fetch(`${organization.api.url}${pathname}`, {
+        method: 'POST',
+        body: JSON.stringify({ type, repository: { private: isPrivate } }),
+      });
+    for (const [type, isPrivate] of [
+      ['issues', true],
+      ['star', false],
+      ['push', false],
+    ] as const) {
+      await send(type, isPrivate);
+    }
+    await until('the one', () => command.stdout().includes('-> 200'));
+    command.signal('SIGINT');
+    await command.ended;
+    expect(command.stdout()).to.match(/^\d\d:\d\d:\d\d {2}POST evt_\w+ {2}delivery dlv_\w+ {2}-> 200\n$/);
+  });
+
+  it('asks the provider of a source what an event is, and says what it cannot choose by', async () => {
+    await cli.ok('sources', 'create', 'hub', '--provider', 'github', '--secret', 'whispered to both sides');
+    const command = await listening('--source', 'hub', '--event-type', 'issues');
+    const { id } = await cli.json<{ id: string }>('sources', 'show', 'hub');
+    const { data } = await organization.api.list<{ filterConditions: unknown[] }>(`/api/routes?sourceId=${id}`);
+    expect(data[0]?.filterConditions).to.deep.equal([
+      { field: 'headers.X-GitHub-Event', operator: 'in', value: ['issues'] },
+    ]);
+    command.signal('SIGINT');
+    await command.ended;
+    const before = await counts();
+    const refused: [args: string[], message: RegExp][] = [
+      [['--path', '/a'], /takes no paths.*hookyard sources update hub --allow-paths/],
+      [['--filter', 'payload.a'], /--filter must be "<field> <operator> <value>"/],
+      [['--filter', 'payload.a resembles b'], /filterConditions/],
+    ];
+    for (const [args, message] of refused) {
+      const ran = await cli.run(['listen', '0', '--source', 'hub', ...args]);
+      expect(ran.code, ran.stderr).to.not.equal(0);
+      expect(ran.stderr).to.match(message);
+    }
+    expect(await counts()).to.deep.equal(before);
   });
 
   it('takes deliveries at its own address only', async () => {
@@ -143,7 +228,13 @@ describe('hookyard listen @turns', () => {
     const client = createClient({ url: organization.api.url, apiKey: organization.token });
     const { url } = receiver.endpoint(200);
     const { origin, pathname, port } = new URL(url);
-    const session = await openSession(client, { slug: 'slept', base: origin, path: pathname, port: Number(port) });
+    const session = await openSession(client, {
+      slug: 'slept',
+      base: origin,
+      path: pathname,
+      port: Number(port),
+      ...all,
+    });
     expect(await session.renew()).to.equal(false);
     await client.deleteSource({ id: session.source.id });
     expect(await session.renew()).to.equal(true);
@@ -156,7 +247,13 @@ describe('hookyard listen @turns', () => {
   it('never takes routes of others and their events with it, when it is made anew and when it ends', async () => {
     const client = createClient({ url: organization.api.url, apiKey: organization.token });
     const { origin, pathname, port } = new URL(receiver.endpoint(200, 200, 200).url);
-    const session = await openSession(client, { slug: 'busy', base: origin, path: pathname, port: Number(port) });
+    const session = await openSession(client, {
+      slug: 'busy',
+      base: origin,
+      path: pathname,
+      port: Number(port),
+      ...all,
+    });
     const { id } = session.source;
     const other = await makeRoute(organization, id, [(await makeDestination(organization)).id]);
     const event = await ingest(organization, session.source, '{}');

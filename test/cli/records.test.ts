@@ -114,6 +114,31 @@ describe('hookyard on the command line @turns', () => {
     expect(await cli.json('destinations', 'list')).to.have.nested.property('pagination.total', 0);
   });
 
+  it('declares a source, a destination and a route: the same command again changes nothing', async () => {
+    const commands = [
+      ['sources', 'apply', 'declared', '--verify', 'github', '--secret', 'whispered to both', '--allow-paths'],
+      ['destinations', 'apply', 'declared', 'https://crm.example/', '--max-retries', '1', '--forward-query'],
+      ['routes', 'apply', 'Declared', '--source', 'declared', '--to', 'declared'],
+    ];
+    for (const command of commands) {
+      const made = await cli.json(...command);
+      expect(await cli.json(...command)).to.include({ id: made.id, updatedAt: made.updatedAt });
+      expect(await cli.ok(...command)).to.match(/is as given.* \((src|dst|rte)_\w+\)\n$/);
+    }
+    expect(await cli.json('destinations', 'show', 'declared')).to.include({ forwardQuery: true, forwardPath: false });
+    const other = await cli.json('destinations', 'apply', 'declared', 'https://crm.example/', '--forward-path');
+    expect(other).to.deep.include({ forwardQuery: false, forwardPath: true });
+    expect(other).to.have.nested.property('retryPolicy.maxRetries', 5);
+    expect(await cli.json('destinations', 'update', 'declared', '--no-forward-path')).to.include({
+      forwardPath: false,
+    });
+    expect(await cli.json('sources', 'update', 'declared', '--no-allow-paths')).to.include({ allowPaths: false });
+    expect(await cli.json('sources', 'apply', 'declared')).to.deep.include({ verificationConfig: { type: 'none' } });
+    await fails(1, /slug must be lowercase/, 'sources', 'apply', 'No slug');
+    await cli.ok('sources', 'delete', 'declared');
+    await cli.ok('destinations', 'delete', 'declared');
+  });
+
   it('makes a destination of another type by --data, from an argument, a file or stdin', async () => {
     const config = {
       bucket: 'acme-events',

@@ -168,6 +168,16 @@ describe('The client', () => {
       expect(remove.requests).to.have.lengthOf(1);
     });
 
+    it('repeats a PUT whose connection broke, unless it was for one version', async () => {
+      const filter = { name: 'Paid', conditions: [] };
+      const put = await scripted(['break', fine]);
+      await put.client.putFilter({ slug: 'paid', body: filter });
+      expect(put.requests).to.have.lengthOf(2);
+      const conditional = await scripted(['break', fine]);
+      const failed = await failure(conditional.client.putFilter({ slug: 'paid', body: filter }, { ifMatch: '"1"' }));
+      expect([failed.code, conditional.requests.length]).to.deep.equal(['UNREACHABLE', 1]);
+    });
+
     it('ends at its deadline, and says with which key a POST can be repeated', async () => {
       const { client, requests } = await scripted(['hang'], { timeoutMs: 50 });
       const error = await failure(client.createApiKey({ body }));

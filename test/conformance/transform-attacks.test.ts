@@ -148,6 +148,7 @@ describe('attacks by transforms @turns', function () {
     id: 'evt_1',
     source: 'orders',
     method: 'POST',
+    path: '',
     query: '',
     headers: {},
     body: Buffer.from('{"n":1}'),

@@ -35,7 +35,15 @@ const samples: Record<TransformType, Samples> = {
 const transforms = createTransforms(1, unlimited);
 async function run(type: TransformType, code: string, body: string): Promise<string> {
   const transform = { key: `${type} ${code}`, type, code, outputContentType: null };
-  const request = { id: 'evt_1', source: 'shop', method: 'POST', query: '', headers: {}, receivedAt: new Date(0) };
+  const request = {
+    id: 'evt_1',
+    source: 'shop',
+    method: 'POST',
+    path: '',
+    query: '',
+    headers: {},
+    receivedAt: new Date(0),
+  };
   const result = await transforms.run(transform, { ...request, body: Buffer.from(body) }, turnOf('test'));
   if (!result.ok) throw new Error(result.problem.message);
   return Buffer.from(result.output.body).toString();

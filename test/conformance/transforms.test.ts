@@ -39,7 +39,7 @@ const samples: Record<TransformType, Samples> = {
     text: js('return event.payload.text;'),
     object: js('return { a: event.payload.b, b: event.payload.a };'),
     members: js(
-      "return [event.method, event.id, event.source, event.receivedAt, event.headers['x-kind'], event.query.page, event.query.tag.join('+')].join('|');",
+      "return [event.method, event.path, event.id, event.source, event.receivedAt, event.headers['x-kind'], event.query.page, event.query.tag.join('+')].join('|');",
     ),
     length: js('return String(event.payload.length);'),
     nothing: [js('return null;'), js('return undefined;'), js('return () => 1;')],
@@ -65,7 +65,7 @@ const samples: Record<TransformType, Samples> = {
     text: 'payload.text',
     object: '{ "a": payload.b, "b": payload.a }',
     members:
-      '$join([method, id, source, receivedAt, $lookup(headers, "x-kind"), query.page, $join(query.tag, "+")], "|")',
+      '$join([method, path, id, source, receivedAt, $lookup(headers, "x-kind"), query.page, $join(query.tag, "+")], "|")',
     length: '$string($length(payload))',
     nothing: ['payload.missing', 'null'],
     clock: '$substring($now(), 0, 19)',
@@ -85,7 +85,7 @@ const samples: Record<TransformType, Samples> = {
     text: '{{ payload.text }}',
     object: undefined,
     members:
-      '{{ method }}|{{ id }}|{{ source }}|{{ receivedAt }}|{{ headers["x-kind"] }}|{{ query.page }}|{{ query.tag | join: "+" }}',
+      '{{ method }}|{{ path }}|{{ id }}|{{ source }}|{{ receivedAt }}|{{ headers["x-kind"] }}|{{ query.page }}|{{ query.tag | join: "+" }}',
     length: '{{ payload | size }}',
     nothing: [],
     clock: '{{ "now" | date: "%Y-%m-%dT%H:%M:%S" }}',
@@ -111,6 +111,7 @@ const received: Omit<TransformEvent, 'body'> = {
   id: 'evt_06f3k2v8q0e7',
   source: 'orders',
   method: 'PUT',
+  path: '/new',
   query: 'page=2&tag=a&tag=b',
   headers: { 'Content-Type': 'application/json', 'X-Kind': 'order' },
   receivedAt: new Date('2026-01-02T03:04:05.678Z'),
@@ -171,7 +172,7 @@ describe('transforms', function () {
 
       it('sees the whole event', async () => {
         const seen = await text(type, sample.members, 'null');
-        expect(seen).to.equal('PUT|evt_06f3k2v8q0e7|orders|2026-01-02T03:04:05.678Z|order|2|a+b');
+        expect(seen).to.equal('PUT|/new|evt_06f3k2v8q0e7|orders|2026-01-02T03:04:05.678Z|order|2|a+b');
       });
 
       it('sees a payload that is no JSON as text, and one that is no text in base64', async () => {

@@ -122,6 +122,7 @@ describe('destinations in the console @turns', () => {
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByLabel('Retries, at most').fill('7');
       await page.getByLabel('Method').selectOption('PUT');
+      await page.getByLabel('It gets the query of a webhook too').check();
       await page.getByRole('button', { name: 'Save' }).click();
       await seen(page, /7, first after 1/);
       await page.getByRole('button', { name: 'Send a test webhook' }).click();
@@ -135,6 +136,8 @@ describe('destinations in the console @turns', () => {
     expect(stored).to.deep.include({
       method: 'PUT',
       forwardHeaders: null,
+      forwardQuery: true,
+      forwardPath: false,
       rateLimitPerMinute: null,
       timeoutMs: 30_000,
     });

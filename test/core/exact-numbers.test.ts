@@ -11,6 +11,7 @@ import { anyJson, numbersIn } from '../support/json-numbers.ts';
 const requestOf = (json: string) => ({
   method: 'POST',
   headers: {},
+  path: '',
   query: () => new URLSearchParams(),
   payload: () => viewPayload(Buffer.from(json)).payload,
 });

@@ -8,6 +8,7 @@ import { compileFilter } from '../../core/filters/filter.ts';
 const request = (payload: unknown): FilteredRequest => ({
   method: 'POST',
   headers: {},
+  path: '',
   query: () => new URLSearchParams(),
   payload: () => payload,
 });

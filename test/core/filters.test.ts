@@ -27,6 +27,7 @@ function request(payload: unknown = order): FilteredRequest {
   return {
     method: 'POST',
     headers: { 'x-kind': 'Order', 'x-count': '5', 'x.dotted': 'yes' },
+    path: '/orders/new%20one',
     query: () => new URLSearchParams('page=2&tag=a&tag=b&flag='),
     payload: () => payload,
   };
@@ -56,6 +57,9 @@ describe('filter conditions', () => {
     ['query.tag', 'equals', 'b', true],
     ['query.flag', 'exists', undefined, true],
     ['query.absent', 'not_exists', undefined, true],
+    ['request.path', 'equals', '/orders/new%20one', true],
+    ['request.path', 'starts_with', '/refunds', false],
+    ['payload.request.path', 'exists', undefined, false],
     ['items.1.sku', 'equals', 'B-2', true],
     ['items[1].sku', 'equals', 'B-2', true],
     ['items[*].sku', 'equals', 'B-2', true],

@@ -20,7 +20,7 @@ const PARTS = {
   ...{
     organizationSlug: 'o',
     sourceSlug: 's',
-    token: null,
+    below: '',
     method: 'POST',
     queryText: '',
     headers: {},
@@ -221,7 +221,7 @@ describe('schemes of providers', () => {
     const left = (scheme: Scheme) => withoutSecret(scheme, parts);
     expect(left({ kind: 'basic' }).headers).to.deep.equal({ 'x-token': 'y', other: 'z' });
     expect(left({ kind: 'header-token', header: 'X-Token' }).headers).to.deep.equal({ authorization: 'x', other: 'z' });
-    expect(left({ kind: 'query-token', parameter: 'token' }).queryText).to.equal('b=+c');
+    expect(left({ kind: 'query-token', parameter: 'token' }).queryText).to.equal('b=%20c');
     expect(left({ kind: 'twilio' })).to.deep.equal(parts);
     const token = { kind: 'jwt', header: 'X-Token', algorithm: 'ES256', keys: 'plaid', toleranceSeconds: 300 } as const;
     expect(left(token).headers).to.deep.equal({ authorization: 'x', other: 'z' });

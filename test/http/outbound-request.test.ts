@@ -14,6 +14,8 @@ const input = (
     authType: 'none',
     authConfig: null,
     forwardHeaders: null,
+    forwardQuery: false,
+    forwardPath: false,
     signingSecret: null,
     previousSigningSecret: null,
     previousSigningSecretUntil: null,
@@ -23,6 +25,7 @@ const input = (
   event: {
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
     headers: { 'content-type': 'application/json', 'user-agent': 'GitHub-Hookshot/1', 'x-github-event': 'push' },
+    address: { path: '', query: '' },
     body: Buffer.from('{"test": 2432232314}'),
   },
   delivery: { id: 'dlv_1' },

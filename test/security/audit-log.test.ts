@@ -57,7 +57,10 @@ describe('The audit log', () => {
     const id = (method === 'DELETE' && unused[word]) || own[OF_PATH[word] ?? 'source'].at(0) || '';
     const endpoint = path.replaceAll(/\{(\w+)\}/g, ':$1');
     const usual = targets.find((target) => target.method === method && target.path === endpoint)?.body ?? undefined;
-    const filled = path.replace('{orgId}', organization.id).replace('{id}', id);
+    const filled = path
+      .replace('{orgId}', organization.id)
+      .replace('{id}', id)
+      .replace(/\{(slug|name)\}/, 'declared');
     return { path: filled, body: BODIES[`${method} ${path}`]?.(own) ?? usual };
   }
 
@@ -207,6 +210,9 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
   'PATCH /api/organizations/{orgId}/destinations/{id}': described,
   'POST /api/routes': (own) => ({ name: 'New', sourceId: own.source[0], destinationIds: [own.destination[1]] }),
   'PATCH /api/routes/{id}': described,
+  'PUT /api/routes/by-name/{name}': (own) => ({
+    ...{ name: 'declared', sourceId: own.source[0], destinationIds: own.failover },
+  }),
   'POST /api/routes/{id}/preview': (own) => ({ eventId: own.event[0] }),
   'POST /api/deliveries/bulk': (own) => ({ action: 'replay', routeId: own.route[0] }),
   'POST /api/issues/{id}/retry': () => ({}),

@@ -21,7 +21,15 @@ describe('turns of transforms @turns', function () {
   this.timeout(300_000);
 
   describe('in a process', () => {
-    const event = { id: 'evt_1', source: 's', method: 'POST', query: '', headers: {}, receivedAt: new Date(0) };
+    const event = {
+      id: 'evt_1',
+      source: 's',
+      method: 'POST',
+      path: '',
+      query: '',
+      headers: {},
+      receivedAt: new Date(0),
+    };
     const run = (transforms: Transforms, organization: string, group: string, code = SLOW, bytes = 2) =>
       transforms.run(
         { key: `${organization} ${group}`, type: 'javascript', code, outputContentType: null },

@@ -104,6 +104,7 @@ export async function storeEvent(
       configVersion: rows[0]?.version ?? 0,
       sourceId: route.sourceId,
       method: 'POST',
+      path: '',
       query: '',
       headers: {},
       clientAddress: '192.0.2.1',

@@ -43,6 +43,7 @@ export async function routedEvent(pool: Pool, owner: EventOwner, fields: Partial
     ...owner,
     configVersion: await configVersion(pool, owner),
     method: 'POST',
+    path: '',
     query: '',
     headers: {},
     clientAddress: '192.0.2.1',

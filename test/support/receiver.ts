@@ -15,6 +15,8 @@ export type Answering = (request: ReceivedRequest) => Answer;
 
 export interface ReceivedRequest {
   method: string;
+  /** Path and query as they came. */
+  target: string;
   headers: IncomingHttpHeaders;
   /** Names and values as they came over the wire. */
   rawHeaders: string[];
@@ -44,9 +46,12 @@ export async function startReceiver(): Promise<Receiver> {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      const endpoint = endpoints.get((request.url ?? '').replace(/\?.*/, ''));
+      const target = request.url ?? '';
+      // A path below an endpoint leads to it, too.
+      const endpoint = endpoints.get(/^\/[^/?]*/.exec(target)?.[0] ?? '');
       const received = {
         method: request.method ?? '',
+        target,
         headers: request.headers,
         rawHeaders: request.rawHeaders,
         body: Buffer.concat(parts),

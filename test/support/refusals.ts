@@ -10,7 +10,7 @@ import { until } from './until.ts';
 /** A webhook to a source that verifies nothing. */
 export function arrivalTo({ organizationId, sourceId }: EventOwner): Arrival {
   return {
-    ...{ organizationSlug: 'acme', sourceSlug: 'orders', token: null, method: 'POST', queryText: '' },
+    ...{ organizationSlug: 'acme', sourceSlug: 'orders', below: '', method: 'POST', queryText: '' },
     ...{
       headers: { 'content-type': 'application/json' },
       rawHeaders: [],
@@ -19,7 +19,16 @@ export function arrivalTo({ organizationId, sourceId }: EventOwner): Arrival {
     },
     ...{ body: Buffer.from('{}'), cause: null },
     source: {
-      ...{ organizationId, sourceId, configVersion: 1, enabled: true, concealed: false, routes: [], isGated: false },
+      ...{
+        organizationId,
+        sourceId,
+        configVersion: 1,
+        enabled: true,
+        concealed: false,
+        allowsPaths: false,
+        routes: [],
+        isGated: false,
+      },
       verification: { type: 'none' },
       ...{ previous: null, provided: null, idempotencyKey: null, answer: null },
       standing: { suspended: false, limits: limitsOf('business', {}) },

@@ -128,13 +128,20 @@ function referenceOf(name: string, path: string): keyof TenantRecords {
   return kind;
 }
 
+// What a record is to be called: each organization has names of its own (test/api/by-slug.test.ts).
+const DECLARED = 'declared';
+const isOwnName = (name: string): boolean => name === 'slug' || name === 'name';
+
 function fill(path: string, own: TenantRecords, others: Partial<Record<string, string>> = {}): string {
-  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => others[name] ?? own[referenceOf(name, path)][0] ?? '');
+  return path.replaceAll(
+    /\{(\w+)\}/g,
+    (_all, name: string) => others[name] ?? (isOwnName(name) ? DECLARED : (own[referenceOf(name, path)][0] ?? '')),
+  );
 }
 
 /** Each parameter with each of the other's ids, the others being the caller's own; and all of them at once. */
 function pathRequests(path: string, body: unknown, own: TenantRecords, other: TenantRecords): TenantRequest[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name).filter((name) => !isOwnName(name));
   const requests = names.flatMap((name) =>
     other[referenceOf(name, path)].map((value) => ({
       ...{ where: `{${name}}`, kind: 'path' as const, body, named: [value] },

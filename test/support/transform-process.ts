@@ -9,6 +9,7 @@ const event = {
   id: 'evt_1',
   source: 'orders',
   method: 'POST',
+  path: '',
   query: '',
   headers: {},
   body: Buffer.from('{}'),

@@ -31,6 +31,8 @@ export const everything = {
   method: 'PUT',
   headers: { 'X-Team': 'a', Accept: 'text/plain' },
   forwardHeaders: ['X-Shop', 'X-Real-IP'],
+  forwardQuery: true,
+  forwardPath: true,
   authType: 'basic',
   authConfig: { username: 'u', password: 'a long password' },
   signingSecret,

@@ -63,6 +63,8 @@ describe('Files of destinations', () => {
         forwardHeaders: fc.option(
           fc.oneof(fc.constantFrom('all', 'none'), fc.array(fc.constantFrom('X-A', 'x-real-ip'))),
         ),
+        forwardQuery: fc.boolean(),
+        forwardPath: fc.boolean(),
         rateLimitPerMinute: fc.option(fc.integer({ min: 1, max: 1_000_000 })),
         maxConcurrency: fc.option(fc.integer({ min: 1, max: 1000 })),
         retryPolicy: fc.record({

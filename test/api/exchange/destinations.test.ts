@@ -43,6 +43,8 @@ describe('Export and import of destinations', () => {
         rateLimitPerMinute: null,
         maxConcurrency: null,
         forwardHeaders: null,
+        forwardQuery: false,
+        forwardPath: false,
         retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
       };
       expect(file.destinations).to.deep.equal([

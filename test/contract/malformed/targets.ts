@@ -15,6 +15,7 @@ const retryPolicy = { maxRetries: 1, initialDelay: 1, maxDelay: 1, backoffMultip
 const destination = {
   ...{ name: 'D', url: 'https://d.example', type: 'http', method: 'POST', headers: { 'X-A': '1' }, timeoutMs: 1000 },
   forwardHeaders: ['X-B'],
+  ...{ forwardQuery: true, forwardPath: false },
   ...{
     authType: 'bearer',
     authConfig: { token: 'token' },
@@ -33,7 +34,7 @@ const organizationDestination = {
   enabled: true,
 };
 const source = {
-  ...{ name: 'S', slug: 's', description: 'd', enabled: true },
+  ...{ name: 'S', slug: 's', description: 'd', enabled: true, allowPaths: false },
   ...{
     verificationConfig: { type: 'github', secret: 'shared with github' },
     idempotencyKey: { header: 'X-Id', windowSeconds: 60 },
@@ -70,6 +71,8 @@ const alertChannel = {
   ...{ sourceIds: [id('src')], routeIds: [id('rte')], destinationIds: [id('dst')], throttleMinutes: 1 },
   ...{ onAcknowledged: true, onResolved: true, quietHours: { from: '22:00', to: '07:00', timeZone: 'UTC' } },
 };
+// The slug or name of the path.
+const declared = (body: object) => ({ ...body, slug: 'declared' });
 const importOf = (member: string, item: object) => ({ [member]: [item], conflictStrategy: 'skip', validateOnly: true });
 const { enabled: _enabled, ...destinationItem } = destination;
 const routeItem = { name: 'R', sourceSlug: 's', destinationSlug: 'd', priority: 1, isActive: true };
@@ -79,6 +82,12 @@ const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/routes/:id/preview': { eventId: id('evt') },
   'POST /api/organizations/:orgId/sources': source,
   'PATCH /api/organizations/:orgId/sources/:id': source,
+  'PUT /api/organizations/:orgId/sources/by-slug/:slug': declared(source),
+  'PUT /api/destinations/by-slug/:slug': declared(destination),
+  'PUT /api/routes/by-name/:name': { ...route, name: 'declared' },
+  'PUT /api/filters/by-slug/:slug': declared(filter),
+  'PUT /api/schemas/by-slug/:slug': declared(schema),
+  'PUT /api/transforms/by-slug/:slug': declared(transform),
   'DELETE /api/destinations/bulk': { ids: [id('dst')] },
   'POST /api/routes/bulk-pause': { routeIds: [id('rte')], isActive: true },
   'POST /api/routes/:id/pause': pause,

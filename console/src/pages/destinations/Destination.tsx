@@ -133,6 +133,7 @@ function HttpFacts({ of }: { of: Extract<Destination, { type: 'http' }> }) {
           ['Attempts a minute, at most', of.rateLimitPerMinute ?? 'any'],
           ['Attempts at a time, at most', of.maxConcurrency ?? 'as many as it copes with'],
           ['Received headers it gets', forward === null ? 'all but those that steer servers' : plain(String(forward))],
+          ['Of the address of a webhook it gets', addressParts(of)],
           ['Slug', of.slug],
           ['Changed', <Time key="changed" at={of.updatedAt} />],
         ]}
@@ -140,6 +141,11 @@ function HttpFacts({ of }: { of: Extract<Destination, { type: 'http' }> }) {
       {Object.keys(of.headers).length > 0 && <Headers title="Headers that it adds" of={of.headers} />}
     </>
   );
+}
+
+function addressParts({ forwardQuery, forwardPath }: Extract<Destination, { type: 'http' }>): string {
+  const parts = [...(forwardPath ? ['its path below the source'] : []), ...(forwardQuery ? ['its query'] : [])];
+  return parts.join(' and ') || 'nothing';
 }
 
 function StoreFacts({ of }: { of: Exclude<Destination, { type: 'http' }> }) {

@@ -2,7 +2,7 @@
 import { Button, Group, NativeSelect, NumberInput, Stack, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { copy } from '../../components/CopyMenu.tsx';
-import { PairsField, WholeField } from '../../forms/fields.tsx';
+import { FlagField, PairsField, WholeField } from '../../forms/fields.tsx';
 import { newSigningSecret } from '../../signing-secret.ts';
 import { Secrets } from './Secrets.tsx';
 import { AUTH_TYPES, CREDENTIALS, type DestinationValues } from './values.ts';
@@ -45,6 +45,13 @@ export function HttpFields({ form, isNew }: Props) {
           {...form.getInputProps('forwardedNames')}
         />
       )}
+      <FlagField
+        form={form}
+        path="forwardQuery"
+        label="It gets the query of a webhook too"
+        description="Added to where it is; a parameter that it has itself keeps its value."
+      />
+      <FlagField form={form} path="forwardPath" label="It gets the path of a webhook below its source too" />
       <Attempts form={form} />
     </>
   );

@@ -118,6 +118,8 @@ export interface DestinationValues {
   /** `names`: those of `forwardedNames`. */
   forwardHeaders: 'usual' | 'all' | 'none' | 'names';
   forwardedNames: string;
+  forwardQuery: boolean;
+  forwardPath: boolean;
   authType: AuthType;
   authConfig: Record<string, string>;
   signingSecret: string;
@@ -153,6 +155,8 @@ export const NEW: DestinationValues = {
   headers: [],
   forwardHeaders: 'usual',
   forwardedNames: '',
+  forwardQuery: false,
+  forwardPath: false,
   authType: 'none',
   authConfig: EMPTY_CREDENTIALS,
   signingSecret: '',
@@ -181,7 +185,17 @@ const HTTP_MEMBERS = [
 
 /** The members whose errors have a field. */
 export const FIELDS = [
-  ...['name', 'description', 'type', 'enabled', 'forwardHeaders', 'fieldMapping', ...HTTP_MEMBERS],
+  ...[
+    'name',
+    'description',
+    'type',
+    'enabled',
+    'forwardHeaders',
+    'forwardQuery',
+    'forwardPath',
+    'fieldMapping',
+    ...HTTP_MEMBERS,
+  ],
   ...Object.keys(EMPTY_CREDENTIALS).map((name) => `authConfig.${name}`),
   ...Object.keys(NEW.retryPolicy).map((name) => `retryPolicy.${name}`),
   ...[...Object.keys(EMPTY_CONFIG), 'batchSize', 'batchWindowSeconds'].map((name) => `config.${name}`),
@@ -210,6 +224,8 @@ export function valuesOf(destination: Destination): DestinationValues {
     headers: Object.entries(destination.headers),
     forwardHeaders: isNames ? 'names' : (forward ?? 'usual'),
     forwardedNames: isNames ? forward.join(', ') : '',
+    forwardQuery: destination.forwardQuery,
+    forwardPath: destination.forwardPath,
     authType: destination.authType,
     authConfig: { ...EMPTY_CREDENTIALS, ...destination.authConfig },
     signingSecret: destination.signingSecret ?? '',
@@ -243,9 +259,9 @@ const isChanged = (member: string, changed: ReadonlySet<string>): boolean =>
 function httpBody(values: DestinationValues) {
   const { authType, authConfig, forwardHeaders: forward, forwardedNames } = values;
   const names = forwardedNames.split(/[\s,]+/).filter((name) => name !== '');
-  const { url, method, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy } = values;
+  const { url, method, forwardQuery, forwardPath, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy } = values;
   return {
-    ...{ url, method, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy, authType },
+    ...{ url, method, forwardQuery, forwardPath, timeoutMs, rateLimitPerMinute, maxConcurrency, retryPolicy, authType },
     headers: recordOf(values.headers),
     forwardHeaders: forward === 'usual' ? null : forward === 'names' ? names : forward,
     authConfig: authType === 'none' ? null : pick(authConfig, CREDENTIALS[authType]),

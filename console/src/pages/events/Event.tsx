@@ -75,6 +75,7 @@ function Shown({
         <Text>{sizeText(event.payloadSize)}</Text>
         {!event.routed && <Text fw={600}>No route took it.</Text>}
       </Group>
+      {event.path !== '' && <Text className="anywhere">Path: {plain(event.path)}</Text>}
       {event.query !== '' && <Text className="anywhere">Query: {plain(event.query)}</Text>}
       <h2>Deliveries</h2>
       <DataTable
@@ -127,7 +128,7 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
       .map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`);
     // Through base64, so that every byte arrives, whatever the shell makes of text.
     const encoded = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
-    const address = `${webhookUrl}${event.query ? `?${event.query.replace(/^\?/, '')}` : ''}`;
+    const address = `${webhookUrl}${event.path}${event.query ? `?${event.query.replace(/^\?/, '')}` : ''}`;
     return [
       `printf %s ${shellQuoted(encoded)} | base64 -d | curl -X ${event.method} ${shellQuoted(address)}`,
       ...headers,

@@ -102,6 +102,7 @@ function Shown({ source }: { source: Source }) {
             <Time key="token" at={source.previousTokenUntil} />,
           ],
           ['Concealed', source.concealed ? 'yes' : 'no'],
+          ['Paths below the address', source.allowPaths ? 'taken' : 'refused'],
           ['Repeats are known by', repeatsText(source.idempotencyKey)],
           [
             'Senders are answered',

@@ -208,6 +208,12 @@ function Address({ form }: { form: Form }) {
         label="Concealed"
         description="Webhooks without a valid signature are answered as if there were no such source."
       />
+      <FlagField
+        form={form}
+        path="allowPaths"
+        label="Paths below the address"
+        description="Webhooks to any path below it are taken too; filters, transforms and destinations can use the path."
+      />
     </>
   );
 }

@@ -19,6 +19,7 @@ export interface SourceValues {
   idempotencyKey: { by: 'none' | 'header' | 'jsonPath' | 'signature'; at: string; windowSeconds: number | null };
   ingestToken: Source['ingestToken'];
   concealed: boolean;
+  allowPaths: boolean;
   answer: { isOwn: boolean; status: number | null; body: string; contentType: string };
   enabled: boolean;
 }
@@ -46,6 +47,7 @@ export const NEW: SourceValues = {
   idempotencyKey: { by: 'none', at: '', windowSeconds: DAY_SECONDS },
   ingestToken: 'none',
   concealed: false,
+  allowPaths: false,
   answer: { isOwn: false, status: 200, body: '', contentType: 'text/plain' },
   enabled: true,
 };
@@ -59,7 +61,8 @@ export const FIELDS = [
 ];
 
 export function valuesOf(source: Source): SourceValues {
-  const { name, slug, description, provider, ingestToken, concealed, enabled, idempotencyKey: key, answer } = source;
+  const { name, slug, description, provider, ingestToken, concealed, allowPaths } = source;
+  const { enabled, idempotencyKey: key, answer } = source;
   return {
     name,
     slug,
@@ -75,6 +78,7 @@ export function valuesOf(source: Source): SourceValues {
       : NEW.idempotencyKey,
     ingestToken,
     concealed,
+    allowPaths,
     answer: answer ? { isOwn: true, ...answer } : NEW.answer,
     enabled,
   };
@@ -92,6 +96,7 @@ export function bodyOf(values: SourceValues, changed: ReadonlySet<string>): Body
     idempotencyKey: keyOf(key),
     ingestToken: values.ingestToken,
     concealed: values.concealed,
+    allowPaths: values.allowPaths,
     answer: answer.isOwn ? { status: answer.status, body: answer.body, contentType: answer.contentType } : null,
     enabled: values.enabled,
   };

@@ -1,0 +1,68 @@
+// Makes sources, and replaces them as a whole.
+// Rules: SRC-18, SRC-21, SRC-43.
+import type { RequiredEntityData } from '@mikro-orm/core';
+import type { z } from 'zod';
+import { newId } from '../../core/ids.ts';
+import { Source } from '../../db/entities.ts';
+import { type ApiDeps, type Context, entityManager, organizationId } from '../context.ts';
+import { noteRecords } from '../deeds.ts';
+import { ApiError } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
+import { type createSourceSchema, sourceDefaults } from '../members/sources.ts';
+import { requireWanted } from '../preconditions.ts';
+import { findSource, violates } from '../records.ts';
+import { changedMembers } from './by-slug.ts';
+import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
+import { newVerification, replacedVerification } from './source-verification.ts';
+import { tokenColumns } from './source-tokens.ts';
+
+type Input = z.output<typeof createSourceSchema>;
+
+/** @throws ApiError 400, 409 DUPLICATE_SLUG, 429 */
+export async function makeSource(
+  ctx: Context,
+  deps: ApiDeps,
+  { verificationConfig: config, provider = null, ...body }: Input,
+): Promise<Source> {
+  const id = newId('src');
+  noteRecords(ctx, [id]);
+  const verified = newVerification(deps, id, provider, config);
+  requireSignature(body.idempotencyKey, verified);
+  requireGuarded({ ...verified, ingestToken: body.ingestToken });
+  requireUntold({ ...verified, ...body });
+  const sealed = { ...verified, ...tokenColumns(deps, id, body.ingestToken, null) };
+  return storeSource(ctx, deps, { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) });
+}
+
+async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
+  try {
+    return await entityManager(ctx, deps).transactional(async (em) => {
+      await requireRecordRoom(em, ctx, 'sources');
+      return em.create(Source, record);
+    });
+  } catch (error) {
+    if (!violates(error, 'sources_slug_unique')) throw error;
+    throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
+  }
+}
+
+/** Makes a source what a create would have made of the same body. @throws ApiError 400, 404, 412 */
+export function replaceSource(
+  ctx: Context,
+  deps: ApiDeps,
+  id: string,
+  { verificationConfig: config, provider = null, ...body }: Input,
+): Promise<Source> {
+  const members = { ...sourceDefaults, ...body };
+  return entityManager(ctx, deps).transactional(async (em) => {
+    const stored = await findSource(em, id, 'lock');
+    requireWanted(ctx, 'source', stored);
+    const verified = replacedVerification(deps, stored, provider, config);
+    const columns = { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified };
+    em.assign(stored, changedMembers(stored, columns));
+    requireSignature(stored.idempotencyKey, stored);
+    requireGuarded(stored);
+    requireUntold(stored);
+    return stored;
+  });
+}

@@ -1,0 +1,62 @@
+// Which webhooks a session of hookyard listen gets: the conditions of its route. The service applies them, like those of any route.
+import { parseExact } from '../../core/numbers/exact-json.ts';
+import { providerNamed } from '../../providers/index.ts';
+import type { FilterConditionInput, Source } from '../../client/index.ts';
+import { usage } from '../errors.ts';
+
+export interface Wanted {
+  /** `<field> <operator> [value]`. */
+  filter?: string[];
+  eventType?: string[];
+  /** Below the source. */
+  path?: string;
+}
+
+/** @throws CliError when one cannot be a condition of this source */
+export function conditionsOf({ filter = [], eventType, path }: Wanted, source: Source): FilterConditionInput[] {
+  if (path !== undefined && !source.allowPaths) {
+    const advice = `hookyard sources update ${source.slug} --allow-paths`;
+    throw usage(`The source ${source.slug} takes no paths, so none can be chosen by --path; ${advice}`);
+  }
+  return [
+    ...filter.map(conditionOf),
+    ...(eventType ? [{ field: eventTypeField(source), operator: 'in' as const, value: eventType }] : []),
+    ...(path === undefined ? [] : [belowPath(path)]),
+  ];
+}
+
+function conditionOf(text: string): FilterConditionInput {
+  const [, field, operator, value] = /^(\S+)\s+(\S+)(?:\s+(.+))?$/s.exec(text.trim()) ?? [];
+  if (field === undefined || operator === undefined) {
+    throw usage(`--filter must be "<field> <operator> <value>", as "payload.kind equals order.paid", not "${text}"`);
+  }
+  // The service knows the operators, and says which there are.
+  const named = { field, operator: operator as FilterConditionInput['operator'] };
+  return value === undefined ? named : { ...named, value: valueIn(value) };
+}
+
+/** As JSON if it is some: `5`, `true`, `["a"]`, `"5"`; else the text itself. */
+function valueIn(text: string): unknown {
+  try {
+    return parseExact(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Where the provider of the source says what happened; other senders mostly say it in `type`. */
+function eventTypeField({ provider, verificationConfig, slug }: Source): string {
+  const name = provider ?? verificationConfig.type;
+  const known = providerNamed(name);
+  if (known === undefined) return 'payload.type';
+  const { eventType, title } = known;
+  if (eventType === null)
+    throw usage(`Webhooks of ${title} do not say what happened, so ${slug} takes no --event-type`);
+  return 'header' in eventType ? `headers.${eventType.header}` : `payload.${eventType.payload}`;
+}
+
+function belowPath(path: string): FilterConditionInput {
+  const plain = path.replace(/^\/*/, '/').replace(/\/+$/, '');
+  const escaped = plain.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return { field: 'request.path', operator: 'matches', value: `^${escaped}(?:/|$)` };
+}

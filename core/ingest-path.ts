@@ -1,0 +1,50 @@
+// A path below the address of a source: `/ingest/<organization>/<source>[/<token>]/any/path`. It may be added to the address of a
+// destination, so nothing is taken that a server behind it may read as a step up, or as another number of steps.
+// Rules: SRC-42, INGEST-25.
+
+/** Longest path, in characters as they were received. */
+export const MAX_PATH_LENGTH = 1024;
+
+/**
+ * What is wrong with a path, as the end of a sentence; null when nothing is.
+ * @param path as received, with its first slash; empty: none
+ */
+export function pathProblem(path: string): string | null {
+  if (path.length > MAX_PATH_LENGTH) return `must be at most ${MAX_PATH_LENGTH} characters long`;
+  const segments = path.split('/').slice(1);
+  // The last one may be empty: the path ends in a slash.
+  if (segments.slice(0, -1).includes('')) return 'must not have two slashes in a row';
+  for (const segment of segments) {
+    const problem = segmentProblem(segment);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+// Behind a proxy that decodes, another one may decode again: each reading counts.
+function segmentProblem(segment: string): string | null {
+  if (decoded(segment) === null) return 'must not have a % that is no escape of UTF-8';
+  for (let text: string | null = segment; text !== null; text = decodedFurther(text)) {
+    // Some servers take a full-width slash or dot for the plain one.
+    const plain = text.normalize('NFKC');
+    if (/[/\\]/.test(plain)) return 'must not have an escaped slash or a backslash';
+    if (/\p{Cc}/u.test(plain)) return 'must not have control characters';
+    // Tomcat cuts a segment off at its semicolon, Windows drops spaces.
+    if (/^\s*\.{1,2}\s*(?:;|$)/.test(plain)) return 'must not have the steps . and ..';
+  }
+  return null;
+}
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
+/** Null when there is nothing more to decode. */
+function decodedFurther(text: string): string | null {
+  const next = decoded(text);
+  return next === text ? null : next;
+}

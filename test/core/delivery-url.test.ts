@@ -1,0 +1,138 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { deliveryUrl } from '../../core/delivery-url.ts';
+import { pathProblem } from '../../core/ingest-path.ts';
+import { withoutParameter } from '../../core/query-text.ts';
+
+const both = { forwardQuery: true, forwardPath: true };
+const urlOf = (url: string, query: string, path = '') => deliveryUrl({ url, ...both }, { query, path });
+
+describe('the address of a delivery', () => {
+  it('is that of the destination, to the letter, when nothing is added', () => {
+    const url = 'https://CRM.example/Hooks?b=%7e&a';
+    expect(urlOf(url, '')).to.equal(url);
+    const received = { query: 'c=1', path: '/x' };
+    expect(deliveryUrl({ url, forwardQuery: false, forwardPath: false }, received)).to.equal(url);
+  });
+
+  const queries: [own: string, received: string, sent: string][] = [
+    ['', 'a=1&b=2', '?a=1&b=2'],
+    ['?own=1', 'a=1', '?own=1&a=1'],
+    // What was received stays as it was written.
+    ['', 'a=%7e&b=x+y&c&=d&a=', '?a=%7e&b=x+y&c&=d&a='],
+    ['', '&&a=1&&', '?a=1'],
+    ['', 'a=\'#"', '?a=%27%23%22'],
+    // A parameter of the destination keeps its value, in every spelling that a server may take for it.
+    ['?token=s', 'token=evil&a=1', '?token=s&a=1'],
+    ['?token=s', '%74oken=evil', '?token=s'],
+    ['?token=s', 'TOKEN=evil&token[]=evil&token%5B0%5D=evil&%20token=evil', '?token=s'],
+    ['?api_key=s', 'api.key=evil&api+key=evil&api%5Bkey=evil&api_key', '?api_key=s'],
+    ['?token=s', 'a=1;token=evil', '?token=s'],
+    ['?a;token=s', 'token=evil', '?a;token=s'],
+    ['?token', 'token=evil', '?token'],
+    ['?token=s&token=t', 'tokens=1', '?token=s&token=t&tokens=1'],
+  ];
+  for (const [own, received, sent] of queries) {
+    it(`adds ${received} to ${own || 'nothing'}`, () => {
+      expect(urlOf(`https://crm.example/hooks${own}`, received)).to.equal(`https://crm.example/hooks${sent}`);
+    });
+  }
+
+  const paths: [own: string, received: string, sent: string][] = [
+    ['', '/orders', '/orders'],
+    ['/', '/orders', '/orders'],
+    ['/hooks', '/orders/', '/hooks/orders/'],
+    ['/hooks/', '/orders/7', '/hooks/orders/7'],
+    ['/hooks?own=1', '/a%20b;v=1', '/hooks/a%20b;v=1?own=1'],
+    ['/hooks', '/', '/hooks/'],
+  ];
+  for (const [own, received, sent] of paths) {
+    it(`adds the path ${received} to ${own || 'none'}`, () => {
+      expect(urlOf(`https://crm.example${own}`, '', received)).to.equal(`https://crm.example${sent}`);
+    });
+  }
+
+  it('never leaves the path of the destination, whatever path a source has taken', () => {
+    const part = fc.oneof(
+      fc.constantFrom('.', '..', '/', '\\', '%', '2e', '2f', '5c', '25', ';', '‥', '．', '／', '%c0%ae', '?', '#', ' '),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    );
+    const path = fc.array(part, { maxLength: 12 }).map((parts) => `/${parts.join('')}`);
+    fc.assert(
+      fc.property(path, (received) => {
+        if (pathProblem(received) !== null) return;
+        const { origin, pathname, search, hash } = new URL(urlOf('https://crm.example/a/b', '', received));
+        expect([origin, search, hash]).to.deep.equal(['https://crm.example', '', '']);
+        expect(pathname.startsWith('/a/b/')).to.equal(true);
+        const read = decodeAll(pathname);
+        expect(read.split(/[/\\]/).length).to.equal(pathname.split('/').length);
+        expect(read.split('/').map((segment) => segment.trim())).to.not.include.members(['..']);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+function decodeAll(text: string): string {
+  for (;;) {
+    try {
+      const next = decodeURIComponent(text);
+      if (next === text) return text;
+      text = next;
+    } catch {
+      return text;
+    }
+  }
+}
+
+describe('a path below a source', () => {
+  const refused: Record<string, RegExp> = {
+    '/..': /steps/,
+    '/a/../b': /steps/,
+    '/.': /steps/,
+    '/%2e%2E/b': /steps/,
+    '/%252e%252e': /steps/,
+    '/..;a=1/b': /steps/,
+    '/..%20/b': /steps/,
+    '/a%2fb': /escaped slash/,
+    '/a%252Fb': /escaped slash/,
+    '/a\\b': /backslash/,
+    '/a%5cb': /backslash/,
+    '/a%EF%BC%8Fb': /escaped slash/,
+    '/%EF%BC%8E%EF%BC%8E': /steps/,
+    '/a%00': /control/,
+    '/a%0d%0aHost:b': /control/,
+    '/%c0%ae': /no escape of UTF-8/,
+    '/100%': /no escape of UTF-8/,
+    '/a//b': /two slashes/,
+    '//evil.example': /two slashes/,
+    [`/${'a'.repeat(1024)}`]: /at most 1024/,
+  };
+  for (const [path, problem] of Object.entries(refused)) {
+    it(`is not ${path.slice(0, 40)}`, () => expect(pathProblem(path)).to.match(problem));
+  }
+
+  for (const path of [
+    '',
+    '/',
+    '/a',
+    '/a/b/',
+    '/...',
+    '/..a',
+    '/a..b',
+    '/100%25',
+    '/%C3%A9t%C3%A9',
+    '/a:b@c',
+    '/a;v=1',
+  ]) {
+    it(`may be ${path || 'missing'}`, () => expect(pathProblem(path)).to.equal(null));
+  }
+});
+
+describe('a parameter that is taken out of a query', () => {
+  it('leaves all others as they were written', () => {
+    expect(withoutParameter('a=%7e&token=s&b=+&%74oken=t&token', 'token')).to.equal('a=%7e&b=+');
+    expect(withoutParameter('token=s', 'token')).to.equal('');
+    expect(withoutParameter('', 'token')).to.equal('');
+  });
+});

@@ -1,0 +1,129 @@
+// The query of a webhook, and the path below its source, on their way to a destination that takes them.
+import { expect } from 'chai';
+import type { Json } from '../support/api-client.ts';
+import { type HttpAnswer, send } from '../support/http-client.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Accepted, onceMore, Records, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const TAKES_BOTH = { forwardQuery: true, forwardPath: true };
+const PATHS = { allowPaths: true };
+
+describe('addresses of webhooks @lanes', () => {
+  let testInstance: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+  });
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
+
+  /** Sends a webhook to what follows the address of a source; the id of its event. */
+  async function sendTo(source: SourceView, below: string): Promise<string> {
+    const { pathname } = new URL(source.webhookUrl);
+    const url = `${testInstance.client.url}${pathname}${below}`;
+    const answer: HttpAnswer<Accepted> = await send('POST', url, { 'content-type': 'application/json' }, '{"a":1}');
+    expect(answer.status, answer.bytes.toString()).to.equal(200);
+    return answer.body.eventId;
+  }
+
+  /** What was requested of an endpoint, without the part of its address that is its own. */
+  const targets = ({ url, requests }: Endpoint) =>
+    requests.map(({ target }) => target.slice(new URL(url).pathname.length));
+  const requestOf = async (deliveryId: string) =>
+    (await testInstance.client.get<{ request: { url: string } }>(`/api/deliveries/${deliveryId}/request`)).request;
+
+  it('stay with Hookyard, unless a destination takes them', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source, destination } = await records.pipe(endpoint.url, { source: PATHS });
+    const eventId = await sendTo(source, '/orders/new?a=1&b=%7e');
+    await records.eventWith('delivered', eventId);
+    expect(targets(endpoint)).to.deep.equal(['']);
+    const shown = await testInstance.client.get(`/api/destinations/${destination.id}`);
+    expect(shown).to.include({ forwardQuery: false, forwardPath: false });
+    expect(await records.event(eventId)).to.include({ path: '/orders/new', query: 'a=1&b=%7e' });
+  });
+
+  it('travel as they were received, and what the destination says of itself counts', async () => {
+    const endpoint = receiver.endpoint(200);
+    const url = `${endpoint.url}/in?key=own`;
+    const { source } = await records.pipe(url, { source: PATHS, destination: TAKES_BOTH });
+    const eventId = await sendTo(source, '/orders/a%20b?a=%7e&key=evil&KEY=evil&b=x+y');
+    const { deliveries = [] } = await records.eventWith('delivered', eventId);
+    const below = '/in/orders/a%20b?key=own&a=%7e&b=x+y';
+    expect(targets(endpoint)).to.deep.equal([below]);
+    const request = await requestOf(deliveries[0]?.id ?? '');
+    expect(request.url).to.equal(`${endpoint.url}${below}`);
+  });
+
+  it('are the same in retries, replays and failovers', async () => {
+    const [bad, good] = [receiver.endpoint(500, 500), receiver.endpoint(200)];
+    const source = await records.source(PATHS);
+    const destination = await records.destination(bad.url, { ...TAKES_BOTH, retryPolicy: onceMore(1) });
+    const other = await records.destination(good.url, { forwardQuery: true });
+    await records.route(source.id, [destination.id], {
+      ...{ failoverDestinationIds: [other.id], failoverAfterAttempts: 2, circuitFailureThreshold: 100 },
+    });
+    const eventId = await sendTo(source, '/x?a=1');
+    await records.eventWith('delivered', eventId);
+    expect(targets(bad)).to.deep.equal(['/x?a=1', '/x?a=1']);
+    expect(targets(good)).to.deep.equal(['?a=1']);
+    await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, {});
+    await until('the replay', () => bad.requests.length > 2);
+    expect(targets(bad)[2]).to.equal('/x?a=1');
+    await records.eventWith('delivered', eventId);
+  });
+
+  it('are taken from the next attempt on, in both families of destinations', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source, destination } = await records.pipe(endpoint.url, { source: PATHS });
+    const choices: [string, Json, string][] = [
+      [`${testInstance.base}/destinations/${destination.id}`, { forwardQuery: true }, '?a=1'],
+      [`/api/destinations/${destination.id}`, { forwardQuery: false, forwardPath: true }, '/x'],
+    ];
+    for (const [path, choice, expected] of choices) {
+      expect(await testInstance.client.patch<Json>(path, choice)).to.include(choice);
+      await records.eventWith('delivered', await sendTo(source, '/x?a=1'));
+      expect(targets(endpoint).at(-1)).to.equal(expected);
+    }
+  });
+
+  it('never hold the secret of a source: neither its token nor that of a provider', async () => {
+    const endpoint = receiver.endpoint(200);
+    const secret = 'a secret of many letters';
+    const { source } = await records.pipe(endpoint.url, {
+      source: {
+        ...{ ...PATHS, ingestToken: 'optional', provider: 'azure-event-grid' },
+        verificationConfig: { secret },
+      },
+      destination: TAKES_BOTH,
+    });
+    const query = `a=1&token=${encodeURIComponent(secret)}&b=%7e`;
+    const eventId = await sendTo(source, `/x?${query}`);
+    await records.eventWith('delivered', eventId);
+    expect(targets(endpoint)).to.deep.equal(['/x?a=1&b=%7e']);
+    expect(await records.event(eventId)).to.include({ path: '/x', query: 'a=1&b=%7e' });
+  });
+
+  it('are read by filters and transforms', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { id: transformId } = await testInstance.client.create('/api/transforms', {
+      ...{ name: 'Where', type: 'javascript', code: 'export default ({ path, query }) => ({ path, query })' },
+    });
+    const { source } = await records.pipe(endpoint.url, {
+      source: PATHS,
+      route: {
+        transformId,
+        filterConditions: [{ field: 'request.path', operator: 'starts_with', value: '/orders/' }],
+      },
+    });
+    for (const below of ['/refunds/1', '', '/orders/1?a=1']) {
+      await records.eventWith('delivered', await sendTo(source, below));
+    }
+    expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal([
+      '{"path":"/orders/1","query":{"a":"1"}}',
+    ]);
+  });
+});
