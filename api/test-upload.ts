@@ -53,7 +53,10 @@ export type UploadResult =
     }
   | { success: false; statusCode: number | null; latency: number; error: string; message: string };
 
-export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute: Pick<Compute, 'rows' | 'rowGroup'>): TestUploader {
+export function createTestUploader(
+  warehouses: Pick<Warehouses, 'put'>,
+  compute: Pick<Compute, 'rows' | 'rowGroup'>,
+): TestUploader {
   return {
     async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);

@@ -54,12 +54,7 @@ export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promis
 }
 
 /** Rows are made in threads: a mapping may search long in a payload. */
-async function addRows(
-  deps: FlushDeps,
-  batch: BatchUnderWay,
-  events: WrittenEvent[],
-  file: OpenFile,
-): Promise<void> {
+async function addRows(deps: FlushDeps, batch: BatchUnderWay, events: WrittenEvent[], file: OpenFile): Promise<void> {
   const tooLong: Row[] = [];
   let index = 0;
   for await (const row of deps.compute.rows(

@@ -43,7 +43,8 @@ const common = {
     .default('none'),
   payloadColumn: oneOf(PAYLOAD_COLUMNS)
     .meta({
-      description: 'What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files.',
+      description:
+        'What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files.',
     })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),

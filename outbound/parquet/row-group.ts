@@ -98,7 +98,7 @@ function valuesOf(columns: readonly ParquetColumn[], lines: Uint8Array<ArrayBuff
     const members = JSON.parse(bytes.toString('utf8', from, end)) as Record<string, unknown>;
     for (const [index, { name, type }] of columns.entries()) {
       const column = values[index];
-      if (column) column[row] = valueOf(members[name], type);
+      if (column) column[row] = typedValue(members[name], type);
     }
     from = end + 1;
   }
@@ -106,6 +106,6 @@ function valuesOf(columns: readonly ParquetColumn[], lines: Uint8Array<ArrayBuff
 }
 
 /** A value as the library takes it. */
-function valueOf(value: unknown, type: ParquetType): unknown {
+function typedValue(value: unknown, type: ParquetType): unknown {
   return type === 'timestamp' && typeof value === 'string' ? BigInt(Date.parse(value)) : value;
 }

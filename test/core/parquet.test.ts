@@ -36,7 +36,10 @@ describe('parquet files', function () {
 
   async function write(
     events: WarehouseEvent[],
-    { compression = 'none', fieldMapping = null }: { compression?: Compression; fieldMapping?: FieldMappingRule[] | null } = {},
+    {
+      compression = 'none',
+      fieldMapping = null,
+    }: { compression?: Compression; fieldMapping?: FieldMappingRule[] | null } = {},
   ) {
     const form = { fileFormat: 'parquet', payloadColumn: 'text', compression, fieldMapping } as const;
     const file = openFile('org_1', form, compute);
@@ -101,13 +104,7 @@ describe('parquet files', function () {
     expect(await column('b.c d')).to.deep.equal([true, false, null, null, null]);
     const times = ['1970-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z', '0001-01-01T00:00:00.000Z', null, null];
     expect(await column('t')).to.deep.equal(times);
-    expect(await column('j')).to.deep.equal([
-      '{"\ufffd":[1e400,12345678901234567890]}',
-      '"text"',
-      null,
-      '[]',
-      null,
-    ]);
+    expect(await column('j')).to.deep.equal(['{"\ufffd":[1e400,12345678901234567890]}', '"text"', null, '[]', null]);
     expect(await column('never')).to.deep.equal([null, null, null, null, null]);
     expect(file).to.include({ count: 5, misfits: 3 });
     const types = parquetEnd(file.body).schema.slice(1);
@@ -136,8 +133,9 @@ describe('parquet files', function () {
     const { row_groups: groups, num_rows: rows } = parquetEnd(many.body);
     expect([rows, ...groups.map(({ num_rows: each }) => each)]).to.deep.equal([11_000n, 5000n, 5000n, 1000n]);
     const received = groups.map(({ columns }) => columns[4]?.meta_data?.statistics);
-    expect(received.map((each) => (each?.min_value as Date).getTime() - RECEIVED_AT)).to.deep.equal([0, 5000, 10_000]);
-    expect(received.map((each) => (each?.max_value as Date).getTime() - RECEIVED_AT)).to.deep.equal([4999, 9999, 10_999]);
+    const after = (time: unknown) => Number(time) - RECEIVED_AT;
+    expect(received.map((each) => after(each?.min_value))).to.deep.equal([0, 5000, 10_000]);
+    expect(received.map((each) => after(each?.max_value))).to.deep.equal([4999, 9999, 10_999]);
     expect((await parquetRows(many.body)).map(({ payload }) => payload)).to.deep.equal(
       Array.from({ length: 11_000 }, (_, n) => `{"n":${n}}`),
     );

@@ -60,7 +60,12 @@ describe('a warehouse file that would be too large @turns', function () {
     const ids = await pipe.send(Array<string>(12).fill(body(400_000)));
     await pipe.settled(12);
     const objects = await Promise.all((await pipe.objects()).map(allRowsOf));
-    expect(objects.flat().map((row) => row.event_id).toSorted()).to.deep.equal(ids.toSorted());
+    expect(
+      objects
+        .flat()
+        .map((row) => row.event_id)
+        .toSorted(),
+    ).to.deep.equal(ids.toSorted());
     expect(objects).to.have.lengthOf.at.least(2);
   });
 

@@ -172,7 +172,9 @@ describe('Files of warehouses @turns', function () {
     );
     const results = await readWith(python, jobs);
     const comparable = (row: Row) =>
-      Object.fromEntries(Object.entries(row).map(([name, value]) => [name, times.includes(name) ? moment(value) : value]));
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, times.includes(name) ? moment(value) : value]),
+      );
     for (const [index, { reader, object }] of jobs.entries()) {
       const result = results[index] ?? { error: 'nothing' };
       if ('error' in result) throw new Error(`${reader} reads ${object.key}: ${result.error}`);

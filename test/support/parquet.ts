@@ -7,11 +7,14 @@ const compressors = {
   ZSTD: (page: Uint8Array) => zstdDecompressSync(page),
 };
 
+/** The library's own leaves out a byte order mark. */
+const parsers = { stringFromBytes: (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).toString('utf8') };
+
 const bufferOf = (body: Uint8Array): ArrayBuffer => new Uint8Array(body).buffer;
 
 /** The rows, with times as text. */
 export async function parquetRows(body: Uint8Array): Promise<Record<string, unknown>[]> {
-  const rows = await parquetReadObjects({ file: bufferOf(body), compressors });
+  const rows = await parquetReadObjects({ file: bufferOf(body), compressors, parsers });
   return rows.map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, shown(value)])));
 }
 

@@ -144,7 +144,9 @@ export const warehouseRows = rowsOf({
   'WH-38 parquet has payloads as text': async (w) => {
     for (const type of providers) {
       const { body } = await refused(w, type, { fileFormat: 'parquet', payloadColumn: 'json' });
-      expect(body.message).to.match(/^config\.payloadColumn must be text with fileFormat parquet.*send "payloadColumn": "text"/);
+      expect(body.message).to.match(
+        /^config\.payloadColumn must be text with fileFormat parquet.*send "payloadColumn": "text"/,
+      );
       const { id } = await make(w, type, { payloadColumn: 'json' });
       const patch = (config: Json) => w.api.request('PATCH', `${PATH}/${id}`, { config });
       expect((await patch({ fileFormat: 'parquet' })).body.message).to.equal(body.message);
