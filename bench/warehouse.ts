@@ -39,8 +39,6 @@ const IDLE_MS = 5000;
 interface Figures {
   rowsPerSecond: number;
   files: number;
-  /** Of them. */
-  bytes: number;
   /** MiB of the worker: before, and at most while it wrote. */
   idle: number;
   peak: number;
@@ -122,7 +120,6 @@ async function writeOut(
   return {
     rowsPerSecond: events / seconds,
     files: objects.length,
-    bytes: objects.reduce((sum, object) => sum + object.body.length, 0),
     idle,
     peak: Math.max(peak, idle),
     cost,
@@ -249,7 +246,6 @@ function report(name: string, events: number, rounds: Figures[]): string {
     `${name}: ${events} rows in ${rounds[0]?.files} files, ${rounds.length} rounds (medians)`,
     `  CPU per row              ${cpu(totalCpuMs)} ms: worker ${cpu(({ cpuMs: each }) => each.worker)}, PostgreSQL ${cpu(({ cpuMs: each }) => each.postgres)}, Temporal ${cpu(({ cpuMs: each }) => each.temporal)}, API ${cpu(({ cpuMs: each }) => each.api)}; the store ${ms(({ storeCpuMs }) => storeCpuMs)} beside`,
     `  WAL per row              ${median(rounds.map(({ cost }) => cost.walBytes)).toFixed(0)} bytes`,
-    `  stored per row           ${median(rounds.map(({ bytes }) => bytes / events)).toFixed(0)} bytes`,
     `  memory of the worker     ${rounds.map(({ idle, peak }) => `${idle} MiB idle, ${peak} MiB at most`).join('; ')}`,
   ].join('\n');
 }
