@@ -133,9 +133,9 @@ describe('parquet files', function () {
     const { row_groups: groups, num_rows: rows } = parquetEnd(many.body);
     expect([rows, ...groups.map(({ num_rows: each }) => each)]).to.deep.equal([11_000n, 5000n, 5000n, 1000n]);
     const received = groups.map(({ columns }) => columns[4]?.meta_data?.statistics);
-    const after = (time: unknown) => Number(time) - RECEIVED_AT;
-    expect(received.map((each) => after(each?.min_value))).to.deep.equal([0, 5000, 10_000]);
-    expect(received.map((each) => after(each?.max_value))).to.deep.equal([4999, 9999, 10_999]);
+    const msLater = (time: unknown) => Number(time) - RECEIVED_AT;
+    expect(received.map((each) => msLater(each?.min_value))).to.deep.equal([0, 5000, 10_000]);
+    expect(received.map((each) => msLater(each?.max_value))).to.deep.equal([4999, 9999, 10_999]);
     expect((await parquetRows(many.body)).map(({ payload }) => payload)).to.deep.equal(
       Array.from({ length: 11_000 }, (_, n) => `{"n":${n}}`),
     );
