@@ -3,13 +3,13 @@
 import { newId } from '../core/ids.ts';
 import type { WarehouseEvent } from '../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
-import { type BatchFile, createFileWriter } from '../core/warehouse/file.ts';
+import type { BatchFile } from '../core/warehouse/file.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
-import { normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
+import { type FileFormat, normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
 import type { Compute } from '../outbound/compute/index.ts';
-import { compressed } from '../outbound/warehouses/compress.ts';
+import { openFile } from '../outbound/warehouses/batch-file.ts';
 import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
 import { samplePayload } from './test-send.ts';
 
@@ -53,7 +53,10 @@ export type UploadResult =
     }
   | { success: false; statusCode: number | null; latency: number; error: string; message: string };
 
-export function createTestUploader(warehouses: Pick<Warehouses, 'put'>, compute: Pick<Compute, 'rows'>): TestUploader {
+export function createTestUploader(
+  warehouses: Pick<Warehouses, 'put'>,
+  compute: Pick<Compute, 'rows' | 'rowGroup'>,
+): TestUploader {
   return {
     async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);
@@ -106,7 +109,7 @@ function testKey(event: WarehouseEvent, config: WarehouseTarget['config']): stri
 
 /** A file in the destination's format, with one event, and its row; or why there is none. */
 async function testFile(
-  compute: Pick<Compute, 'rows'>,
+  compute: Pick<Compute, 'rows' | 'rowGroup'>,
   event: WarehouseEvent,
   {
     organizationId,
@@ -115,16 +118,21 @@ async function testFile(
   }: Pick<TestedWarehouse, 'organizationId' | 'fieldMapping'> & Pick<WarehouseTarget, 'config'>,
 ): Promise<{ file: BatchFile; row: unknown } | string> {
   const { fileFormat, compression, payloadColumn } = config;
-  const writer = createFileWriter(fileFormat);
+  const form = { fileFormat, compression, payloadColumn, fieldMapping };
+  const file = openFile(organizationId, form, compute);
   let shown: unknown = null;
-  for await (const row of compute.rows(organizationId, { fieldMapping, payloadColumn }, [event])) {
+  for await (const row of compute.rows(organizationId, form, [event])) {
     if (row.kind === 'too large') return new FileTooLargeError().message;
     if (row.kind === 'too long') return 'The row takes too long to make; simplify what the fieldMapping searches for';
-    writer.add(row);
-    if (row.bytes.length <= MAX_SHOWN_BYTES) shown = parseExact(new TextDecoder().decode(row.bytes));
+    if (row.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(row.bytes), fileFormat);
+    await file.add(row);
   }
-  return { file: await compressed(writer.finish(), compression), row: shown };
+  return { file: await file.finish(), row: shown };
 }
+
+/** As readers of the file see it: numbers are doubles in Parquet. */
+const shownRow = (json: string, fileFormat: FileFormat): unknown =>
+  fileFormat === 'parquet' ? JSON.parse(json) : parseExact(json);
 
 function misfitsOf(count: number): string {
   if (count === 0) return '';

@@ -53,10 +53,10 @@ export type S3Config = {
   endpoint?: string;
   forcePathStyle?: boolean | 'true' | 'false';
   prefix?: string;
-  fileFormat?: 'jsonl' | 'json';
-  /** Of the whole file. */
-  compression?: 'none' | 'gzip' | 'zstd';
-  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  fileFormat?: 'jsonl' | 'json' | 'parquet';
+  /** Of the whole file; in a Parquet file of its pages. snappy is for Parquet only. */
+  compression?: 'none' | 'snappy' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
@@ -72,10 +72,10 @@ export type R2Config = {
   accessKeyId?: string;
   secretAccessKey?: string;
   prefix?: string;
-  fileFormat?: 'jsonl' | 'json';
-  /** Of the whole file. */
-  compression?: 'none' | 'gzip' | 'zstd';
-  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  fileFormat?: 'jsonl' | 'json' | 'parquet';
+  /** Of the whole file; in a Parquet file of its pages. snappy is for Parquet only. */
+  compression?: 'none' | 'snappy' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
@@ -89,10 +89,10 @@ export type GcsConfig = {
   serviceAccountKey: string;
   endpoint?: string;
   prefix?: string;
-  fileFormat?: 'jsonl' | 'json';
-  /** Of the whole file. */
-  compression?: 'none' | 'gzip' | 'zstd';
-  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  fileFormat?: 'jsonl' | 'json' | 'parquet';
+  /** Of the whole file; in a Parquet file of its pages. snappy is for Parquet only. */
+  compression?: 'none' | 'snappy' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
@@ -106,10 +106,10 @@ export type AzureBlobConfig = {
   containerName: string;
   endpoint?: string;
   prefix?: string;
-  fileFormat?: 'jsonl' | 'json';
-  /** Of the whole file. */
-  compression?: 'none' | 'gzip' | 'zstd';
-  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  fileFormat?: 'jsonl' | 'json' | 'parquet';
+  /** Of the whole file; in a Parquet file of its pages. snappy is for Parquet only. */
+  compression?: 'none' | 'snappy' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */
@@ -552,10 +552,10 @@ export type WarehouseConfig = {
   endpoint?: string;
   forcePathStyle?: boolean;
   prefix?: string;
-  fileFormat?: 'jsonl' | 'json';
-  /** Of the whole file. */
-  compression?: 'none' | 'gzip' | 'zstd';
-  /** What rows without a mapping hold: text in every column, or the payload as JSON. */
+  fileFormat?: 'jsonl' | 'json' | 'parquet';
+  /** Of the whole file; in a Parquet file of its pages. snappy is for Parquet only. */
+  compression?: 'none' | 'snappy' | 'gzip' | 'zstd';
+  /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
   /** Events. */

@@ -2,13 +2,13 @@
 // the order in which they were received.
 import pMap from 'p-map';
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import { type BatchFile, createFileWriter, type FileWriter } from '../../core/warehouse/file.ts';
+import type { BatchFile } from '../../core/warehouse/file.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
-import { compressed } from '../../outbound/warehouses/compress.ts';
+import { type OpenFile, openFile } from '../../outbound/warehouses/batch-file.ts';
 import { applyTransform } from '../apply-transform.ts';
 import type { FlushDeps } from './deps.ts';
 import { TooSlowError, TransformTurns } from './transform-turns.ts';
@@ -35,13 +35,15 @@ export type Content =
  * @throws when our own side is away
  */
 export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promise<Content> {
-  const writer = createFileWriter(batch.fileFormat);
+  const file = openFile(batch.organizationId, batch, deps.compute);
   const members = await batchContent(deps.pool, batch);
   const turns = new TransformTurns(members.length > 1);
   try {
     for (const page of pagesOf(members)) {
-      await addRows(deps, batch, await eventsOf(deps, batch, page, turns), writer);
+      await addRows(deps, batch, await eventsOf(deps, batch, page, turns), file);
     }
+    const finished = await file.finish();
+    return finished.count === 0 ? { kind: 'empty' } : { kind: 'file', file: finished };
   } catch (error) {
     if (error instanceof FileTooLargeError) return { kind: 'too large' };
     if (error instanceof TooSlowError) return { kind: 'too slow' };
@@ -49,17 +51,10 @@ export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promis
   } finally {
     turns.end();
   }
-  const file = writer.finish();
-  return file.count === 0 ? { kind: 'empty' } : { kind: 'file', file: await compressed(file, batch.compression) };
 }
 
 /** Rows are made in threads: a mapping may search long in a payload. */
-async function addRows(
-  deps: FlushDeps,
-  batch: BatchUnderWay,
-  events: WrittenEvent[],
-  writer: FileWriter,
-): Promise<void> {
+async function addRows(deps: FlushDeps, batch: BatchUnderWay, events: WrittenEvent[], file: OpenFile): Promise<void> {
   const tooLong: Row[] = [];
   let index = 0;
   for await (const row of deps.compute.rows(
@@ -70,7 +65,7 @@ async function addRows(
     const deliveryId = events[index]?.deliveryId ?? '';
     index += 1;
     if (row.kind === 'too large') throw new FileTooLargeError();
-    if (row.kind === 'row') writer.add(row);
+    if (row.kind === 'row') await file.add(row);
     else tooLong.push({ deliveryId, ending: 'failed', reason: MAPPING_TOO_LONG });
   }
   await endUnwritable(deps, batch, tooLong);

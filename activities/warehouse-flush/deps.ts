@@ -21,7 +21,7 @@ export interface FlushDeps {
   secretBox: SecretBox;
   configs: Pick<ConfigCache, 'transform'>;
   transforms: Transforms;
-  compute: Pick<Compute, 'rows'>;
+  compute: Pick<Compute, 'rows' | 'rowGroup'>;
   warehouses: Pick<Warehouses, 'put'>;
   /** Of batches in memory. */
   places: Places;

@@ -1,6 +1,6 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
 // answers.
-// Rules: WH-01 to WH-04, WH-29, WH-33, DEST-36, ERR-09.
+// Rules: WH-01 to WH-04, WH-29, WH-33, WH-37, WH-38, DEST-36, ERR-09.
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -8,10 +8,12 @@ import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import {
+  conflictIn,
   keepRedactedWarehouseConfig,
   redactWarehouseConfig,
   WAREHOUSE_SECRET_FIELD,
   WAREHOUSE_TYPES,
+  type WarehouseConfig,
   type WarehouseType,
   warehouseConfigSchemas,
 } from '../../core/warehouse/config.ts';
@@ -188,7 +190,10 @@ export function checkConfig(
   const present = Object.entries({ ...stored, ...kept.config }).filter(([, value]) => value !== null);
   const schema = warehouseConfigSchemas[type] as z.ZodObject;
   const withoutSecret = schema.extend({ [secret]: z.optional(schema.shape[secret] as z.ZodType) });
-  return checkMember('config', incomplete ? withoutSecret : schema, Object.fromEntries(present));
+  const checked = checkMember('config', incomplete ? withoutSecret : schema, Object.fromEntries(present));
+  const conflict = conflictIn(checked as WarehouseConfig);
+  if (conflict !== null) throw invalidMember(`config.${conflict.member}`, conflict.message);
+  return checked;
 }
 
 /** Checks a mapping; a missing one, and one without rules, is null. @throws ApiError 400 without a code */

@@ -1,14 +1,22 @@
 // What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
-// Rules: WH-05 to WH-14, WH-31, WH-32.
+// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
 import { PAYLOAD_COLUMNS } from './event.ts';
-import { COMPRESSIONS, FILE_FORMATS, PARTITIONS, prefixProblem } from './object-key.ts';
+import {
+  COMPRESSIONS,
+  FILE_FORMATS,
+  isTextCompression,
+  PARTITIONS,
+  prefixProblem,
+  TEXT_COMPRESSIONS,
+} from './object-key.ts';
 
 const text = (what: string) => z.string(what).min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
-  z.enum(values, `must be ${values.slice(0, -1).join(', ')} or ${values.at(-1)}`);
+  z.enum(values, `must be ${listed(values)}`);
+const listed = (values: readonly string[]) => `${values.slice(0, -1).join(', ')} or ${values.at(-1)}`;
 /** A number, or its digits as text: clients may send every member of a config as text. */
 const within = (least: number, most: number) => {
   const message = `must be a whole number from ${least} to ${most}`;
@@ -30,9 +38,14 @@ const common = {
   // Kept as it was sent; the key of an object is made of its normal form.
   prefix: checked(z.string('must be a string'), prefixProblem).optional(),
   fileFormat: oneOf(FILE_FORMATS).default('jsonl'),
-  compression: oneOf(COMPRESSIONS).meta({ description: 'Of the whole file.' }).default('none'),
+  compression: oneOf(COMPRESSIONS)
+    .meta({ description: 'Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.' })
+    .default('none'),
   payloadColumn: oneOf(PAYLOAD_COLUMNS)
-    .meta({ description: 'What rows without a mapping hold: text in every column, or the payload as JSON.' })
+    .meta({
+      description:
+        'What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files.',
+    })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
   /** A batch is written when it has this many events, ... */
@@ -229,6 +242,23 @@ export const WAREHOUSE_TYPES = Object.keys(warehouseConfigSchemas) as [Warehouse
 /** Every `type` of a destination. */
 export type DestinationType = 'http' | WarehouseType;
 export const DESTINATION_TYPES: [DestinationType, ...DestinationType[]] = ['http', ...WAREHOUSE_TYPES];
+
+/** The member to change of those that do not go together, and what is wrong with it; null when all do. */
+export function conflictIn({
+  fileFormat,
+  compression,
+  payloadColumn,
+}: Pick<WarehouseConfig, 'fileFormat' | 'compression' | 'payloadColumn'>): { member: string; message: string } | null {
+  if (fileFormat === 'parquet' && payloadColumn === 'json') {
+    const why = 'must be text with fileFormat parquet, whose columns have one type each';
+    return { member: 'payloadColumn', message: `${why}: send "payloadColumn": "text", and map members that you need` };
+  }
+  if (fileFormat !== 'parquet' && !isTextCompression(compression)) {
+    const message = `must be ${listed(TEXT_COMPRESSIONS)} with fileFormat ${fileFormat}; ${compression} is for parquet`;
+    return { member: 'compression', message };
+  }
+  return null;
+}
 
 /** What members mean that a config was stored without, because they were not there then: its files stay as they are. */
 export const BEFORE_THEY_WERE_THERE = { payloadColumn: 'json', compression: 'none' } as const;

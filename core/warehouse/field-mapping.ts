@@ -1,8 +1,8 @@
 // Field mappings: which columns a row has and where in the event their values come from.
-// Rules: WH-15 to WH-19, WH-35, WH-36.
+// Rules: WH-15 to WH-19, WH-35, WH-36, WH-39.
 import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
-import { type PayloadColumn, sortedHeaders, type WarehouseEvent } from './event.ts';
+import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
 import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { viewPayload } from '../payload.ts';
@@ -87,7 +87,7 @@ export function parseFieldMapping(given: unknown, payloadColumn: PayloadColumn =
   return { ok: false, index: typeof index === 'number' ? index : null, reason: `${subject}${issue?.message ?? ''}` };
 }
 
-type Column = { name: string; path: JsonPath; type: FieldMappingRule['type']; fallback: string };
+type Column = { name: string; path: JsonPath; type: FieldMappingRule['type']; isText: boolean; fallback: string };
 
 type IdColumn = { name: string; of: (event: WarehouseEvent) => string };
 
@@ -103,8 +103,19 @@ function idColumns(rules: readonly FieldMappingRule[]): IdColumn[] {
   return ID_COLUMNS.filter(({ name }) => !named.has(name));
 }
 
-/** Makes rules ready that `fieldMappingSchema` has checked. @param payloadColumn `text`: with the columns of the ids */
-export function compileFieldMapping(rules: readonly FieldMappingRule[], payloadColumn: PayloadColumn): FieldMapping {
+/** The names of the columns of the ids that rows have before the mapped ones. */
+export const idColumnNames = (rules: readonly FieldMappingRule[]): string[] => idColumns(rules).map(({ name }) => name);
+
+/**
+ * Makes rules ready that `fieldMappingSchema` has checked.
+ * @param payloadColumn `text`: with the columns of the ids
+ * @param jsonColumns what columns of the type json hold: JSON, or its text
+ */
+export function compileFieldMapping(
+  rules: readonly FieldMappingRule[],
+  payloadColumn: PayloadColumn,
+  jsonColumns: 'json' | 'text' = 'json',
+): FieldMapping {
   const ids = payloadColumn === 'text' ? idColumns(rules) : [];
   const columns = rules.map(({ source, target, type, default: text }): Column => {
     const standIn = text === undefined ? null : readDefault(text, type);
@@ -112,6 +123,7 @@ export function compileFieldMapping(rules: readonly FieldMappingRule[], payloadC
       name: JSON.stringify(target),
       path: compileJsonPath(source, ROOT_MEMBERS),
       type,
+      isText: type === 'json' && jsonColumns === 'text',
       fallback: standIn?.ok ? JSON.stringify(standIn.value) : 'null',
     };
   });
@@ -124,7 +136,7 @@ export function compileFieldMapping(rules: readonly FieldMappingRule[], payloadC
       const members = columns.map((column) => {
         const value = readColumn(column, root);
         if (value === null) misfits++;
-        const member = `${column.name}:${value ?? column.fallback}`;
+        const member = `${column.name}:${written(column, value ?? column.fallback)}`;
         // Fifty columns of a whole payload are longer than a text can be, and more than fits in memory.
         length += member.length;
         if (length > MAX_FILE_BYTES) throw new FileTooLargeError();
@@ -134,6 +146,11 @@ export function compileFieldMapping(rules: readonly FieldMappingRule[], payloadC
       return { json: `{${[...idMembers, ...members].join(',')}}`, misfits };
     },
   };
+}
+
+/** @param json the value of a column @returns it as it stands in the row; a JSON null is no text, but no value */
+function written({ isText }: Column, json: string): string {
+  return isText && json !== 'null' ? JSON.stringify(wellFormed(json)) : json;
 }
 
 /** What expressions see of an event. */

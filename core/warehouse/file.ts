@@ -1,13 +1,18 @@
-// The content of a batch's object. The same events give the same bytes, so that an upload can be repeated.
+// The content of a batch's object whose rows are text. The same events give the same bytes, so that an upload can be repeated.
 // Rules: WH-23.
 import { createHash } from 'node:crypto';
-import type { FileFormat } from './object-key.ts';
+import type { TextFormat } from './object-key.ts';
 import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
 export type BatchFile = {
   body: Buffer;
   /** Of a compressed file that of its compression: see docs/warehouses.md. */
-  contentType: 'application/x-ndjson' | 'application/json' | 'application/gzip' | 'application/zstd';
+  contentType:
+    | 'application/x-ndjson'
+    | 'application/json'
+    | 'application/gzip'
+    | 'application/zstd'
+    | 'application/vnd.apache.parquet';
   /** Rows, one for each event. */
   count: number;
   /** Values that did not fit their column's type; always 0 without a mapping. */
@@ -20,7 +25,7 @@ export type BatchFile = {
 export type FileRow = { bytes: Uint8Array; misfits: number };
 
 /** Writes a file row by row, so that its events need not be in memory at the same time. */
-export interface FileWriter {
+interface FileWriter {
   /** @throws FileTooLargeError when the file becomes larger than MAX_FILE_BYTES */
   add(row: FileRow): void;
   finish(): BatchFile;
@@ -30,7 +35,7 @@ export interface FileWriter {
  * Begins a file; its rows stand in the order in which they are added.
  * @param fileFormat `jsonl`: one row a line; `json`: an array with one row a line
  */
-export function createFileWriter(fileFormat: FileFormat): FileWriter {
+export function createFileWriter(fileFormat: TextFormat): FileWriter {
   const lines = fileFormat === 'jsonl';
   const parts: Uint8Array[] = [];
   const digest = createHash('sha256');

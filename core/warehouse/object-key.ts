@@ -1,17 +1,26 @@
 // Where a batch lies in the object store: `<prefix>/<partition>/<first event time>-<batch id>.<ending>`.
 // The key follows from the frozen batch alone, so a repeated upload overwrites the same object.
-// Rules: WH-21, WH-22, WH-32.
+// Rules: WH-21, WH-22, WH-32, WH-37.
 import type { WarehouseEvent } from './event.ts';
 
 export const PARTITIONS = ['date', 'hour', 'source'] as const;
 export type PartitionBy = (typeof PARTITIONS)[number];
-export const FILE_FORMATS = ['jsonl', 'json'] as const;
+export const FILE_FORMATS = ['jsonl', 'json', 'parquet'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
-export const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
+/** Formats whose rows are text. */
+export type TextFormat = Exclude<FileFormat, 'parquet'>;
+export const COMPRESSIONS = ['none', 'snappy', 'gzip', 'zstd'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
-/** By which engines tell that a file is compressed, and how. */
-const SUFFIXES: Readonly<Record<Compression, string>> = { none: '', gzip: '.gz', zstd: '.zst' };
+/** Those of files of text; in Parquet only what is in the file is compressed. */
+export const TEXT_COMPRESSIONS = ['none', 'gzip', 'zstd'] as const satisfies Compression[];
+export type TextCompression = (typeof TEXT_COMPRESSIONS)[number];
+
+export const isTextCompression = (compression: Compression): compression is TextCompression =>
+  TEXT_COMPRESSIONS.some((known) => known === compression);
+
+/** By which engines tell that a whole file is compressed, and how. */
+const SUFFIXES: Readonly<Record<Compression, string>> = { none: '', snappy: '', gzip: '.gz', zstd: '.zst' };
 
 /**
  * The partition of an event, in UTC of the time it was received: `date=2026-11-21`, `date=2026-11-21/hour=15` or
@@ -45,7 +54,8 @@ export function objectKey(batch: {
   }
   const first = batch.events.reduce((earliest, { receivedAt }) => Math.min(earliest, receivedAt.getTime()), Infinity);
   const prefix = normalPrefix(batch.prefix ?? '');
-  const name = `${timeIn(new Date(first))}-${batch.id}.${batch.fileFormat}${SUFFIXES[batch.compression]}`;
+  const suffix = batch.fileFormat === 'parquet' ? '' : SUFFIXES[batch.compression];
+  const name = `${timeIn(new Date(first))}-${batch.id}.${batch.fileFormat}${suffix}`;
   return `${prefix}${prefix === '' ? '' : '/'}${partition}/${name}`;
 }
 

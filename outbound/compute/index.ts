@@ -4,6 +4,7 @@ import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import type { EncodedRowGroup, RowGroup } from '../parquet/row-group.ts';
 import { ComputePool } from './pool.ts';
 import {
   ComputeOverrunError,
@@ -40,6 +41,8 @@ export interface Compute {
   validate(organizationId: string, schemas: readonly StoredSchema[], body: Buffer): Promise<SchemaError[][]>;
   /** Makes the rows of events, in their order. @throws ComputeBusyError */
   rows(organizationId: string, form: RowsForm, events: readonly WarehouseEvent[]): AsyncGenerator<MadeRow>;
+  /** Encodes rows of a Parquet file; their bytes are handed over. @throws ComputeBusyError, ComputeOverrunError */
+  rowGroup(organizationId: string, group: RowGroup): Promise<EncodedRowGroup>;
   /** Ends the threads; what runs is refused. */
   close(): Promise<void>;
 }
@@ -57,6 +60,10 @@ export function createCompute({ threads, log }: { threads: number; log: Pick<Log
     schemaProblem: (organizationId, schema) => schemaProblem(pool, organizationId, schema),
     validate: (organizationId, schemas, body) => validate(pool, organizationId, schemas, body),
     rows: (organizationId, form, events) => rows(pool, organizationId, form, events),
+    rowGroup(organizationId, group) {
+      const task = () => ({ task: { kind: 'rowGroup' as const, ...group }, handedOver: [group.lines.buffer] });
+      return pool.run({ organizationId, kind: 'rowGroup', bytes: TASK_BYTES + group.lines.length, task });
+    },
     close: () => pool.close(),
   };
 }
@@ -141,7 +148,7 @@ async function* rows(
 async function rowsOf(
   pool: ComputePool,
   organizationId: string,
-  { fieldMapping, payloadColumn }: RowsForm,
+  { fieldMapping, payloadColumn, fileFormat }: RowsForm,
   events: readonly WarehouseEvent[],
 ): Promise<MadeRow[] | null> {
   try {
@@ -151,7 +158,7 @@ async function rowsOf(
       bytes: TASK_BYTES + events.reduce((sum, { body }) => sum + body.length, 0),
       task() {
         const copies = events.map((event) => ({ ...event, body: new Uint8Array(event.body) }));
-        const task = { kind: 'rows' as const, fieldMapping, payloadColumn, events: copies };
+        const task = { kind: 'rows' as const, fieldMapping, payloadColumn, fileFormat, events: copies };
         return { task, handedOver: copies.map(({ body }) => body.buffer) };
       },
     });

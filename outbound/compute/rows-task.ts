@@ -21,8 +21,9 @@ const SEARCHES = /\?|\.\./;
 
 const encoder = new TextEncoder();
 
-export function makeRows({ fieldMapping: rules, payloadColumn, events }: RowsTask): MadeRow[] {
-  const mapping = rules && compileFieldMapping(rules, payloadColumn);
+export function makeRows({ fieldMapping: rules, payloadColumn, fileFormat, events }: RowsTask): MadeRow[] {
+  const jsonColumns = fileFormat === 'parquet' ? 'text' : 'json';
+  const mapping = rules && compileFieldMapping(rules, payloadColumn, jsonColumns);
   const map = (event: WarehouseEvent) => rowText(event, { mapping, payloadColumn });
   const searches = rules?.some(({ source }) => SEARCHES.test(source)) ?? false;
   const startedAt = performance.now();

@@ -6,32 +6,42 @@ import { tryFilter } from './filter-task.ts';
 import { passGates } from './gates-task.ts';
 import { makeRows } from './rows-task.ts';
 import { checkStoredSchema, validatePayload } from './schema-tasks.ts';
-import type { Results, Task, ThreadMessage } from './types.ts';
+import type { EncodedRowGroup } from '../parquet/row-group.ts';
+import type { Results, RowGroupTask, Task, ThreadMessage } from './types.ts';
 
 const port = parentPort;
 if (!port) throw new Error('thread.ts runs as a worker thread only');
 letOthersGoFirst();
 const tell = (message: ThreadMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
 
-port.on('message', (task: Task) => {
+port.on('message', (task: Task) => void work(task));
+
+async function work(task: Task): Promise<void> {
   const startedAt = threadCpuMs();
   tell({ type: 'started', cpuMs: startedAt });
   try {
-    const result = perform(task);
+    const result = await perform(task);
     tell({ type: 'done', cpuMs: threadCpuMs() - startedAt, result }, buffersOf(result));
   } catch (error) {
     tell({ type: 'failed', cpuMs: threadCpuMs() - startedAt, error: error instanceof Error ? error.name : 'Error' });
   }
-});
+}
+
 tell({ type: 'ready' });
 
 /** What need not be copied. */
 function buffersOf(result: Results[Task['kind']]): ArrayBuffer[] {
-  if (!Array.isArray(result)) return [];
-  return result.flatMap((made) => ('bytes' in made ? [made.bytes.buffer as ArrayBuffer] : []));
+  if (result === null || typeof result !== 'object') return [];
+  const made = Array.isArray(result) ? result : [result];
+  return made.flatMap((each) => ('bytes' in each ? [each.bytes.buffer as ArrayBuffer] : []));
 }
 
-function perform(task: Task): Results[Task['kind']] {
+/** Its library is loaded by the first file that needs it. */
+async function encodeRowGroup(task: RowGroupTask): Promise<EncodedRowGroup> {
+  return (await import('../parquet/row-group.ts')).encodeRowGroup(task);
+}
+
+function perform(task: Task): Results[Task['kind']] | Promise<Results[Task['kind']]> {
   switch (task.kind) {
     case 'gates':
       return passGates(task);
@@ -43,5 +53,7 @@ function perform(task: Task): Results[Task['kind']] {
       return validatePayload(task);
     case 'rows':
       return makeRows(task);
+    case 'rowGroup':
+      return encodeRowGroup(task);
   }
 }

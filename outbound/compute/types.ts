@@ -5,6 +5,8 @@ import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
+import type { FileFormat } from '../../core/warehouse/object-key.ts';
+import type { EncodedRowGroup, RowGroup } from '../parquet/row-group.ts';
 
 /** A webhook on its way through the gates of its routes. */
 export interface GatesTask {
@@ -74,12 +76,18 @@ export interface RowsForm {
   /** Null: rows are whole events. */
   fieldMapping: FieldMappingRule[] | null;
   payloadColumn: PayloadColumn;
+  fileFormat: FileFormat;
 }
 
 /** Events that become rows of a file. */
 export interface RowsTask extends RowsForm {
   kind: 'rows';
   events: RowEvent[];
+}
+
+/** Rows that become a row group of a Parquet file. */
+export interface RowGroupTask extends RowGroup {
+  kind: 'rowGroup';
 }
 
 /** Buffers arrive as plain arrays of bytes. */
@@ -98,9 +106,10 @@ export interface Results {
   validate: SchemaError[][];
   /** Of the first events, as many as the turn was long enough for; one at least. */
   rows: MadeRow[];
+  rowGroup: EncodedRowGroup;
 }
 
-export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | RowsTask;
+export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | RowsTask | RowGroupTask;
 export type ResultOf<Kind extends Task['kind']> = Results[Kind];
 
 /** `cpuMs`: processor time, in ms; what the thread had used when the work began, then what the work took. */

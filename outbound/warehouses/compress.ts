@@ -5,14 +5,14 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { constants, gzip, type ZstdOptions, zstdCompress } from 'node:zlib';
 import type { BatchFile } from '../../core/warehouse/file.ts';
-import type { Compression } from '../../core/warehouse/object-key.ts';
+import type { TextCompression } from '../../core/warehouse/object-key.ts';
 
 // Less to join at the end than with zlib's 16 KiB; a file has 64 MiB at most.
 const CHUNK_BYTES = 256 * 1024;
 
 type Packed = Pick<BatchFile, 'body' | 'contentType'>;
 
-const pack: Readonly<Record<Exclude<Compression, 'none'>, (body: Buffer) => Promise<Packed>>> = {
+const pack: Readonly<Record<Exclude<TextCompression, 'none'>, (body: Buffer) => Promise<Packed>>> = {
   async gzip(body) {
     return { body: await promisify(gzip)(body, { chunkSize: CHUNK_BYTES }), contentType: 'application/gzip' };
   },
@@ -28,7 +28,7 @@ const pack: Readonly<Record<Exclude<Compression, 'none'>, (body: Buffer) => Prom
 };
 
 /** The file as it is stored: `sha256` is that of the compressed bytes. */
-export async function compressed(file: BatchFile, compression: Compression): Promise<BatchFile> {
+export async function compressed(file: BatchFile, compression: TextCompression): Promise<BatchFile> {
   if (compression === 'none') return file;
   const packed = await pack[compression](file.body);
   return { ...file, ...packed, sha256: createHash('sha256').update(packed.body).digest('hex') };

@@ -26,7 +26,7 @@ import {
 import { startTakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 import { makeWarehouse, type WarehouseRecord } from '../support/warehouse-records.ts';
-import { readObjects, rowsOf } from '../support/warehouse-objects.ts';
+import { allRowsOf, readObjects, rowsOf } from '../support/warehouse-objects.ts';
 import { providerCases, targetOf } from '../support/warehouse-targets.ts';
 
 interface Uploaded extends Json {
@@ -120,6 +120,25 @@ for (const provider of providerCases) {
         expect(rowsOf(object)).to.deep.equal([result.row]);
       });
     }
+
+    it('writes Parquet as the destination says, and shows the row', async () => {
+      const fieldMapping = [
+        { source: '$.payload.order', target: 'order', type: 'number' },
+        { source: '$.payload.at', target: 'at', type: 'timestamp' },
+        { source: '$.payload', target: 'whole', type: 'json' },
+      ];
+      const { id } = await make({ fileFormat: 'parquet', compression: 'snappy' }, { fieldMapping });
+      const payload = { order: 7.5, at: '2026-11-21T15:45:10.123Z' };
+      const { result } = await upload(organization, id, { payload });
+      expect(result.key).to.match(/_test\/date=.*\.parquet$/);
+      expect(result.row).to.include({ ...payload, whole: JSON.stringify(payload) });
+      const stored = await head(result.key);
+      expect(stored).to.include({ size: result.size, contentType: 'application/vnd.apache.parquet' });
+      const [object] = await readObjects(provider, server.url, result.key);
+      if (!object) throw new Error('there is no object');
+      expect(createHash('sha256').update(object.body).digest('hex')).to.equal(stored.metadata.sha256);
+      expect(await allRowsOf(object)).to.deep.equal([result.row]);
+    });
 
     it('says what to fix, and works when it is fixed', async () => {
       const { id, config } = await make(provider.noBucket);

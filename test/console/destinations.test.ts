@@ -152,6 +152,8 @@ describe('destinations in the console @turns', () => {
       await page.getByLabel('Region').fill('eu-west-1');
       await page.getByLabel('Access key ID').fill('lake');
       await page.getByLabel('Secret access key').fill('keyOfTheLake0123456789');
+      await page.getByLabel('Format of the files').selectOption('parquet');
+      await page.getByLabel('Compression').selectOption('snappy');
       await page.getByRole('button', { name: 'Add a column' }).click();
       const column = page.getByRole('group', { name: 'Column 1' });
       await column.getByLabel('From').fill('$.payload.total');
@@ -175,6 +177,9 @@ describe('destinations in the console @turns', () => {
       prefix: 'webhooks',
       batchSize: 50,
       batchWindowSeconds: 60,
+      fileFormat: 'parquet',
+      compression: 'snappy',
+      payloadColumn: 'text',
       region: 'eu-west-1',
     });
     expect(stored.config.secretAccessKey).to.match(/^•+6789$/);

@@ -6,7 +6,7 @@ import { type FieldMapping, parseFieldMapping } from '../../core/warehouse/field
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
 import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
 import { rowText } from '../../core/warehouse/rows.ts';
-import { type FileFormat, keyOfHalf, objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
+import { keyOfHalf, objectKey, partitionOf, type TextFormat } from '../../core/warehouse/object-key.ts';
 
 function event(
   id: string,
@@ -23,7 +23,7 @@ const byTime = (a: WarehouseEvent, b: WarehouseEvent) =>
 
 function buildFile(batch: {
   events: readonly WarehouseEvent[];
-  fileFormat: FileFormat;
+  fileFormat: TextFormat;
   mapping?: FieldMapping | null;
 }): BatchFile {
   const writer = createFileWriter(batch.fileFormat);
@@ -62,6 +62,9 @@ describe('object key', () => {
       ['gzip', 'jsonl', '.jsonl.gz'],
       ['zstd', 'jsonl', '.jsonl.zst'],
       ['gzip', 'json', '.json.gz'],
+      ['none', 'parquet', '.parquet'],
+      ['snappy', 'parquet', '.parquet'],
+      ['gzip', 'parquet', '.parquet'],
     ] as const) {
       const key = objectKey({ ...batch, compression, fileFormat, prefix: 'v1.2' });
       expect(key).to.equal(`v1.2/date=2026-11-21/20261121T235910007Z-bat_1${ending}`);

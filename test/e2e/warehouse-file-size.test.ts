@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { allRowsOf } from '../support/warehouse-objects.ts';
 import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 
 const MIB = 1024 * 1024;
@@ -51,6 +52,21 @@ describe('a warehouse file that would be too large @turns', function () {
     expect((await pipe.batches('written')).map(({ count }) => count).toSorted()).to.deep.equal(
       objects.map((object) => object.ids.length).toSorted(),
     );
+  });
+
+  it('is written as several in Parquet too, each event once', async () => {
+    const config = { fileFormat: 'parquet', compression: 'zstd' };
+    const pipe = await WarehousePipe.make(testInstance, store, { config, destination: { fieldMapping } });
+    const ids = await pipe.send(Array<string>(12).fill(body(400_000)));
+    await pipe.settled(12);
+    const objects = await Promise.all((await pipe.objects()).map(allRowsOf));
+    expect(
+      objects
+        .flat()
+        .map((row) => row.event_id)
+        .toSorted(),
+    ).to.deep.equal(ids.toSorted());
+    expect(objects).to.have.lengthOf.at.least(2);
   });
 
   it('fails only the event that does not fit into one by itself', async () => {

@@ -6,9 +6,10 @@ import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
 import { countWith, installReaders, readWith } from '../support/readers.ts';
+import { COMPRESSIONS as PARQUET_COMPRESSIONS } from '../../core/warehouse/object-key.ts';
 import { atLength } from '../support/thorough.ts';
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
-import { type Row, rowsOf, type WrittenObject } from '../support/warehouse-objects.ts';
+import { allRowsOf, type Row, rowsOf, type WrittenObject } from '../support/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
 
 const FORMATS = ['jsonl', 'json'] as const;
@@ -135,6 +136,53 @@ describe('Files of warehouses @turns', function () {
     }
   });
 
+  const parquet = PARQUET_COMPRESSIONS.map((compression) => ({ fileFormat: 'parquet', compression }));
+
+  it('in Parquet are read by every reader, every row and every value', async () => {
+    const pipes = await pipesOf(parquet);
+    const ids = (await pipes[0]?.send(bodies)) ?? [];
+    for (const pipe of pipes) {
+      const rows = await pipe.rows(bodies.length);
+      expectEachOnce(rows, ids);
+      for (const row of rows) expectPayload(row, bodies[ids.indexOf(String(row.event_id))] ?? '');
+      await expectParquet(await pipe.objects(), ['received_at', 'written_at']);
+    }
+  });
+
+  it('in Parquet with columns of a mapping are read by every reader, every row and every value', async () => {
+    const fieldMapping = [
+      { source: '$.payload', target: 'whole', type: 'json' },
+      { source: '$.payload.a', target: 'a', type: 'string' },
+      { source: '$.payload.a', target: 'n', type: 'number' },
+      { source: '$.payload.a', target: 'is_a', type: 'boolean' },
+      { source: '$.payload', target: 'at', type: 'timestamp' },
+    ];
+    const pipes = await pipesOf(parquet, { fieldMapping });
+    const ids = (await pipes[0]?.send(bodies)) ?? [];
+    for (const pipe of pipes) {
+      expectEachOnce(await pipe.rows(bodies.length), ids);
+      await expectParquet(await pipe.objects(), ['at']);
+    }
+  });
+
+  /** Every value of every row, times by the moment that they are. */
+  async function expectParquet(objects: WrittenObject[], times: string[]): Promise<void> {
+    const jobs = objects.flatMap((object) =>
+      PROGRAMS.map((program) => ({ reader: `${program}_parquet` as const, object })),
+    );
+    const results = await readWith(python, jobs);
+    const comparable = (row: Row) =>
+      Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [name, times.includes(name) ? moment(value) : value]),
+      );
+    for (const [index, { reader, object }] of jobs.entries()) {
+      const result = results[index] ?? { error: 'nothing' };
+      if ('error' in result) throw new Error(`${reader} reads ${object.key}: ${result.error}`);
+      const wanted = (await allRowsOf(object)).map(comparable);
+      expect(result.rows.map(comparable), `${reader} of ${object.key}`).to.deep.equal(wanted);
+    }
+  }
+
   it('with payloads as JSON stop readers by single payloads, as the documentation says', async () => {
     const config = { payloadColumn: 'json', batchSize: 3, batchWindowSeconds: 300 };
     const pipe = await WarehousePipe.make(testInstance, store, { config });
@@ -188,6 +236,10 @@ describe('Files of warehouses @turns', function () {
 });
 
 const formatOf = ({ key }: WrittenObject) => (/\.jsonl(\.|$)/.test(key) ? 'jsonl' : 'json');
+
+/** ms since 1970 of a time as text, with a space or a T in it. */
+const moment = (time: unknown): number | null =>
+  time === null ? null : Date.parse(String(time).replace(/^(\S+) (\S+)$/, '$1T$2'));
 
 /** The column holds what was sent. */
 function expectPayload({ payload, payload_encoding: encoding }: Row, sent: string | Buffer): void {

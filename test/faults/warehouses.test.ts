@@ -89,34 +89,41 @@ describe('warehouses, cut off @turns', function () {
     expectEachOnce(await pipe.rows(3, 30_000), ids);
   });
 
-  it('overwrites the object with the same bytes when a worker is killed before it hears of its upload', async () => {
-    const worker = await testInstance.onlyWorker();
-    const pipe = await line({ config: fullAt(20) });
-    gate.mode = 'mute';
-    const ids = await pipe.send(bodies(20));
-    const [first] = await until('the object to be there', async () => {
-      const objects = await pipe.objects();
-      return objects.length === 1 && objects;
-    });
-    expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
-    await worker.kill();
-    gate.mode = 'open';
-    await testInstance.onlyWorker();
-    expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
-    const objects = await pipe.objects();
-    expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
-    expect(objects[0]?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
-    const [batch] = await until('the batch to have ended', async () => {
-      const batches = await pipe.batches('written');
-      return batches.length === 1 && batches;
-    });
-    expect(batch).to.include({ attempts: 2, count: 20 });
-  });
-
-  for (const compression of ['gzip', 'zstd']) {
-    it(`writes the same bytes, compressed with ${compression}, when the destination changes before a repeated upload`, async () => {
+  for (const fileFormat of ['jsonl', 'parquet']) {
+    it(`overwrites the object with the same bytes (${fileFormat}) when a worker is killed before it hears of its upload`, async () => {
       const worker = await testInstance.onlyWorker();
-      const pipe = await line({ config: { ...fullAt(5), compression } });
+      const pipe = await line({ config: { ...fullAt(20), fileFormat } });
+      gate.mode = 'mute';
+      const ids = await pipe.send(bodies(20));
+      const [first] = await until('the object to be there', async () => {
+        const objects = await pipe.objects();
+        return objects.length === 1 && objects;
+      });
+      expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
+      await worker.kill();
+      gate.mode = 'open';
+      await testInstance.onlyWorker();
+      expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
+      const objects = await pipe.objects();
+      expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
+      expect(objects[0]?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
+      const [batch] = await until('the batch to have ended', async () => {
+        const batches = await pipe.batches('written');
+        return batches.length === 1 && batches;
+      });
+      expect(batch).to.include({ attempts: 2, count: 20 });
+    });
+  }
+
+  for (const [fileFormat, compression] of [
+    ['jsonl', 'gzip'],
+    ['jsonl', 'zstd'],
+    ['parquet', 'snappy'],
+    ['parquet', 'zstd'],
+  ]) {
+    it(`writes the same bytes, ${fileFormat} compressed with ${compression}, when the destination changes before a repeated upload`, async () => {
+      const worker = await testInstance.onlyWorker();
+      const pipe = await line({ config: { ...fullAt(5), fileFormat, compression } });
       gate.mode = 'mute';
       const ids = await pipe.send(bodies(5));
       const [first] = await until('the object to be there', async () => {
@@ -124,7 +131,7 @@ describe('warehouses, cut off @turns', function () {
         return objects.length === 1 && objects;
       });
       await worker.kill();
-      await pipe.patch({ config: { compression: 'none', payloadColumn: 'json' } });
+      await pipe.patch({ config: { fileFormat: 'jsonl', compression: 'none', payloadColumn: 'json' } });
       gate.mode = 'open';
       await testInstance.onlyWorker();
       expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);

@@ -8,8 +8,8 @@ import type { Row, WrittenObject } from './warehouse-objects.ts';
 
 const FOLDER = join(import.meta.dirname, 'readers');
 
-/** Names of functions of readers/read.py: the reader, and whether it infers types (`plain`) or is told that all is text. */
-export type Reader = `${'duckdb' | 'pyarrow' | 'polars' | 'pandas'}_${'plain' | 'text'}`;
+/** Names of functions of readers/read.py: the reader, and whether it infers types (`plain`), is told that all is text, or reads Parquet. */
+export type Reader = `${'duckdb' | 'pyarrow' | 'polars' | 'pandas'}_${'plain' | 'text' | 'parquet'}`;
 
 interface Job {
   reader: Reader;

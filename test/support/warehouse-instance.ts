@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Hookyard } from './hookyard.ts';
 import { Records, type SourceView } from './records.ts';
 import { until } from './until.ts';
-import { readObjects, type Row, rowsOf, type WrittenObject } from './warehouse-objects.ts';
+import { allRowsOf, readObjects, type Row, type WrittenObject } from './warehouse-objects.ts';
 import type { ProviderCase } from './warehouse-targets.ts';
 
 export interface BatchView {
@@ -126,7 +126,7 @@ export class WarehousePipe {
   /** Waits for the end of so many deliveries, and reads all rows. @returns rows in the order of the objects' keys */
   async rows(count: number, deadlineMs?: number): Promise<Row[]> {
     await this.settled(count, 'delivered', deadlineMs);
-    return (await this.objects()).flatMap(rowsOf);
+    return (await Promise.all((await this.objects()).map(allRowsOf))).flat();
   }
 }
 

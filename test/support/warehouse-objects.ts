@@ -4,6 +4,7 @@ import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/clien
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import * as stores from './object-stores.ts';
+import { parquetRows } from './parquet.ts';
 import type { ProviderCase } from './warehouse-targets.ts';
 
 export interface WrittenObject {
@@ -81,7 +82,11 @@ function plainContent({ key, body }: WrittenObject): Buffer {
   return key.endsWith('.zst') ? zstdDecompressSync(body) : body;
 }
 
-/** The rows of an object, of either format. */
+/** The rows of an object of any format; of Parquet with times as text, as in the others. */
+export const allRowsOf = async (object: WrittenObject): Promise<Row[]> =>
+  object.key.endsWith('.parquet') ? parquetRows(object.body) : rowsOf(object);
+
+/** The rows of an object of text. */
 export function rowsOf(object: WrittenObject): Row[] {
   const { key } = object;
   const text = plainContent(object).toString('utf8');

@@ -111,6 +111,7 @@ export const warehouseRows = rowsOf({
       const optional = { prefix: 'in/hooks', fileFormat: 'json', partitionBy: 'hour' };
       expect((await make(w, type, optional)).config).to.include(optional);
       expect((await make(w, type, { partitionBy: 'source' })).config).to.include({ partitionBy: 'source' });
+      expect((await make(w, type, { fileFormat: 'parquet' })).config).to.include({ fileFormat: 'parquet' });
       for (const wrong of [{ fileFormat: 'csv' }, { partitionBy: 'week' }, { prefix: 5 }])
         await refused(w, type, wrong);
     }
@@ -128,6 +129,28 @@ export const warehouseRows = rowsOf({
       for (const compression of ['gzip', 'zstd'])
         expect((await make(w, type, { compression })).config).to.include({ compression });
       for (const wrong of ['brotli', 'gz', true]) await refused(w, type, { compression: wrong });
+    }
+  },
+  'WH-37 snappy is for parquet': async (w) => {
+    for (const type of providers) {
+      for (const compression of ['none', 'snappy', 'gzip', 'zstd'])
+        expect((await make(w, type, { fileFormat: 'parquet', compression })).config).to.include({ compression });
+      for (const fileFormat of ['jsonl', 'json']) {
+        const { body } = await refused(w, type, { fileFormat, compression: 'snappy' });
+        expect(body.message).to.match(/^config\.compression must be none, gzip or zstd with fileFormat json/);
+      }
+    }
+  },
+  'WH-38 parquet has payloads as text': async (w) => {
+    for (const type of providers) {
+      const { body } = await refused(w, type, { fileFormat: 'parquet', payloadColumn: 'json' });
+      expect(body.message).to.match(
+        /^config\.payloadColumn must be text with fileFormat parquet.*send "payloadColumn": "text"/,
+      );
+      const { id } = await make(w, type, { payloadColumn: 'json' });
+      const patch = (config: Json) => w.api.request('PATCH', `${PATH}/${id}`, { config });
+      expect((await patch({ fileFormat: 'parquet' })).body.message).to.equal(body.message);
+      expect((await patch({ fileFormat: 'parquet', payloadColumn: 'text' })).status).to.equal(200);
     }
   },
   'WH-33 unknown members of a config are refused': async (w) => {

@@ -86,7 +86,10 @@ def polars_text(path):
 def from_pandas(path, **options):
     import pandas
 
-    frame = pandas.read_json(path, lines=not is_array(path), **options)
+    return from_frame(pandas.read_json(path, lines=not is_array(path), **options))
+
+
+def from_frame(frame):
     return [
         {name: None if value is None or value != value else value for name, value in row.items()}
         for row in frame.to_dict("records")
@@ -99,6 +102,28 @@ def pandas_plain(path):
 
 def pandas_text(path):
     return from_pandas(path, dtype=False)
+
+
+def duckdb_parquet(path):
+    return from_duckdb("select * from read_parquet(?)", path)
+
+
+def pyarrow_parquet(path):
+    from pyarrow import parquet
+
+    return parquet.read_table(path).to_pylist()
+
+
+def polars_parquet(path):
+    import polars
+
+    return polars.read_parquet(path).to_dicts()
+
+
+def pandas_parquet(path):
+    import pandas
+
+    return from_frame(pandas.read_parquet(path))
 
 
 def plain(rows):
@@ -134,7 +159,7 @@ def result_of(job):
 
 def load():
     """Once for all processes: it takes longer than to read, and starts no thread that a fork would lose."""
-    for name in ("duckdb", "pandas", "polars", "pyarrow.json"):
+    for name in ("duckdb", "pandas", "polars", "pyarrow.json", "pyarrow.parquet"):
         importlib.import_module(name)
 
 

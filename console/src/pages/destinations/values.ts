@@ -96,7 +96,9 @@ export const STORES: Record<StoreType, ConfigField[]> = {
 
 /** What every store takes. */
 export const CHOICES = [
-  { name: 'fileFormat', label: 'Format of the files', data: ['jsonl', 'json'] },
+  { name: 'fileFormat', label: 'Format of the files', data: ['jsonl', 'json', 'parquet'] },
+  { name: 'compression', label: 'Compression (snappy: of parquet)', data: ['none', 'gzip', 'zstd', 'snappy'] },
+  { name: 'payloadColumn', label: 'Payloads as (parquet: text)', data: ['text', 'json'] },
   { name: 'partitionBy', label: 'A folder for each', data: ['date', 'hour', 'source'] },
 ];
 
@@ -141,10 +143,12 @@ const EMPTY_CONFIG: Record<string, string> = {
   prefix: '',
   forcePathStyle: '',
   fileFormat: 'jsonl',
+  compression: 'none',
+  payloadColumn: 'text',
   partitionBy: 'date',
 };
 
-/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11). */
+/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32). */
 export const NEW: DestinationValues = {
   name: '',
   description: '',
@@ -277,7 +281,7 @@ function storeBody(
   type: StoreType,
   isNew: boolean,
 ) {
-  const names = [...STORES[type].map(({ name }) => name), 'prefix', 'fileFormat', 'partitionBy'];
+  const names = [...STORES[type].map(({ name }) => name), 'prefix', ...CHOICES.map(({ name }) => name)];
   if (type === 's3') names.push('forcePathStyle');
   // What is empty is left out of a new one, and removed from one that is stored.
   const members: [string, unknown][] = [

@@ -1,0 +1,108 @@
+// Writes a Parquet file row by row: the rows of a group wait as text until it is full, then become its bytes in a thread. So a file is
+// in memory once, compressed, beside one group of rows.
+// Rules: WH-23, WH-37, WH-39.
+import { createHash } from 'node:crypto';
+import type { BatchFile, FileRow } from '../../core/warehouse/file.ts';
+import { FileTooLargeError, MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
+import { type Compute, ComputeOverrunError } from '../compute/index.ts';
+import type { EncodedRowGroup, ParquetForm } from './row-group.ts';
+
+/** Of a row group: what a thread encodes at a time, and a reader has to read for one row. A larger row is a group of its own. */
+const MAX_GROUP_ROWS = 5000;
+const MAX_GROUP_BYTES = 8 * 1024 * 1024;
+
+/** What a file begins with. */
+const MAGIC = Buffer.from('PAR1');
+const LINE_BREAK = Buffer.from('\n');
+
+/** Rows that wait. */
+interface Waiting {
+  rows: Uint8Array[];
+  bytes: number;
+}
+
+export class ParquetFile {
+  readonly #organizationId: string;
+  readonly #form: ParquetForm;
+  readonly #compute: Pick<Compute, 'rowGroup'>;
+  readonly #digest = createHash('sha256');
+  readonly #parts: Uint8Array[] = [];
+  readonly #groups: Omit<EncodedRowGroup, 'bytes'>[] = [];
+  #waiting: Waiting = { rows: [], bytes: 0 };
+  #content = 0;
+  #offset = 0;
+  #count = 0;
+  #misfits = 0;
+
+  constructor(organizationId: string, form: ParquetForm, compute: Pick<Compute, 'rowGroup'>) {
+    this.#organizationId = organizationId;
+    this.#form = form;
+    this.#compute = compute;
+    this.#write(MAGIC);
+  }
+
+  /**
+   * Adds a row; they stand in the order in which they are added, each after the end of the call before.
+   * @throws FileTooLargeError when the rows are larger than MAX_FILE_BYTES as text; ComputeBusyError
+   */
+  async add({ bytes, misfits }: FileRow): Promise<void> {
+    const size = bytes.length + LINE_BREAK.length;
+    this.#content += size;
+    if (this.#content > MAX_FILE_BYTES) throw new FileTooLargeError();
+    const { rows, bytes: waiting } = this.#waiting;
+    if (rows.length === MAX_GROUP_ROWS || (rows.length > 0 && waiting + size > MAX_GROUP_BYTES)) await this.#endGroup();
+    this.#waiting.rows.push(bytes);
+    this.#waiting.bytes += size;
+    this.#count += 1;
+    this.#misfits += misfits;
+  }
+
+  /** @throws FileTooLargeError, ComputeBusyError */
+  async finish(): Promise<BatchFile> {
+    if (this.#waiting.rows.length > 0) await this.#endGroup();
+    // Loaded by the first file that needs it, like the SDKs of the stores.
+    const { encodeFooter } = await import('./row-group.ts');
+    this.#write(encodeFooter(this.#form, this.#groups, this.#offset));
+    const body = Buffer.concat(this.#parts);
+    this.#parts.length = 0;
+    const [count, misfits, sha256] = [this.#count, this.#misfits, this.#digest.digest('hex')];
+    return { body, contentType: 'application/vnd.apache.parquet', count, misfits, sha256 };
+  }
+
+  async #endGroup(): Promise<void> {
+    const { rows } = this.#waiting;
+    const lines = joined(this.#waiting);
+    this.#waiting = { rows: [], bytes: 0 };
+    const { bytes, ...group } = await this.#encode({ lines, rows: rows.length });
+    this.#groups.push(group);
+    this.#write(bytes);
+  }
+
+  async #encode(group: { lines: Uint8Array<ArrayBuffer>; rows: number }): Promise<EncodedRowGroup> {
+    try {
+      return await this.#compute.rowGroup(this.#organizationId, { ...this.#form, ...group, offset: this.#offset });
+    } catch (error) {
+      // More than a thread may take: with fewer events it is less, and one event ends alone.
+      if (error instanceof ComputeOverrunError) throw new FileTooLargeError();
+      throw error;
+    }
+  }
+
+  #write(part: Uint8Array): void {
+    this.#digest.update(part);
+    this.#parts.push(part);
+    this.#offset += part.length;
+  }
+}
+
+/** In memory of its own, so that it can be handed over. */
+function joined({ rows, bytes }: Waiting): Uint8Array<ArrayBuffer> {
+  const lines = new Uint8Array(bytes);
+  let at = 0;
+  for (const row of rows) {
+    lines.set(row, at);
+    lines.set(LINE_BREAK, at + row.length);
+    at += row.length + LINE_BREAK.length;
+  }
+  return lines;
+}

@@ -1,0 +1,171 @@
+// Parquet files of warehouses, as the threads encode them and another library reads them.
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { type FieldMappingRule, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { COMPRESSIONS, type Compression } from '../../core/warehouse/object-key.ts';
+import { parquetColumns } from '../../core/warehouse/parquet-columns.ts';
+import { rowText } from '../../core/warehouse/rows.ts';
+import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
+import { type Compute, createCompute } from '../../outbound/compute/index.ts';
+import { openFile } from '../../outbound/warehouses/batch-file.ts';
+import { anyJson } from '../support/json-numbers.ts';
+import { parquetEnd, parquetRows } from '../support/parquet.ts';
+
+const RECEIVED_AT = Date.parse('2026-11-21T15:45:10.123Z');
+const MIB = 1024 * 1024;
+
+function event(n: number, body: string | Buffer, headers: Record<string, string> = {}): WarehouseEvent {
+  return {
+    ...{ id: `evt_${n}`, deliveryId: `dlv_${n}`, source: 'orders', routeId: n % 2 ? 'rte_1' : null, replayOf: null },
+    receivedAt: new Date(RECEIVED_AT + n),
+    writtenAt: new Date(RECEIVED_AT + 60_000),
+    headers,
+    body: Buffer.from(body),
+  };
+}
+
+describe('parquet files', function () {
+  this.timeout(120_000);
+  let compute: Compute;
+  before(() => {
+    compute = createCompute({ threads: 1, log: { warn() {} } });
+  });
+  after(() => compute.close());
+
+  async function write(
+    events: WarehouseEvent[],
+    {
+      compression = 'none',
+      fieldMapping = null,
+    }: { compression?: Compression; fieldMapping?: FieldMappingRule[] | null } = {},
+  ) {
+    const form = { fileFormat: 'parquet', payloadColumn: 'text', compression, fieldMapping } as const;
+    const file = openFile('org_1', form, compute);
+    for await (const row of compute.rows('org_1', form, events)) {
+      if (row.kind !== 'row') throw new Error(row.kind);
+      await file.add(row);
+    }
+    return file.finish();
+  }
+
+  const bodies = fc.oneof(
+    fc.json({ stringUnit: 'binary' }),
+    fc.string({ unit: 'binary' }),
+    anyJson,
+    fc.uint8Array().map((bytes) => Buffer.from(bytes)),
+  );
+  const headers = fc.dictionary(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }));
+
+  it('hold what files of text hold, whatever was sent, with each compression', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(bodies, headers), { minLength: 1, maxLength: 30 }),
+        fc.constantFrom(...COMPRESSIONS),
+        async (sent, compression) => {
+          const events = sent.map(([body, names], n) => event(n, body, names));
+          const file = await write(events, { compression });
+          const wanted = events.map((each) => JSON.parse(rowText(each, { mapping: null, payloadColumn: 'text' }).text));
+          expect(await parquetRows(file.body)).to.deep.equal(wanted);
+          expect(file).to.include({ count: events.length, misfits: 0, contentType: 'application/vnd.apache.parquet' });
+        },
+      ),
+      { numRuns: 60 },
+    ));
+
+  const rule = (source: string, target: string, type: FieldMappingRule['type']) => ({ source, target, type });
+
+  it('hold mapped columns of their types: doubles, texts of JSON, times, null', async () => {
+    const parsed = parseFieldMapping([
+      rule('$.payload.n', 'n', 'number'),
+      rule('$.payload.s', '__proto__', 'string'),
+      rule('$.payload.b', 'b.c d', 'boolean'),
+      rule('$.payload.t', 't', 'timestamp'),
+      rule('$.payload.j', 'j', 'json'),
+      rule('$.payload.never', 'never', 'number'),
+    ]);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    const sent = [
+      '{"n":9007199254740993,"s":"\\ud800x","b":"yes","t":0,"j":{"\\ud800":[1e400,12345678901234567890]}}',
+      '{"n":"1.50","s":{"a":1},"b":false,"t":"9999-12-31T23:59:59.999Z","j":"text"}',
+      '{"n":-0.0,"s":null,"b":null,"t":"0001-01-01","j":null}',
+      '{"n":"many","s":5,"b":7,"t":"never","j":[]}',
+      'no JSON',
+    ];
+    const file = await write(
+      sent.map((body, n) => event(n, body)),
+      { fieldMapping: parsed.rules },
+    );
+    const column = async (name: string) =>
+      (await parquetRows(file.body)).map((row) => Object.entries(row).find(([known]) => known === name)?.[1]);
+    expect(await column('event_id')).to.deep.equal(['evt_0', 'evt_1', 'evt_2', 'evt_3', 'evt_4']);
+    expect(await column('n')).to.deep.equal([9007199254740992, 1.5, 0, null, null]);
+    expect(await column('b.c d')).to.deep.equal([true, false, null, null, null]);
+    const times = ['1970-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z', '0001-01-01T00:00:00.000Z', null, null];
+    expect(await column('t')).to.deep.equal(times);
+    expect(await column('j')).to.deep.equal(['{"\ufffd":[1e400,12345678901234567890]}', '"text"', null, '[]', null]);
+    expect(await column('never')).to.deep.equal([null, null, null, null, null]);
+    expect(file).to.include({ count: 5, misfits: 3 });
+    const types = parquetEnd(file.body).schema.slice(1);
+    expect(types.map(({ name, type }) => [name, type])).to.deep.equal([
+      ['event_id', 'BYTE_ARRAY'],
+      ['delivery_id', 'BYTE_ARRAY'],
+      ['n', 'DOUBLE'],
+      ['__proto__', 'BYTE_ARRAY'],
+      ['b.c d', 'BOOLEAN'],
+      ['t', 'INT64'],
+      ['j', 'BYTE_ARRAY'],
+      ['never', 'DOUBLE'],
+    ]);
+    // The reader's objects have no member of this name, but its statistics have the column.
+    const chunk = parquetEnd(file.body).row_groups[0]?.columns[3]?.meta_data?.statistics;
+    expect(chunk).to.include({ min_value: '5', null_count: 2n });
+  });
+
+  it('have the columns of the rows that are made', () => {
+    const names = Object.keys(JSON.parse(rowText(event(1, '{}'), { mapping: null, payloadColumn: 'text' }).text));
+    expect(parquetColumns(null).map(({ name }) => name)).to.deep.equal(names);
+  });
+
+  it('have row groups of 5,000 rows and 8 MiB at most, with statistics', async () => {
+    const many = await write(Array.from({ length: 11_000 }, (_, n) => event(n, `{"n":${n}}`)));
+    const { row_groups: groups, num_rows: rows } = parquetEnd(many.body);
+    expect([rows, ...groups.map(({ num_rows: each }) => each)]).to.deep.equal([11_000n, 5000n, 5000n, 1000n]);
+    const received = groups.map(({ columns }) => columns[4]?.meta_data?.statistics);
+    const msLater = (time: unknown) => Number(time) - RECEIVED_AT;
+    expect(received.map((each) => msLater(each?.min_value))).to.deep.equal([0, 5000, 10_000]);
+    expect(received.map((each) => msLater(each?.max_value))).to.deep.equal([4999, 9999, 10_999]);
+    expect((await parquetRows(many.body)).map(({ payload }) => payload)).to.deep.equal(
+      Array.from({ length: 11_000 }, (_, n) => `{"n":${n}}`),
+    );
+    const large = await write([3, 3, 3, 9, 1].map((size, n) => event(n, 'x'.repeat(size * MIB))));
+    expect(parquetEnd(large.body).row_groups.map(({ num_rows: each }) => each)).to.deep.equal([2n, 1n, 1n, 1n]);
+    expect((await parquetRows(large.body)).map(({ payload }) => String(payload).length / MIB)).to.deep.equal([
+      3, 3, 3, 9, 1,
+    ]);
+  });
+
+  for (const compression of COMPRESSIONS) {
+    it(`are the same bytes each time with ${compression}`, async () => {
+      const events = Array.from({ length: 2000 }, (_, n) => event(n, `{"n":${n},"text":"row ${n} of many"}`));
+      const [one, other] = [await write(events, { compression }), await write(events, { compression })];
+      expect(one.body.equals(other.body)).to.equal(true);
+      expect(one.sha256).to.equal(createHash('sha256').update(one.body).digest('hex'));
+      const plain = await write(events);
+      if (compression !== 'none') expect(one.body.length).to.be.lessThan(plain.body.length / 2);
+    });
+  }
+
+  it('are as large before they are compressed as others, and may be one row of that size', async () => {
+    const file = openFile('org_1', { fileFormat: 'parquet', compression: 'zstd', fieldMapping: null }, compute);
+    const row = (bytes: number) => ({ bytes: Buffer.from(`{"payload":"${'x'.repeat(bytes - 14)}"}`), misfits: 0 });
+    await file.add(row(64 * MIB - 1));
+    let error: unknown;
+    await file.add(row(100)).catch((thrown: unknown) => (error = thrown));
+    expect(error).to.be.instanceOf(FileTooLargeError);
+    const { body } = await file.finish();
+    expect(parquetEnd(body).num_rows).to.equal(1n);
+    expect(body.length).to.be.lessThan(MIB);
+  });
+});
