@@ -23,10 +23,12 @@ export async function onDatabase<Result>(
     localDatabase(),
 ): Promise<Result> {
   // Loaded here, so that the other commands start without the database driver.
+  const { checkTls } = await import('../db/connections/client.ts');
   const { createPool } = await import('../db/connections/pool.ts');
   const options = { name: 'hookyard-cli', max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(url, options);
   try {
+    checkTls(url, 'The database URL');
     return await work(pool);
   } catch (error) {
     throw error instanceof CliError ? error : explained(error);

@@ -67,8 +67,8 @@ export function isOwn(client: pg.ClientBase, pid: number | undefined): boolean {
 
 /** For a look at the database before its pools are opened. */
 export function lookingClient(databaseUrl: DatabaseUrl): pg.Client {
-  const Client = clientOf(databaseUrl);
-  const client = new Client({
+  const PgClient = clientOf(databaseUrl);
+  const client = new PgClient({
     connectionString: currentUrl(databaseUrl),
     application_name: 'hookyard-migrate',
     connectionTimeoutMillis: TIMEOUT_MS,

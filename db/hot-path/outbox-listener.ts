@@ -22,13 +22,13 @@ export function listenForDeliveries(
   onNews: (news: string) => void,
   log: Log,
 ): OutboxListener {
-  const Client = clientOf(databaseUrl);
+  const PgClient = clientOf(databaseUrl);
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
 
   async function connect(): Promise<void> {
-    const next = new Client({
+    const next = new PgClient({
       connectionString: currentUrl(databaseUrl),
       application_name: 'hookyard-worker',
       keepAlive: true,

@@ -22,14 +22,14 @@ export interface RelaySession {
  * @param onBroken called when the connection that held the lock breaks
  */
 export function holdSession(databaseUrl: DatabaseUrl, name: string, onBroken: () => void, log: Log): RelaySession {
-  const Client = clientOf(databaseUrl);
+  const PgClient = clientOf(databaseUrl);
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let isHeld = false;
   let closed = false;
 
   async function connect(): Promise<void> {
-    const next = new Client({
+    const next = new PgClient({
       connectionString: currentUrl(databaseUrl),
       application_name: 'hookyard-worker',
       keepAlive: true,
