@@ -29,7 +29,8 @@ import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { type Database, findDatabase } from '../db/connections/database.ts';
-import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
+import { databaseUrl, type DatabaseUrl } from '../db/connections/client.ts';
+import { isPasswordRefused, isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { shareConnections, slowSide } from '../db/connections/pool-turns.ts';
@@ -70,30 +71,35 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 
 /**
  * Runs the API until it is asked to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
- * @param env of the process, for the settings of Temporal
+ * @param env of the process, for the settings of Temporal, with the secrets that are in files
  * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays unreachable
  */
-export async function startService(settings: Settings, env: NodeJS.ProcessEnv, log: Log): Promise<void> {
-  if (!settings.DATABASE_URL)
+export async function startService(
+  settings: Settings,
+  env: Record<string, string | undefined>,
+  log: Log,
+): Promise<void> {
+  const givenUrl = databaseUrl(settings, 'DATABASE_URL');
+  if (givenUrl === undefined)
     throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
-  const { url: databaseUrl, pooling } = await prepareWhenReachable(settings, settings.DATABASE_URL, log);
+  const { url, pooling } = await prepareWhenReachable(settings, givenUrl, log);
 
   const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
   // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
   const connectionsFor = apiConnections(settings);
   const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, pooling };
-  const ingestPool = createPool(databaseUrl, { ...common, max: connectionsFor.ingest, hotPath: true });
-  const servicePool = createPool(databaseUrl, { ...common, max: connectionsFor.service });
+  const ingestPool = createPool(url, { ...common, max: connectionsFor.ingest, hotPath: true });
+  const servicePool = createPool(url, { ...common, max: connectionsFor.service });
   // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
   const slowPool = slowSide(servicePool, connectionsFor.service);
   const organizations = await watchOrganizations(servicePool, settings, log);
   const alone = () => !organizations.areSeveral();
   const tenantRole = await tenantRoleOf(servicePool, log);
-  const pool = createPool(databaseUrl, { ...common, max: connectionsFor.management, tenantRole });
+  const pool = createPool(url, { ...common, max: connectionsFor.management, tenantRole });
   shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
-  const orm = createOrm(databaseUrl, connectionsFor.records, { alone, tenantRole, pooling });
+  const orm = createOrm(url, connectionsFor.records, { alone, tenantRole, pooling });
   const temporalSettings = temporalConnectionOptions(env);
   const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
   const signals = createSignals(temporal, pool, log);
@@ -204,9 +210,9 @@ export async function startService(settings: Settings, env: NodeJS.ProcessEnv, l
     await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.connection.close()]);
   };
   endOnRequest({ server, connections, settings, release, log });
-  const url = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
-  log.info({ url }, `the API listens on ${url}`);
-  process.send?.({ type: 'ready', url });
+  const address = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
+  log.info({ url: address }, `the API listens on ${address}`);
+  process.send?.({ type: 'ready', url: address });
 }
 
 /**
@@ -235,16 +241,16 @@ function proxyTrust(settings: Settings): ProxyTrust {
 }
 
 /** Finds and prepares the database, waiting until it is reachable. */
-async function prepareWhenReachable(settings: Settings, databaseUrl: string, log: Log): Promise<Database> {
+async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: Log): Promise<Database> {
   const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
   for (;;) {
     try {
-      const database = await findDatabase(settings, databaseUrl, log);
+      const database = await findDatabase(settings, url, log);
       const { createdKey } = await prepareDatabase(settings, database.directUrl);
       if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
       return database;
     } catch (error) {
-      if (!isTransientDatabaseError(error)) throw error;
+      if (!isTransientDatabaseError(error) || isPasswordRefused(error)) throw error;
       const cause = causeOf(error);
       const giveUpInSeconds = Math.round((giveUpAt - performance.now()) / 1000);
       if (giveUpInSeconds <= 0)

@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, createClient } from '../client/index.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
+import { secretOf } from '../core/secret-files.ts';
 import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';
 import { tellIgnored } from './ignored.ts';
@@ -94,7 +95,7 @@ export function dataFolder(): string {
 }
 
 function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): string | undefined {
-  const given = options.apiKey || chosenProfile(options.profile)?.apiKey || process.env.HOOKYARD_API_KEY;
+  const given = options.apiKey || chosenProfile(options.profile)?.apiKey || secretOf(process.env, 'HOOKYARD_API_KEY');
   if (given) return given;
   // The key of this machine's service is for this machine's service only.
   if (!ofDataFolder && !['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)) return undefined;

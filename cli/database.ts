@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from '../db/connections/pool.ts';
+import { secretOf } from '../core/secret-files.ts';
 import { dataFolder } from './context.ts';
 import { CliError, EXIT } from './errors.ts';
 import { type DatabaseRole, readRolePasswords } from '../local/role-passwords.ts';
@@ -11,19 +12,23 @@ const STATEMENT_TIMEOUT_MS = 10_000;
 
 /** For the help of commands that use it. */
 export const ON_THE_DATABASE = `
-This command works on the service's database: DATABASE_DIRECT_URL, else DATABASE_URL, or the database that npm start runs on
-this machine (in HOOKYARD_DATA_DIR, else ./data).`;
+This command works on the service's database: DATABASE_DIRECT_URL, else DATABASE_URL (or the files that these name with _FILE at
+their end), or the database that npm start runs on this machine (in HOOKYARD_DATA_DIR, else ./data).`;
 
 /** @throws CliError when the database cannot be used, or refuses */
 export async function onDatabase<Result>(
   work: (pool: Pool) => Promise<Result>,
-  url: string = process.env.DATABASE_DIRECT_URL || process.env.DATABASE_URL || localDatabase(),
+  url: string = secretOf(process.env, 'DATABASE_DIRECT_URL') ??
+    secretOf(process.env, 'DATABASE_URL') ??
+    localDatabase(),
 ): Promise<Result> {
   // Loaded here, so that the other commands start without the database driver.
+  const { checkTls } = await import('../db/connections/client.ts');
   const { createPool } = await import('../db/connections/pool.ts');
   const options = { name: 'hookyard-cli', max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(url, options);
   try {
+    checkTls(url, 'The database URL');
     return await work(pool);
   } catch (error) {
     throw error instanceof CliError ? error : explained(error);

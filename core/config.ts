@@ -1,23 +1,17 @@
 // The service's settings, read once from the environment, validated, printed with secrets masked, and passed in.
 // TEMPORAL_* connection settings are read by Temporal's own environment loader (temporal-config/connection.ts).
 import { z } from 'zod';
+import { ConfigError } from './config-error.ts';
 import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './access.ts';
 import { parseRange } from './address-ranges.ts';
 import { hostAndPort } from './host-and-port.ts';
 import { LANE_SETTINGS } from './lane.ts';
+import { SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from './notify-recipients.ts';
 import { parseR2Bucket } from './warehouse/r2-operator.ts';
 
-/** Thrown for settings that cannot be used; `problems` holds one line each, naming the variable. */
-export class ConfigError extends Error {
-  readonly problems: string[];
-  constructor(problems: string[]) {
-    super(problems.join('\n'));
-    this.name = 'ConfigError';
-    this.problems = problems;
-  }
-}
+export { ConfigError };
 
 const integer = (min: number, max: number) =>
   z
@@ -81,7 +75,7 @@ const ranges = list.refine(
   'must be comma-separated addresses or ranges, for example 10.0.0.0/8,2001:db8::/32',
 );
 
-// One row a variable: how it is read, what it is when unset, and whether its value is a secret.
+// One row a variable: how it is read, and what it is when unset. core/secret-files.ts says which are secrets.
 const variables = {
   HOOKYARD_PORT: { schema: integer(0, 65535), default: '3000' },
   HOOKYARD_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
@@ -94,15 +88,13 @@ const variables = {
   HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
   HOOKYARD_API_KEY: {
     schema: z.string().regex(/^whr_[A-Za-z0-9_-]{16,}$/, 'must be whr_ and at least 16 letters or digits'),
-    secret: true,
   },
   HOOKYARD_OPERATOR_KEY: {
     schema: z.string().regex(/^[A-Za-z0-9_-]{32,200}$/, 'must be 32 to 200 letters, digits, - and _'),
-    secret: true,
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
   HOOKYARD_PLAN: { schema: oneOf(PLANS), default: 'business' },
-  HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1), secret: true },
+  HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
   HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
@@ -159,19 +151,19 @@ const variables = {
   TEMPORAL_PORT: { schema: integer(0, 65535), default: '7233' },
   TEMPORAL_UI_PORT: { schema: integer(0, 65535), default: '8233' },
   TEMPORAL_UI_URL: { schema: url(['http:', 'https:']) },
-  SMTP_URL: { schema: url(['smtp:', 'smtps:']), secret: true },
+  SMTP_URL: { schema: url(['smtp:', 'smtps:']) },
   HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
   HOOKYARD_PAGERDUTY_URL: { schema: base },
   HOOKYARD_OPSGENIE_URL: { schema: base },
   HOOKYARD_PROVIDER_KEYS_URL: { schema: base },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
-  DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
-  DATABASE_DIRECT_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
-  HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']), secret: true },
+  DATABASE_URL: { schema: url(['postgres:', 'postgresql:']) },
+  DATABASE_DIRECT_URL: { schema: url(['postgres:', 'postgresql:']) },
+  HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']) },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
   HOOKYARD_LOG_FORMAT: { schema: oneOf(['json', 'text']), default: 'json' },
   HOOKYARD_LOG_LEVELS: { schema: oneOf(['names', 'numbers']), default: 'names' },
-} as const satisfies Record<string, { schema: z.ZodType; default?: string; secret?: boolean }>;
+} as const satisfies Record<string, { schema: z.ZodType; default?: string }>;
 
 // Variables of the CLI, which may run in the same shell: not settings of the service, but not errors.
 const NOT_OURS = ['HOOKYARD_URL'];
@@ -182,29 +174,38 @@ type Read<Name extends keyof Variables> =
   | (Variables[Name] extends { default: string } ? never : undefined);
 
 /** Validated settings, by variable name; an optional variable that is unset is `undefined`. */
-export type Settings = { [Name in keyof Variables]: Read<Name> };
+export type Settings = { [Name in keyof Variables]: Read<Name> } & {
+  /** Where a secret was read from, if it was read from a file. */
+  [Name in SecretName as `${Name}_FILE`]?: string;
+};
 
 /**
  * Reads the settings from an environment.
- * @param env usually `process.env`; an empty text counts as unset
+ * @param env usually `process.env` with the secrets that are in files (core/secret-files.ts); an empty text counts as unset
  * @throws ConfigError naming every variable that is unknown (`HOOKYARD_*` only) or has a value that cannot be used
  */
 export function readSettings(env: Record<string, string | undefined>): Settings {
   const problems: string[] = [];
-  for (const name of Object.keys(env)) {
-    if (name.startsWith('HOOKYARD_') && !(name in variables) && !NOT_OURS.includes(name)) {
-      problems.push(`${name} is not a setting of Hookyard; remove it, or see docs/configuration.md`);
-    }
-  }
   const values: Record<string, unknown> = {};
-  for (const [name, row] of Object.entries<{ schema: z.ZodType; default?: string; secret?: boolean }>(variables)) {
+  for (const name of SECRETS) if (env[`${name}_FILE`]) values[`${name}_FILE`] = env[`${name}_FILE`];
+  const known = [...Object.keys(variables), ...NOT_OURS, ...SECRETS.map((name) => `${name}_FILE`)];
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith('HOOKYARD_') || known.includes(name)) continue;
+    const plain = name.replace(/_FILE$/, '');
+    problems.push(
+      plain !== name && plain in variables
+        ? `${name}: only secrets are read from files; set ${plain}`
+        : `${name} is not a setting of Hookyard; remove it, or see docs/configuration.md`,
+    );
+  }
+  for (const [name, row] of Object.entries<{ schema: z.ZodType; default?: string }>(variables)) {
     const text = env[name] || row.default;
     if (text === undefined || (text === '' && row.default !== '')) continue;
     const parsed = row.schema.safeParse(text);
     if (parsed.success) values[name] = parsed.data;
     else
       problems.push(
-        `${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${row.secret ? '' : ` (is "${text}")`}`,
+        `${name} ${parsed.error.issues[0]?.message ?? 'cannot be used'}${isSecret(name) ? '' : ` (is "${text}")`}`,
       );
   }
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
@@ -243,10 +244,13 @@ export function readLogSettings(env: Record<string, string | undefined>): LogSet
 
 /** The effective settings as `NAME=value` lines for the start-up print; secrets read `****`, unset ones are left out. */
 export function describeSettings(settings: Settings): string[] {
-  return Object.entries(variables as Record<string, { secret?: boolean }>)
-    .filter(([name]) => settings[name as keyof Settings] !== undefined)
-    .map(([name, row]) => `${name}=${row.secret ? '****' : String(settings[name as keyof Settings])}`);
+  const names = [...Object.keys(variables), ...SECRETS.map((name) => `${name}_FILE`)] as (keyof Settings)[];
+  return names
+    .filter((name) => settings[name] !== undefined)
+    .map((name) => `${name}=${isSecret(name) ? '****' : String(settings[name])}`);
 }
+
+const isSecret = (name: string) => (SECRETS as readonly string[]).includes(name);
 
 /** The base of every `webhookUrl` (HTTP-01): `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
 export function publicUrl(settings: Settings, boundPort: number = settings.HOOKYARD_PORT): string {

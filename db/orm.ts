@@ -3,6 +3,7 @@ import { UnderscoreNamingStrategy } from '@mikro-orm/core';
 import { type EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import type pg from 'pg';
 import './connections/column-types.ts';
+import { clientOf, currentUrl, type DatabaseUrl } from './connections/client.ts';
 import { entities } from './entities.ts';
 import { lastStepSubscriber } from './last-step.ts';
 import { keepSettings } from './connections/keep-settings.ts';
@@ -25,7 +26,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
  * @param options.pooling what a pooler between does with sessions; by default there is none, or each connection has its own
  */
 export function createOrm(
-  databaseUrl: string,
+  databaseUrl: DatabaseUrl,
   poolSize: number,
   {
     alone = () => true,
@@ -34,10 +35,9 @@ export function createOrm(
   }: { alone?: () => boolean; tenantRole?: string | null; pooling?: Pooling } = {},
 ): MikroORM {
   const settings = { statement_timeout: String(STATEMENT_TIMEOUT_MS), ...(tenantRole && { role: tenantRole }) };
-  // The object mapper does not read them from the URL.
-  const options = new URL(databaseUrl).searchParams.get('options');
+  const url = currentUrl(databaseUrl);
   return new MikroORM({
-    clientUrl: databaseUrl,
+    clientUrl: url,
     entities,
     subscribers: [lastStepSubscriber],
     namingStrategy: UnderscoreNamingStrategy,
@@ -45,7 +45,9 @@ export function createOrm(
     driverOptions: {
       application_name: 'hookyard-api',
       connectionTimeoutMillis: 3000,
-      ...(options && { options }),
+      // The object mapper takes only host, user, password and database from the URL; the driver takes TLS and `options` too.
+      connectionString: url,
+      Client: clientOf(databaseUrl),
       onPoolCreated: (pool: pg.Pool) => {
         keepSettings(pool, settings, pooling);
         dropReadOnlyConnections(pool);

@@ -2,6 +2,7 @@
 // them in order.
 import { resolve } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
+import { withSecretFiles } from '../core/secret-files.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
 import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
@@ -40,12 +41,13 @@ onEndRequest((reason, count) => {
 });
 
 try {
+  const env = withSecretFiles(process.env);
   const settings = readSettings({
     HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE,
-    ...process.env,
-    HOOKYARD_DRAIN_SECONDS: process.env.HOOKYARD_DRAIN_SECONDS || noDrain,
+    ...env,
+    HOOKYARD_DRAIN_SECONDS: env.HOOKYARD_DRAIN_SECONDS || noDrain,
   });
-  await start({ ...settings, HOOKYARD_DATA_DIR: resolve(settings.HOOKYARD_DATA_DIR) });
+  await start({ ...settings, HOOKYARD_DATA_DIR: resolve(settings.HOOKYARD_DATA_DIR) }, env);
 } catch (error) {
   const asked = ending.signal.aborted && error !== failure;
   for (const line of asked ? [] : problems(error)) console.error(`hookyard: ${line}`);
@@ -54,7 +56,7 @@ try {
 process.exit();
 
 /** Starts everything, returns when everything has ended again. */
-async function start(settings: Settings): Promise<void> {
+async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
   printSettings(settings);
   let apiPort = 0;
   let prepared: PreparedDatabase | undefined;
@@ -65,7 +67,7 @@ async function start(settings: Settings): Promise<void> {
     temporalPort: settings.TEMPORAL_PORT,
     uiPort: settings.TEMPORAL_UI_PORT,
     databaseUrl: settings.DATABASE_URL,
-    temporalEnv: process.env,
+    temporalEnv: env,
     downloadUrl: settings.HOOKYARD_TEMPORAL_DOWNLOAD_URL,
     signal: ending.signal,
     log,
@@ -122,7 +124,8 @@ async function startRoles(
 ) {
   const env = {
     ...process.env,
-    DATABASE_URL: runtimeUrl,
+    // Each role reads files of secrets for itself.
+    ...(!settings.DATABASE_URL_FILE && { DATABASE_URL: runtimeUrl }),
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
     TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || (temporalUiUrl ?? ''),

@@ -4,7 +4,9 @@ import { ConfigError, describeSettings, readLogSettings, readSettings, type Sett
 import { endWithParent, onEndRequest } from '../core/end-request.ts';
 import { createLog, exitWith, type Log, logForNode } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
+import { withSecretFiles } from '../core/secret-files.ts';
 import { throttled } from '../core/throttled-log.ts';
+import { databaseUrl } from '../db/connections/client.ts';
 import { findDatabase } from '../db/connections/database.ts';
 import { prepareDatabase } from '../db/schema/prepare.ts';
 import { temporalConnectionOptions } from '../temporal-config/connection.ts';
@@ -20,9 +22,10 @@ const RETRY_MS = 2000;
 const LAST_STEPS_MS = 30_000;
 
 async function main(log: Log): Promise<void> {
-  const settings = readSettings(process.env);
-  const databaseUrl = settings.DATABASE_URL;
-  if (!databaseUrl)
+  const env = withSecretFiles(process.env);
+  const settings = readSettings(env);
+  const url = databaseUrl(settings, 'DATABASE_URL');
+  if (url === undefined)
     throw new ConfigError([
       'DATABASE_URL must name the PostgreSQL database, for example postgres://user:password@host:5432/hookyard',
     ]);
@@ -31,9 +34,9 @@ async function main(log: Log): Promise<void> {
     log.info({ settings: describeSettings(settings) }, 'the worker starts');
   const metrics = await temporalMetrics(settings, log);
   installTemporalRuntime(log, metrics?.options);
-  const temporal = temporalConnectionOptions();
+  const temporal = temporalConnectionOptions(env);
   const database = await waitFor('PostgreSQL (DATABASE_URL)', log, async () => {
-    const found = await findDatabase(settings, databaseUrl, log);
+    const found = await findDatabase(settings, url, log);
     await prepareDatabase(settings, found.directUrl);
     return found;
   });
@@ -43,7 +46,7 @@ async function main(log: Log): Promise<void> {
       log.warn({ details }, 'Temporal does not let this client set up its namespace'),
     ).finally(() => connection.close());
   });
-  const worker = await runWorker(settings, database, temporal, log, metrics?.text);
+  const worker = await runWorker(settings, env, database, temporal, log, metrics?.text);
   log.info('the worker is ready');
   process.send?.({ type: 'ready' });
   endWith(worker.stop, settings, log);

@@ -32,6 +32,7 @@ export interface WorkerMetricsDeps {
   workflowTurns: WorkflowTurns;
   /** Those of Temporal's SDK, as text. */
   temporalMetrics: (() => Promise<string | undefined>) | undefined;
+  env: Record<string, string | undefined>;
   log: Log;
 }
 
@@ -53,7 +54,6 @@ export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<Worke
   const metrics = await startMetrics({
     ...deps,
     role: 'worker',
-    env: process.env,
     // Not `commands`, for which the relay waits.
     pool: deps.pools.warehouses,
     readiness: createReadiness({ ...deps, isEnding: () => isEnding }),

@@ -20,6 +20,7 @@ import { createCompute } from '../outbound/compute/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import { workerConnections } from '../core/database-connections.ts';
+import { operatorR2 } from '../core/warehouse/r2-operator.ts';
 import { DestinationPlaces } from '../core/destination-places.ts';
 import type { LaneSetting } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
@@ -87,10 +88,12 @@ const HOUR_MS = 3_600_000;
 /**
  * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts finish, and
  * closes everything.
+ * @param env of the process, with the secrets that are in files
  * @param temporalMetrics those of Temporal's SDK, as text
  */
 export async function runWorker(
   settings: Settings,
+  env: Record<string, string | undefined>,
   database: Database,
   temporal: TemporalConnection,
   log: Log,
@@ -134,7 +137,7 @@ export async function runWorker(
     { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
   );
   const suspensions = await watchSuspensions({ pool, log }, () => relay?.nudge());
-  const traces = await startTracing({ role: 'worker', version, env: process.env, log });
+  const traces = await startTracing({ role: 'worker', version, env, log });
   const activityDeps: ActivityDeps = {
     pool,
     secretBox,
@@ -222,7 +225,7 @@ export async function runWorker(
       apiBase: apiBase(settings),
     }),
     await startEventReplays({ ...common, client, pool, compute }),
-    await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings }),
+    await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings, r2: operatorR2(settings, env) }),
   ];
   const workers = [worker, ...others];
   // Not before: loading modules takes longer.
@@ -238,6 +241,7 @@ export async function runWorker(
     places,
     workflowTurns,
     temporalMetrics,
+    env,
   });
   return {
     ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),

@@ -20,13 +20,17 @@ export function addMigrate(program: Command): void {
     .addHelpText(
       'after',
       `
-HOOKYARD_MIGRATE_DATABASE_URL, else DATABASE_DIRECT_URL, else DATABASE_URL, names the database and the owner. Services whose
+HOOKYARD_MIGRATE_DATABASE_URL, else DATABASE_DIRECT_URL, else DATABASE_URL, names the database and the owner; with _FILE at its
+end, a file that holds it. Services whose
 own role may not change the schema start when this has been done (docs/database-roles.md).`,
     )
     .action(async ({ grant, tenantRole }: Options, command: Command) => {
       const { output } = contextOf(command);
-      const { HOOKYARD_MIGRATE_DATABASE_URL, DATABASE_DIRECT_URL, DATABASE_URL } = process.env;
-      const url = HOOKYARD_MIGRATE_DATABASE_URL || DATABASE_DIRECT_URL || DATABASE_URL;
+      const { secretOf } = await import('../../core/secret-files.ts');
+      const url =
+        secretOf(process.env, 'HOOKYARD_MIGRATE_DATABASE_URL') ??
+        secretOf(process.env, 'DATABASE_DIRECT_URL') ??
+        secretOf(process.env, 'DATABASE_URL');
       if (!url) throw usage('HOOKYARD_MIGRATE_DATABASE_URL must name the database and the owner of its tables');
       const { migrate } = await import('../../db/schema/migrate.ts');
       const { grantRuntime } = await import('../../db/schema/rights.ts');

@@ -29,7 +29,10 @@ const CONNECTION_LOST_CODES = [
   '08007',
   '40003',
 ];
+// How PostgreSQL refuses a password (28P01): it has been replaced there, and not yet here, or the other way round.
+const PASSWORD_REFUSED = '28P01';
 const NOT_CONNECTED_CODES = [
+  PASSWORD_REFUSED,
   'ECONNREFUSED',
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -65,6 +68,9 @@ export function isTransientDatabaseError(error: unknown): boolean {
   if (isSqlState(code)) return TRANSIENT_CLASSES.includes(code.slice(0, 2));
   return TRANSIENT_MESSAGES.test(messageOf(error)) || LOST_MESSAGES.test(messageOf(error));
 }
+
+/** Whether a connection was refused because of its password. */
+export const isPasswordRefused = (error: unknown): boolean => codeOf(error) === PASSWORD_REFUSED;
 
 /** Whether a statement waited longer for a lock than `lock_timeout` allows. */
 export function isLockTimeout(error: unknown): boolean {

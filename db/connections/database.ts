@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { ConfigError, type Settings } from '../../core/config.ts';
 import type { Log } from '../../core/log.ts';
+import { checkTls, currentUrl, databaseUrl, type DatabaseUrl } from './client.ts';
 import { lookAtPooler, lookingClient, type PoolerMode, type Pooling } from './pooling.ts';
 
 export interface Database {
   /** For pools. */
-  url: string;
+  url: DatabaseUrl;
   /** For LISTEN, migrations and locks of sessions. */
-  directUrl: string;
+  directUrl: DatabaseUrl;
   /** Of `url`. */
   pooling: Pooling;
 }
@@ -16,24 +17,25 @@ export interface Database {
 /**
  * Finds out how the database can be used.
  * @param url DATABASE_URL
- * @throws ConfigError when a pooler stands between and cannot work in its mode; a database error when PostgreSQL cannot be reached
+ * @throws ConfigError when a pooler stands between and cannot work in its mode, or the settings of TLS cannot be used; a database
+ * error when PostgreSQL cannot be reached
  */
-export async function findDatabase(
-  { DATABASE_DIRECT_URL }: Pick<Settings, 'DATABASE_DIRECT_URL'>,
-  url: string,
-  log: Log,
-): Promise<Database> {
-  const directUrl = DATABASE_DIRECT_URL ?? url;
+export async function findDatabase(settings: Partial<Settings>, url: DatabaseUrl, log: Log): Promise<Database> {
+  const ownDirectUrl = databaseUrl(settings, 'DATABASE_DIRECT_URL');
+  const directUrl = ownDirectUrl ?? url;
+  const isSame = currentUrl(directUrl) === currentUrl(url);
+  checkTls(currentUrl(url), 'DATABASE_URL');
+  if (!isSame) checkTls(currentUrl(directUrl), 'DATABASE_DIRECT_URL');
   const { mode, pooling } = await lookAtPooler(url, 'DATABASE_URL');
   if (mode === 'statement')
     throw new ConfigError([
       'DATABASE_URL leads to a pooler in statement mode, which has no transactions: use pool_mode = transaction or session (docs/poolers.md)',
     ]);
-  if (mode === 'transaction' && directUrl === url)
+  if (mode === 'transaction' && isSame)
     throw new ConfigError([
       'DATABASE_URL leads to a pooler in transaction mode, and news of deliveries (LISTEN), migrations and locks of workers need sessions of their own: set DATABASE_DIRECT_URL to PostgreSQL itself, or use pool_mode = session (docs/poolers.md)',
     ]);
-  if (directUrl !== url) {
+  if (!isSame) {
     await requireSessions(directUrl, 'DATABASE_DIRECT_URL');
     await requireSameDatabase(url, directUrl);
   }
@@ -46,8 +48,8 @@ export async function findDatabase(
  * @param variable names the URL in messages
  * @throws ConfigError
  */
-export async function requireSessions(databaseUrl: string, variable: string): Promise<void> {
-  const { mode, pooling } = await lookAtPooler(databaseUrl, variable);
+export async function requireSessions(url: DatabaseUrl, variable: string): Promise<void> {
+  const { mode, pooling } = await lookAtPooler(url, variable);
   if (!pooling.keepsSession)
     throw new ConfigError([
       `${variable} leads to a pooler in ${mode} mode, but locks and LISTEN need sessions of their own: let it lead to PostgreSQL itself (docs/poolers.md)`,
@@ -55,7 +57,7 @@ export async function requireSessions(databaseUrl: string, variable: string): Pr
 }
 
 /** A lock that one connection holds is seen by all others of the same database, and by nobody else. */
-async function requireSameDatabase(url: string, directUrl: string): Promise<void> {
+async function requireSameDatabase(url: DatabaseUrl, directUrl: DatabaseUrl): Promise<void> {
   const [holder, looker] = [lookingClient(directUrl), lookingClient(url)];
   const name = `look:${randomUUID()}`;
   try {

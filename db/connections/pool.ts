@@ -1,6 +1,7 @@
 // The connection pool of the hand-written statements (hot-path/, history/).
 import pg from 'pg';
 import { transactionOf } from '../after-commit.ts';
+import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
 import { keepSettings } from './keep-settings.ts';
@@ -37,7 +38,7 @@ export type Queryable = Pick<pg.Pool, 'query'>;
  * @param options.pooling what a pooler between does with sessions; by default there is none, or each connection has its own
  */
 export function createPool(
-  databaseUrl: string,
+  databaseUrl: DatabaseUrl,
   options: {
     name?: string;
     max: number;
@@ -51,7 +52,8 @@ export function createPool(
 ): Pool {
   const { tenantRole, pooling = OWN_SESSIONS } = options;
   const pool = new pg.Pool({
-    connectionString: databaseUrl,
+    Client: clientOf(databaseUrl),
+    connectionString: currentUrl(databaseUrl),
     application_name: options.name,
     max: options.max,
     types,

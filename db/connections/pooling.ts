@@ -1,6 +1,7 @@
 // Whether a pooler stands between Hookyard and PostgreSQL, and what it does with sessions (docs/poolers.md).
 import pg from 'pg';
 import { ConfigError } from '../../core/config.ts';
+import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
 
 /** What a connection can rely on between two transactions. */
 export interface Pooling {
@@ -20,6 +21,9 @@ const CLIENTS = 3;
 const ROUNDS = 4;
 const TRIES = 5;
 const TIMEOUT_MS = 5000;
+// Of pg/lib/connection.js, and OpenSSL's names for a certificate that is not accepted (Node documentation, "X509 certificate error codes").
+const NO_TLS = /does not support SSL connections/;
+const CERTIFICATE_REFUSED = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|ERR_TLS_CERT_)/;
 
 /**
  * Looks what stands before PostgreSQL, by connections of its own.
@@ -27,7 +31,7 @@ const TIMEOUT_MS = 5000;
  * @throws ConfigError when a pooler refuses a start parameter; a database error when PostgreSQL cannot be reached
  */
 export async function lookAtPooler(
-  databaseUrl: string,
+  databaseUrl: DatabaseUrl,
   variable: string,
 ): Promise<{ mode: PoolerMode; pooling: Pooling }> {
   const clients = Array.from({ length: CLIENTS }, () => lookingClient(databaseUrl));
@@ -62,9 +66,10 @@ export function isOwn(client: pg.ClientBase, pid: number | undefined): boolean {
 }
 
 /** For a look at the database before its pools are opened. */
-export function lookingClient(databaseUrl: string): pg.Client {
-  const client = new pg.Client({
-    connectionString: databaseUrl,
+export function lookingClient(databaseUrl: DatabaseUrl): pg.Client {
+  const PgClient = clientOf(databaseUrl);
+  const client = new PgClient({
+    connectionString: currentUrl(databaseUrl),
     application_name: 'hookyard-migrate',
     connectionTimeoutMillis: TIMEOUT_MS,
     query_timeout: TIMEOUT_MS,
@@ -132,6 +137,10 @@ function explained(error: unknown, variable: string): unknown {
   if (/unsupported startup parameter/i.test(error.message))
     return new ConfigError([
       `A pooler refuses a start parameter of ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/poolers.md)`,
+    ]);
+  if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
+    return new ConfigError([
+      `${variable}: no secure connection (${error.message}); sslrootcert must name the file of the authority that signed PostgreSQL's certificate, and the host must be in the certificate (docs/configuration.md)`,
     ]);
   if (/Query read timeout/.test(error.message))
     return new Error(

@@ -1,6 +1,7 @@
 // News of new deliveries (PostgreSQL LISTEN and NOTIFY), so that a quiet relay need not poll often.
-import pg from 'pg';
+import type pg from 'pg';
 import type { Log } from '../../core/log.ts';
+import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { NOTIFY_RELAYS, OUTBOX_CHANNEL } from '../sql-rules.ts';
 
@@ -16,14 +17,19 @@ export interface OutboxListener {
  * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay and the watch over circuits poll.
  * @param onNews called when commits have brought deliveries (with ''), or a change of a circuit (with 'circuits')
  */
-export function listenForDeliveries(databaseUrl: string, onNews: (news: string) => void, log: Log): OutboxListener {
+export function listenForDeliveries(
+  databaseUrl: DatabaseUrl,
+  onNews: (news: string) => void,
+  log: Log,
+): OutboxListener {
+  const PgClient = clientOf(databaseUrl);
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({
-      connectionString: databaseUrl,
+    const next = new PgClient({
+      connectionString: currentUrl(databaseUrl),
       application_name: 'hookyard-worker',
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

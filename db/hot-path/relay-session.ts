@@ -1,6 +1,7 @@
 // The session lock of a relay: PostgreSQL frees it in the moment the process dies, which tells others so (relay-leases.ts).
-import pg from 'pg';
+import type pg from 'pg';
 import type { Log } from '../../core/log.ts';
+import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import { isDirect } from '../connections/pooling.ts';
 
 const RECONNECT_MS = 500;
@@ -20,15 +21,16 @@ export interface RelaySession {
  * @param name of the process; nobody else takes its lock
  * @param onBroken called when the connection that held the lock breaks
  */
-export function holdSession(databaseUrl: string, name: string, onBroken: () => void, log: Log): RelaySession {
+export function holdSession(databaseUrl: DatabaseUrl, name: string, onBroken: () => void, log: Log): RelaySession {
+  const PgClient = clientOf(databaseUrl);
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let isHeld = false;
   let closed = false;
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({
-      connectionString: databaseUrl,
+    const next = new PgClient({
+      connectionString: currentUrl(databaseUrl),
       application_name: 'hookyard-worker',
       keepAlive: true,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,

@@ -26,7 +26,8 @@ const migrationsList = migrationNames.map((name) => ({
 export async function applyMigrations(databaseUrl: string, only?: string[]): Promise<string[]> {
   const orm = await MikroORM.init({
     clientUrl: databaseUrl,
-    driverOptions: { application_name: APPLICATION_NAME },
+    // The object mapper does not read settings of TLS from the URL.
+    driverOptions: { application_name: APPLICATION_NAME, connectionString: databaseUrl },
     entities,
     extensions: [Migrator],
     migrations: { migrationsList, snapshot: false, tableName: 'schema_migrations', silent: true, allOrNothing: false },

@@ -1,5 +1,6 @@
 // Brings the schema up to date. Runs at every start; concurrent starts wait for each other.
 import pg from 'pg';
+import { currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import { requireSessions } from '../connections/database.ts';
 import { isDirect } from '../connections/pooling.ts';
 import { migrationNames } from './migration-files.ts';
@@ -16,7 +17,8 @@ const APPLICATION_NAME = 'hookyard-migrate';
  * @returns the names of the migrations that were applied now
  * @throws ConfigError when a pooler shares the sessions; when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
  */
-export async function migrate(databaseUrl: string): Promise<string[]> {
+export async function migrate(url: DatabaseUrl): Promise<string[]> {
+  const databaseUrl = currentUrl(url);
   const lock = new pg.Client({
     connectionString: databaseUrl,
     application_name: APPLICATION_NAME,

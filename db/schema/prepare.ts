@@ -10,6 +10,7 @@ import { recordDeed } from '../audit/records.ts';
 import { operatorDeed } from '../audit/operator.ts';
 import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';
 import { migrate, missingMigrations } from './migrate.ts';
+import type { DatabaseUrl } from '../connections/client.ts';
 import { createPool, inTransaction, type Pool } from '../connections/pool.ts';
 import { ensurePartitions } from '../retention/partitions.ts';
 import { mayMigrate } from './rights.ts';
@@ -35,7 +36,7 @@ export function apiKeyFile(settings: Settings): string {
  * @throws ConfigError when the encryption keys do not open the stored credentials, migrations are missing that this role may not
  * apply, or it is bound as the role of tenants is; a database error when it is unreachable
  */
-export async function prepareDatabase(settings: Settings, databaseUrl: string): Promise<PreparedDatabase> {
+export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseUrl): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
   const options = { name: 'hookyard-migrate', max: 1, statementTimeoutMs: 30_000, onError: () => {} };
   const pool = createPool(databaseUrl, options);

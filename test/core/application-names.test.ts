@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { SOURCE_FOLDERS } from '../support/source-folders.ts';
 
 const PROJECT = join(import.meta.dirname, '..', '..');
-const OPENED = /\b(?:createPool\(|new pg\.(?:Pool|Client)\(|MikroORM\.init\(|new MikroORM\()/g;
+const OPENED = /\b(?:createPool\(|new (?:pg\.Pool|pg\.Client|PgClient)\(|MikroORM\.init\(|new MikroORM\()/g;
 const NAMED = /\b(?:name: 'hookyard-[a-z]+'|application_name\b)/;
 // How far a call may be from its name, in characters: the options may be a constant before or an object behind it.
 const NEAR = 700;

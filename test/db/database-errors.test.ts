@@ -20,6 +20,8 @@ describe('errors of the database', () => {
       '08006',
       '08P01',
       '25006',
+      // A password that is being replaced.
+      '28P01',
       '40001',
       '40P01',
       '53100',

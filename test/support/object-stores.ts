@@ -7,9 +7,9 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { oneLine } from '../../local/errors.ts';
-import { buildWithGo } from '../../local/go-build.ts';
 import { freePorts } from '../../local/ports.ts';
 import { cacheFolder, fillOnce } from './cache-folder.ts';
+import { COLD_START_MS, goProgram } from './go-program.ts';
 import { until } from './until.ts';
 
 const pins = join(import.meta.dirname, 'object-stores');
@@ -24,8 +24,7 @@ export interface StoreServer {
   stop(): Promise<void>;
 }
 
-/** How long a hook may take that starts a server: nothing is on the machine yet, and it builds on one slow core. */
-export const COLD_START_MS = 20 * 60_000;
+export { COLD_START_MS };
 
 export const S3_ACCESS_KEY = 'hookyard-test';
 export const S3_SECRET_KEY = 'secret-of-the-tests-0123456789';
@@ -47,7 +46,7 @@ export function serviceAccountKey(): string {
 
 /** Starts an S3 server that checks signatures for one region. */
 export async function startS3Server(region: string): Promise<StoreServer> {
-  const program = await goProgram('versitygw', 'github.com/versity/versitygw/cmd/versitygw');
+  const program = await storeProgram('versitygw', 'github.com/versity/versitygw/cmd/versitygw');
   const keys = ['--access', S3_ACCESS_KEY, '--secret', S3_SECRET_KEY, '--region', region];
   return startServer('versitygw', program, (port, folder) => {
     // Metadata in files of their own: not every file system has extended attributes.
@@ -68,7 +67,7 @@ export async function startS3Server(region: string): Promise<StoreServer> {
 
 /** Starts a Google Cloud Storage server; it takes every caller. */
 export async function startGcsServer(): Promise<StoreServer> {
-  const program = await goProgram('fake-gcs-server', 'github.com/fsouza/fake-gcs-server');
+  const program = await storeProgram('fake-gcs-server', 'github.com/fsouza/fake-gcs-server');
   return startServer('fake-gcs-server', program, (port) => [
     ...['-scheme', 'http', '-host', '127.0.0.1', '-port', String(port), '-public-host', `127.0.0.1:${port}`],
     ...['-backend', 'memory', '-log-level', 'error'],
@@ -129,23 +128,8 @@ async function answers(url: string, child: ChildProcess): Promise<boolean> {
   return true;
 }
 
-/** The path of a program that object-stores/go.mod pins, built first if need be. */
-async function goProgram(name: string, source: string): Promise<string> {
-  const folder = join(cacheFolder, `test-${name}-${hashOf(join(pins, 'go.sum'))}-${process.platform}-${process.arch}`);
-  await fillOnce(folder, `built ${name}`, log, (unfinished) => {
-    log(`${name} is not on this machine yet; building it with Go, which takes some minutes once`);
-    return buildWithGo({
-      what: name,
-      module: pins,
-      programs: { [name]: source },
-      folder: unfinished,
-      unreachable: 'the tests build it',
-      otherwise: 'or leave out test/conformance/warehouses.test.ts',
-      log,
-    });
-  });
-  return join(folder, name);
-}
+const storeProgram = (name: string, source: string) =>
+  goProgram({ name, source, pins }, 'test/conformance/warehouses.test.ts');
 
 /** The folder in which Azurite is installed, installed first if need be. */
 async function azurite(): Promise<string> {

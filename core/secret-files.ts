@@ -1,0 +1,76 @@
+// Secrets in files instead of variables: `<NAME>_FILE` names the file that holds the value of `<NAME>`, as orchestrators mount them.
+import { readFileSync } from 'node:fs';
+import { ConfigError } from './config-error.ts';
+
+/** The variables that hold secrets: never printed, and read from a file where `<NAME>_FILE` names one. */
+export const SECRETS = [
+  'HOOKYARD_API_KEY',
+  'HOOKYARD_OPERATOR_KEY',
+  'HOOKYARD_ENCRYPTION_KEYS',
+  'DATABASE_URL',
+  'DATABASE_DIRECT_URL',
+  'HOOKYARD_MIGRATE_DATABASE_URL',
+  'SMTP_URL',
+  // No settings of core/config.ts: Temporal's loader (temporal-config/connection.ts) and core/warehouse/r2-operator.ts read them.
+  'TEMPORAL_API_KEY',
+  'R2_ACCESS_KEY_ID',
+  'R2_SECRET_ACCESS_KEY',
+] as const;
+export type SecretName = (typeof SECRETS)[number];
+
+type Environment = Record<string, string | undefined>;
+
+/** The variable that names the file of a secret. */
+const fileVariable = <Name extends SecretName>(name: Name) => `${name}_FILE` as const;
+
+/**
+ * The environment with the secrets that are in files. The names of the files stay in it.
+ * @param env usually `process.env`; an empty text counts as unset
+ * @throws ConfigError naming every secret that is given twice, and every file that cannot be read or is empty
+ */
+export function withSecretFiles(env: Environment): Environment {
+  const whole = { ...env };
+  const problems: string[] = [];
+  for (const name of SECRETS) {
+    try {
+      whole[name] = secretOf(env, name);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return whole;
+}
+
+/**
+ * One secret of an environment; undefined when it is set in neither way.
+ * @throws ConfigError when it is set in both, or its file cannot be read or is empty
+ */
+export function secretOf(env: Environment, name: SecretName): string | undefined {
+  const file = env[fileVariable(name)];
+  if (!file) return env[name] || undefined;
+  if (env[name]) throw new ConfigError([`${name} and ${fileVariable(name)} are both set: remove one of them`]);
+  return readSecretFile(file, fileVariable(name));
+}
+
+/**
+ * What a file holds, without the line break that editors and `echo` leave at its end.
+ * @param variable names the file in messages, which never show what is in it
+ * @throws ConfigError when it cannot be read or is empty
+ */
+export function readSecretFile(file: string, variable: string): string {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    throw new ConfigError([
+      `${variable}: ${file} cannot be read (${code}); does the process have it, and may it read it?`,
+    ]);
+  }
+  const value = text.replace(/\r?\n$/, '');
+  if (value.trim() === '')
+    throw new ConfigError([`${variable}: ${file} is empty; it must hold the value of the secret`]);
+  return value;
+}

@@ -1,0 +1,203 @@
+{{- define "hookyard.name" -}}
+{{- if contains "hookyard" .Release.Name }}{{ .Release.Name | trunc 50 | trimSuffix "-" }}{{ else }}{{ printf "%s-hookyard" .Release.Name | trunc 50 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "hookyard.selector" -}}
+app.kubernetes.io/name: hookyard
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "hookyard.labels" -}}
+{{ include "hookyard.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
+{{- end }}
+
+{{- define "hookyard.image" -}}
+{{- if .Values.image.digest }}{{ .Values.image.repository }}@{{ .Values.image.digest }}
+{{- else }}{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* What a pod may do at most: nothing. 1000 is the user node of the image. */}}
+{{- define "hookyard.podSecurity" -}}
+automountServiceAccountToken: false
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  runAsUser: 1000
+  runAsGroup: 1000
+  fsGroup: 1000
+  fsGroupChangePolicy: OnRootMismatch
+  seccompProfile: { type: RuntimeDefault }
+{{- with .Values.image.pullSecrets }}
+imagePullSecrets: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{- define "hookyard.containerSecurity" -}}
+securityContext:
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  capabilities: { drop: [ALL] }
+{{- end }}
+
+{{/* Which secret is which setting. API and workers have the same. */}}
+{{- define "hookyard.serviceSecrets" -}}
+databaseUrl: DATABASE_URL
+databaseDirectUrl: DATABASE_DIRECT_URL
+encryptionKeys: HOOKYARD_ENCRYPTION_KEYS
+apiKey: HOOKYARD_API_KEY
+operatorKey: HOOKYARD_OPERATOR_KEY
+smtpUrl: SMTP_URL
+temporalApiKey: TEMPORAL_API_KEY
+r2AccessKeyId: R2_ACCESS_KEY_ID
+r2SecretAccessKey: R2_SECRET_ACCESS_KEY
+{{- end }}
+{{- define "hookyard.migrateSecrets" -}}
+migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
+{{- end }}
+
+{{/* { root, secrets }: a variable for each file. */}}
+{{- define "hookyard.secretEnv" -}}
+{{- range $name, $variable := .secrets }}
+{{- if (index $.root.Values.secrets $name).key }}
+- name: {{ $variable }}_FILE
+  value: /etc/hookyard/secrets/{{ $variable }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "hookyard.mounts" -}}
+- { name: tmp, mountPath: /tmp }
+- { name: secrets, mountPath: /etc/hookyard/secrets, readOnly: true }
+{{- if or .Values.database.ca.secret .Values.database.ca.configMap }}
+- { name: postgres-ca, mountPath: /etc/hookyard/postgres, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{/* { root, secrets } */}}
+{{- define "hookyard.volumes" -}}
+- name: tmp
+  emptyDir: { sizeLimit: 256Mi }
+# The whole folder is mounted, so that a Secret that changes reaches the running process.
+- name: secrets
+  projected:
+    defaultMode: 0440
+    sources:
+{{- range $name, $variable := .secrets }}
+{{- with index $.root.Values.secrets $name }}{{ if .key }}
+      - secret:
+          name: {{ .name | default $.root.Values.secrets.name }}
+          items: [{ key: {{ .key }}, path: {{ $variable }} }]
+{{- end }}{{ end }}
+{{- end }}
+{{- with .root.Values.database.ca }}
+{{- if .secret }}
+- name: postgres-ca
+  secret: { secretName: {{ .secret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
+{{- else if .configMap }}
+- name: postgres-ca
+  configMap: { name: {{ .configMap }}, items: [{ key: {{ .key }}, path: ca.crt }] }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* [name, value]: YAML reads on and off as booleans, and Helm would write large numbers as 2.6e+08. */}}
+{{- define "hookyard.text" -}}
+{{- $name := index . 0 }}{{ $value := index . 1 }}
+{{- if and (kindIs "bool" $value) (hasPrefix "HOOKYARD_" $name) }}{{ ternary "on" "off" $value }}
+{{- else if kindIs "float64" $value }}{{ if eq (floor $value) $value }}{{ printf "%.0f" $value }}{{ else }}{{ $value }}{{ end }}
+{{- else }}{{ $value }}{{ end }}
+{{- end }}
+
+{{/* { root, env }: the settings of both roles, then those of one. */}}
+{{- define "hookyard.env" -}}
+{{- with .root.Values }}
+- { name: HOOKYARD_PUBLIC_URL, value: {{ .publicUrl | quote }} }
+- { name: HOOKYARD_METRICS_HOST, value: "0.0.0.0" }
+- { name: HOOKYARD_SHUTDOWN_SECONDS, value: {{ .shutdownSeconds | quote }} }
+- { name: TEMPORAL_ADDRESS, value: {{ .temporal.address | quote }} }
+- { name: TEMPORAL_NAMESPACE, value: {{ .temporal.namespace | quote }} }
+{{- with .temporal.uiUrl }}
+- { name: TEMPORAL_UI_URL, value: {{ . | quote }} }
+{{- end }}
+{{- with .temporal.tls }}{{ if .enabled }}
+- { name: TEMPORAL_TLS, value: "true" }
+{{- if .secret }}
+- { name: TEMPORAL_TLS_CLIENT_CERT_PATH, value: /etc/hookyard/temporal/tls.crt }
+- { name: TEMPORAL_TLS_CLIENT_KEY_PATH, value: /etc/hookyard/temporal/tls.key }
+{{- if .hasCa }}
+- { name: TEMPORAL_TLS_SERVER_CA_CERT_PATH, value: /etc/hookyard/temporal/ca.crt }
+{{- end }}
+{{- end }}
+{{- with .serverName }}
+- { name: TEMPORAL_TLS_SERVER_NAME, value: {{ . | quote }} }
+{{- end }}
+{{- end }}{{ end }}
+{{- end }}
+{{- include "hookyard.secretEnv" (dict "root" .root "secrets" (include "hookyard.serviceSecrets" .root | fromYaml)) }}
+{{- range $name, $value := merge (dict) .env .root.Values.config }}
+- { name: {{ $name }}, value: {{ include "hookyard.text" (list $name $value) | quote }} }
+{{- end }}
+{{- end }}
+
+{{/* Volumes and mounts of API and workers. */}}
+{{- define "hookyard.serviceVolumes" -}}
+{{ include "hookyard.volumes" (dict "root" . "secrets" (include "hookyard.serviceSecrets" . | fromYaml)) }}
+{{- if and .Values.temporal.tls.enabled .Values.temporal.tls.secret }}
+- name: temporal-tls
+  secret: { secretName: {{ .Values.temporal.tls.secret }}, defaultMode: 0440 }
+{{- end }}
+{{- end }}
+{{- define "hookyard.serviceMounts" -}}
+{{ include "hookyard.mounts" . }}
+{{- if and .Values.temporal.tls.enabled .Values.temporal.tls.secret }}
+- { name: temporal-tls, mountPath: /etc/hookyard/temporal, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{/* { root, component }: where its pods may run. */}}
+{{- define "hookyard.placement" -}}
+{{- $role := index .root.Values .component }}
+{{- if .root.Values.topologySpread.enabled }}
+topologySpreadConstraints:
+{{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - maxSkew: 1
+    topologyKey: {{ . }}
+    whenUnsatisfiable: ScheduleAnyway
+    labelSelector:
+      matchLabels:
+        {{- include "hookyard.selector" $.root | nindent 8 }}
+        app.kubernetes.io/component: {{ $.component }}
+{{- end }}
+{{- end }}
+{{- with $role.nodeSelector }}
+nodeSelector: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $role.tolerations }}
+tolerations: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $role.affinity }}
+affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* The most processes of a role: its replicas, or what its autoscaling may make of them. */}}
+{{- define "hookyard.mostApis" -}}
+{{- with .Values.api }}{{ if .autoscaling.enabled }}{{ .autoscaling.maxReplicas }}{{ else }}{{ .replicas }}{{ end }}{{ end }}
+{{- end }}
+
+{{/* How many workers there is room for in PostgreSQL: one API more than usual while they are replaced, 10 connections for operators. */}}
+{{- define "hookyard.workersThatFit" -}}
+{{- $apis := mul (add1 (include "hookyard.mostApis" . | int)) .Values.api.databaseConnections }}
+{{- div (max 0 (sub (sub .Values.database.maxConnections $apis) 10)) .Values.worker.databaseConnections }}
+{{- end }}
+{{- define "hookyard.checkConnections" -}}
+{{- $fit := include "hookyard.workersThatFit" . | int }}
+{{- $wanted := .Values.worker.replicas | int }}
+{{- if .Values.worker.autoscaling.enabled }}{{ $wanted = .Values.worker.autoscaling.minReplicas | int }}{{ end }}
+{{- if gt $wanted $fit }}
+{{- fail (printf "database.maxConnections is %d, into which %s API processes (and one more while they are replaced) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
+{{- end }}
+{{- end }}

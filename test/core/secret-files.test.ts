@@ -1,0 +1,77 @@
+// Secrets that are in files.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { ConfigError, describeSettings, readSettings } from '../../core/config.ts';
+import { SECRETS, secretOf, withSecretFiles } from '../../core/secret-files.ts';
+
+const problemsOf = (run: () => unknown): string[] => {
+  try {
+    run();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+};
+
+describe('secrets in files', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-secrets-'));
+  const fileOf = (text: string) => {
+    const file = join(folder, `secret-${Math.random()}`);
+    writeFileSync(file, text);
+    return file;
+  };
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('are read for every secret, without the line break at the end', () => {
+    for (const name of SECRETS) {
+      for (const end of ['', '\n', '\r\n']) {
+        expect(withSecretFiles({ [`${name}_FILE`]: fileOf(`a value${end}`) })[name], name).to.equal('a value');
+      }
+      expect(withSecretFiles({ [name]: 'set' })[name], name).to.equal('set');
+      expect(withSecretFiles({ [name]: 'set', [`${name}_FILE`]: '' })[name], name).to.equal('set');
+      expect(withSecretFiles({ [name]: '', [`${name}_FILE`]: fileOf('a value') })[name], name).to.equal('a value');
+      expect(secretOf({}, name), name).to.equal(undefined);
+    }
+  });
+
+  it('are refused when they are given twice, cannot be read or are empty, each by its name', () => {
+    const [empty, blank] = [fileOf(''), fileOf('\n')];
+    const problems = problemsOf(() =>
+      withSecretFiles({
+        DATABASE_URL: 'postgres://user:pass1@host/db',
+        DATABASE_URL_FILE: fileOf('postgres://user:pass2@host/db'),
+        SMTP_URL_FILE: empty,
+        HOOKYARD_API_KEY_FILE: blank,
+        TEMPORAL_API_KEY_FILE: join(folder, 'none'),
+        HOOKYARD_OPERATOR_KEY_FILE: folder,
+      }),
+    );
+    expect(problems).to.have.members([
+      'DATABASE_URL and DATABASE_URL_FILE are both set: remove one of them',
+      `SMTP_URL_FILE: ${empty} is empty; it must hold the value of the secret`,
+      `HOOKYARD_API_KEY_FILE: ${blank} is empty; it must hold the value of the secret`,
+      `TEMPORAL_API_KEY_FILE: ${join(folder, 'none')} cannot be read (ENOENT); does the process have it, and may it read it?`,
+      `HOOKYARD_OPERATOR_KEY_FILE: ${folder} cannot be read (EISDIR); does the process have it, and may it read it?`,
+    ]);
+    expect(problems.join()).to.not.match(/pass1|pass2/);
+  });
+
+  it('are checked like those in variables, and their files are shown in place of them', () => {
+    const file = fileOf('postgres://user:secret@host/db\n');
+    const settings = readSettings(withSecretFiles({ DATABASE_URL_FILE: file }));
+    expect(settings.DATABASE_URL).to.equal('postgres://user:secret@host/db');
+    expect(describeSettings(settings)).to.include.members(['DATABASE_URL=****', `DATABASE_URL_FILE=${file}`]);
+    const wrong = problemsOf(() => readSettings(withSecretFiles({ DATABASE_URL_FILE: fileOf('mysql://secret@host') })));
+    expect(wrong).to.deep.equal(['DATABASE_URL must be a URL starting with postgres:// or postgresql://']);
+  });
+
+  it('are all that may be in files', () => {
+    expect(problemsOf(() => readSettings({ HOOKYARD_PORT_FILE: '/port', HOOKYARD_PROT_FILE: '/port' }))).to.deep.equal([
+      'HOOKYARD_PORT_FILE: only secrets are read from files; set HOOKYARD_PORT',
+      'HOOKYARD_PROT_FILE is not a setting of Hookyard; remove it, or see docs/configuration.md',
+    ]);
+  });
+});
