@@ -1,5 +1,5 @@
 // Whether a pooler stands between Hookyard and PostgreSQL, and what it does with sessions (docs/poolers.md).
-import pg from 'pg';
+import type pg from 'pg';
 import { ConfigError } from '../../core/config.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
 
