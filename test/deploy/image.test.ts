@@ -70,7 +70,9 @@ describe('The image', () => {
     }
 
     execFileSync('sh', ['-c', stepWith('npm sbom --omit=dev')], { cwd: folder });
-    const step = stepWith('local/image-packages.ts').replace('local/', `${project}/local/`).replace(/\/app$/, folder);
+    const step = stepWith('local/image-packages.ts')
+      .replace('local/', `${project}/local/`)
+      .replace(/\/app$/, folder);
     execFileSync('sh', ['-c', step], { cwd: folder, stdio: 'pipe' });
 
     const { getPrebuiltTargetName, getPrebuiltPath } = createRequire(import.meta.url)(join(bridge, 'common.js'));
