@@ -1,6 +1,6 @@
 // Events as they arrive, as server-sent events (HTML Living Standard, section 9.2). A stream lasts a minute; clients come back with
 // `Last-Event-ID`, so that a key that was revoked, a process that ends and a broken connection are all the same to them.
-// Rules: EVT-31 to EVT-33, LIMIT-11.
+// Rules: EVT-34 to EVT-36, LIMIT-11.
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';

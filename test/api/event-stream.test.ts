@@ -1,4 +1,4 @@
-// Events as they arrive (EVT-31 to EVT-33): over a real stream, read as clients of server-sent events do.
+// Events as they arrive (EVT-34 to EVT-36): over a real stream, read as clients of server-sent events do.
 import { expect } from 'chai';
 import { forgetQueued, ingest, makePipeline, type Pipeline } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
