@@ -67,6 +67,22 @@ export function tenantEntityManager(orm: MikroORM, organizationId: string): Enti
   return em;
 }
 
+/**
+ * Slugs of destinations with their ids, in the order of ids. Not by the object mapper: a thousand records would hold the event loop.
+ * @param slugs which; null: all
+ * @param isLocked whether nobody else may change them until the end of the transaction
+ */
+export async function slugsOfDestinations(
+  em: EntityManager,
+  organizationId: string,
+  { slugs, isLocked }: { slugs: string[] | null; isLocked: boolean },
+): Promise<{ id: string; slug: string }[]> {
+  const chosen = slugs === null ? '' : 'and slug in (select json_array_elements_text(?::json))';
+  const statement = `select id, slug from destinations where organization_id = ? ${chosen} order by id`;
+  const values = slugs === null ? [organizationId] : [organizationId, JSON.stringify(slugs)];
+  return em.execute(`${statement}${isLocked ? ' for update' : ''}`, values);
+}
+
 /** Waits for other imports into the organization; they wait until the transaction of this one has ended. */
 export async function lockImports(em: EntityManager, organizationId: string): Promise<void> {
   await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`import:${organizationId}`]);

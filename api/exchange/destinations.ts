@@ -1,10 +1,9 @@
 // Export and import of destinations.
 // Rules: EXP-01, EXP-03, EXP-04, EXP-14 to EXP-17, AUTH-16.
-import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import { Destination } from '../../db/entities.ts';
-import type { EntityManager } from '../../db/orm.ts';
+import { type EntityManager, slugsOfDestinations } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { noteDryRun, noteRecords } from '../deeds.ts';
 import { invalid } from '../errors.ts';
@@ -129,10 +128,12 @@ async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
 }
 
 async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
-  const file = await readImport(ctx, 'destinations');
-  if (file.validateOnly) noteDryRun(ctx);
-  const { organization } = callerOf(ctx);
-  ctx.body = await deps.requests.run(organization, 'runningImports', () => importDestinations(ctx, deps, file));
+  // One that is refused is not read: its file takes as long as many requests.
+  ctx.body = await deps.requests.run(callerOf(ctx).organization, 'runningImports', async () => {
+    const file = await readImport(ctx, 'destinations');
+    if (file.validateOnly) noteDryRun(ctx);
+    return importDestinations(ctx, deps, file);
+  });
 }
 
 async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportRequest) {
@@ -196,17 +197,12 @@ class Importer {
   async load(checked: CheckedItem<DestinationItem>[]): Promise<void> {
     if (this.#strategy === 'rename') {
       // A new slug must be free, given or generated.
-      for (const { slug } of await this.#em.find(Destination, {}, { fields: ['slug'], disableIdentityMap: true })) {
-        this.#taken.add(slug);
-      }
+      const all = await slugsOfDestinations(this.#em, this.#organizationId, { slugs: null, isLocked: false });
+      for (const { slug } of all) this.#taken.add(slug);
       return;
     }
-    const lock = this.#strategy === 'overwrite' ? ({ lockMode: LockMode.PESSIMISTIC_WRITE } as const) : {};
-    const found = await this.#em.find(
-      Destination,
-      { slug: { $in: slugsOf(checked) } },
-      { fields: ['slug'], orderBy: { id: 'asc' }, disableIdentityMap: true, ...lock },
-    );
+    const isLocked = this.#strategy === 'overwrite';
+    const found = await slugsOfDestinations(this.#em, this.#organizationId, { slugs: slugsOf(checked), isLocked });
     for (const { id, slug } of found) {
       this.#taken.add(slug);
       this.#storedIds.set(slug, id);

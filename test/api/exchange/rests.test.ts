@@ -26,4 +26,17 @@ describe('The work of an import', () => {
     expect(performance.now() - from).to.be.at.least(4 * worked - 20);
     expect(turns).to.be.at.least(19);
   });
+
+  it('takes no more when several run', async () => {
+    let worked = 0;
+    const from = performance.now();
+    const imports = Array.from({ length: 4 }, () =>
+      inSlices([...Array(5)], () => {
+        worked += work();
+      }),
+    );
+    await Promise.all(imports);
+    // Those that began together have not rested for the first piece of the others.
+    expect(performance.now() - from).to.be.at.least(4 * worked - 4 * 4 * WORK_MS - 20);
+  });
 });
