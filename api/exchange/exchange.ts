@@ -165,7 +165,8 @@ export function restsBetween(): () => Promise<void> | undefined {
     const now = performance.now();
     const tookMs = now - since;
     if (tookMs < SLICE_MS) return undefined;
-    restedAt = Math.max(restedAt, now) + REST_TIMES * tookMs;
+    // Others may have rested while it worked.
+    restedAt = Math.max(restedAt, since) + (1 + REST_TIMES) * tookMs;
     return delay(restedAt - now).then(() => {
       since = performance.now();
     });

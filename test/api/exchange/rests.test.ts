@@ -36,7 +36,7 @@ describe('The work of an import', () => {
       }),
     );
     await Promise.all(imports);
-    // Those that began together have not rested for the first piece of the others.
-    expect(performance.now() - from).to.be.at.least(4 * worked - 4 * 4 * WORK_MS - 20);
+    // A timer may be a millisecond early.
+    expect(performance.now() - from).to.be.at.least(4 * worked - 20);
   });
 });
