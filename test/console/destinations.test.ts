@@ -163,7 +163,7 @@ describe('destinations in the console @turns', () => {
       await page.getByRole('button', { name: 'Make the destination' }).click();
       await page.getByRole('heading', { name: 'Destination Lake of a form', level: 1 }).waitFor();
       await page.getByRole('button', { name: 'Edit' }).click();
-      await page.getByLabel('Folder').fill('webhooks');
+      await page.getByLabel('Folder', { exact: true }).fill('webhooks');
       await page.getByLabel('A file is written with so many events').fill('50');
       await page.getByRole('button', { name: 'Save' }).click();
       await seen(page, 'webhooks');
