@@ -12,7 +12,7 @@ const PROTOCOL = /^postgres(?:ql)?:\/\//;
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /**
- * A database of the settings. If its URL is in a file, every connection reads it anew, so that a password (or a role) is replaced
+ * A database of the settings. If its URL is in a file, every new connection reads it, so that a password (or a role) is replaced
  * without a restart.
  * Failure policy: a file that cannot be read then, or holds no URL, leaves the last one in use.
  */
