@@ -18,7 +18,7 @@ export interface Answer {
   /** When it was sent, and when its answer came or was given up; ms of one monotonic clock. */
   startedAt: number;
   at: number;
-  /** Attempts under way when it was sent, itself included. */
+  /** Attempts under way when it was sent or when it was answered, whichever are more; itself included. */
   underWay: number;
   /** Whether the destination refused it for overload (429, 502, 503, 504) or did not answer. */
   overloaded: boolean;
@@ -93,8 +93,10 @@ interface Trial {
 export class ConcurrencyLimit {
   #range: LimitRange;
   #limit: number;
-  /** Answers to attempts sent before this are not judged. */
+  /** Answers to attempts sent before this are not judged, */
   #changedAt = Number.NEGATIVE_INFINITY;
+  /** but for refusals: fewer were too many then, so more are. They count if they were sent after this. */
+  #decreasedAt = Number.NEGATIVE_INFINITY;
   #samples: number[] = [];
   #answers = 0;
   #refusals = 0;
@@ -129,7 +131,7 @@ export class ConcurrencyLimit {
   }
 
   observe(answer: Answer): void {
-    if (answer.startedAt < this.#changedAt) return;
+    if (answer.startedAt < (answer.overloaded ? this.#decreasedAt : this.#changedAt)) return;
     this.#isAnswered = true;
     if (this.#answers === 0) this.#windowAt = answer.at;
     this.#answers += 1;
@@ -255,6 +257,7 @@ export class ConcurrencyLimit {
 
   #set(limit: number, now: number): void {
     const { floor, ceiling } = this.#range;
+    if (limit < this.#limit) this.#decreasedAt = now;
     this.#limit = Math.min(ceiling, Math.max(floor, limit));
     this.#changedAt = now;
     this.#startWindow();

@@ -130,8 +130,9 @@ export class DestinationPlaces {
     this.#requests += 1;
     const number = this.#requests;
     entry.sent.set(number, startedAt);
-    const underWay = entry.sent.size;
+    const atSending = entry.sent.size;
     return (kind) => {
+      const underWay = Math.max(atSending, entry.sent.size);
       entry.sent.delete(number);
       if (kind === 'unrelated') return;
       entry.limit.observe({ startedAt, at: this.#now(), underWay, overloaded: kind === 'overloaded' });

@@ -9,8 +9,8 @@ import { addOrganization, createPipe, drained, SECRET, startService } from '../s
 import { createSender, measureLatency, type Percentiles, type Receiver, sendAtRate } from '../support/traffic.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 import { delay } from '../support/wait.ts';
+import { startAttack } from './attacker.ts';
 import { ATTACKS, type Attack } from './attacks.ts';
-import { startTargets } from './targets.ts';
 
 /** The other organization's acknowledgements, ms, and how many times longer its webhooks may travel than alone. */
 const ACK_BAR_MS = 100;
@@ -41,7 +41,6 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
     HOOKYARD_MAX_BACKLOG: String(MAX_BACKLOG),
     HOOKYARD_REPLAY_WINDOW_HOURS: '0',
   });
-  const targets = await startTargets();
   const attacks = ATTACKS.filter(({ name }) => name.includes(options.attack));
   const rounds: Round[] = [];
   try {
@@ -67,25 +66,20 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
     async function duringAttack(attack: Attack): Promise<Latencies> {
       console.log(`  ${attack.name}`);
       // A new one each time: nothing is left of the attack before.
-      const attacker = await addOrganization(service);
-      const stop = new AbortController();
-      const answers = new Map<string, number>();
-      const answered = (answer: string) => void answers.set(answer, (answers.get(answer) ?? 0) + 1);
-      const run = await attack.prepare({ service: attacker, targets, stopped: stop.signal, answered });
-      const attacking = run();
+      const { leave, apiKey, call: _, ...organization } = await addOrganization(service);
+      const attacking = await startAttack({ attack: attack.name, organization, apiKey });
       try {
-        await Promise.race([delay(LEAD_SECONDS * 1000), attacking]);
+        await Promise.race([delay(LEAD_SECONDS * 1000), attacking.failed]);
         return await measure();
       } finally {
-        stop.abort();
-        await attacking;
-        await attacker.leave();
+        const answers = await attacking.stop();
+        await leave();
+        await attacking.end();
         console.log(`    ${[...answers].map(([answer, times]) => `${answer}: ${times}`).join(', ')}`);
       }
     }
   } finally {
     await service.stop();
-    targets.close();
   }
   const bars = attacks.flatMap((attack) => barsOf(attack, rounds));
   console.log(report(rounds, attacks, bars, options));

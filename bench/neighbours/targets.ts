@@ -11,9 +11,9 @@ export interface Targets {
   slow: string;
   /** Refuses connections. */
   dead: string;
-  close(): void;
 }
 
+/** They end with the thread. */
 export async function startTargets(): Promise<Targets> {
   const quick = await listen((request, response) => request.resume().on('end', () => response.end('ok')));
   const slow = await listen((request, response) => {
@@ -23,15 +23,7 @@ export async function startTargets(): Promise<Targets> {
   const dead = await listen(() => {});
   const urls = { quick: urlOf(quick), slow: urlOf(slow), dead: urlOf(dead) };
   await new Promise((resolve) => dead.close(resolve));
-  return {
-    ...urls,
-    close() {
-      for (const server of [quick, slow]) {
-        server.close();
-        server.closeAllConnections();
-      }
-    },
-  };
+  return urls;
 }
 
 async function listen(answer: RequestListener): Promise<Server> {

@@ -125,17 +125,19 @@ export async function startService(
 }
 
 /** One more organization. `leave` deletes its destinations, so that what is left to do for them ends. */
-export async function addOrganization(service: Service): Promise<Organization & { leave: () => Promise<void> }> {
+export async function addOrganization(
+  service: Service,
+): Promise<Organization & { apiKey: string; leave: () => Promise<void> }> {
   const id = newId('org');
   const slug = `bench-${id.slice(-12)}`;
-  const token = newToken();
+  const apiKey = newToken();
   await service.pool.query(
     `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $2, 'business') returning id)
      insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
      select $3, id, 'bench', $4, $5, '{read,write}' from organization`,
-    [id, slug, newId('key'), hashToken(token), token.slice(-4)],
+    [id, slug, newId('key'), hashToken(apiKey), apiKey.slice(-4)],
   );
-  const call = managementCaller(service.url, token);
+  const call = managementCaller(service.url, apiKey);
   async function leave(): Promise<void> {
     for (;;) {
       const { rows } = await service.pool.query<{ id: string }>(
@@ -146,7 +148,7 @@ export async function addOrganization(service: Service): Promise<Organization & 
       await call('DELETE', '/api/destinations/bulk', { ids: rows.map((row) => row.id) });
     }
   }
-  return { url: service.url, organizationId: id, organizationSlug: slug, call, leave };
+  return { url: service.url, organizationId: id, organizationSlug: slug, apiKey, call, leave };
 }
 
 export interface Pipe {

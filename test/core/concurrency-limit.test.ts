@@ -1,11 +1,13 @@
 import { expect } from 'chai';
 import { ConcurrencyLimit, type LimitRange } from '../../core/concurrency-limit.ts';
+import { type AnswerKind, DestinationPlaces } from '../../core/destination-places.ts';
 
 const RANGE: LimitRange = { floor: 4, initial: 50, ceiling: 500 };
 
 interface Served {
   latency: number;
-  overloaded?: boolean;
+  /** Decided when it comes, or when it is answered. */
+  overloaded?: boolean | (() => boolean);
 }
 
 /** What a receiver does with a request that it gets as one of so many at a time; at ms since the start. */
@@ -27,47 +29,70 @@ function randomNumbers(): () => number {
   };
 }
 
-/**
- * Sends to a receiver as much as the limit allows, or as is due.
- * @param perSecond what is due; Infinity: there is always more
- * @returns what happened in each second of the simulated time
- */
-function simulate(
-  receiver: Receiver,
-  { seconds, perSecond = Number.POSITIVE_INFINITY, limit = new ConcurrencyLimit(RANGE) }: SimulateOptions,
-): Second[] {
-  const random = randomNumbers();
-  const ending = new Map<number, { startedAt: number; count: number; overloaded: boolean }[]>();
-  let underWay = 0;
-  const result: Second[] = [];
-  let sent = 0;
-  for (let now = 0; now < seconds * 1000; now += 1) {
-    if (now % 1000 === 0) result.push({ limit: 0, most: 0, answers: 0, refused: 0 });
-    const second = result.at(-1);
-    if (!second) throw new Error('there is no second');
-    for (const { startedAt, count, overloaded } of ending.get(now) ?? []) {
-      underWay -= 1;
-      second.answers += 1;
-      if (overloaded) second.refused += 1;
-      limit.observe({ startedAt, at: now, underWay: count, overloaded });
-    }
-    ending.delete(now);
-    for (; underWay < limit.value && sent < (perSecond * now) / 1000; sent += 1) {
-      underWay += 1;
-      const { latency, overloaded = false } = receiver(underWay, now);
-      const endsAt = now + Math.max(1, Math.round(latency * (0.9 + 0.2 * random())));
-      ending.set(endsAt, [...(ending.get(endsAt) ?? []), { startedAt: now, count: underWay, overloaded }]);
-    }
-    second.limit = Math.max(second.limit, limit.value);
-    second.most = Math.max(second.most, underWay);
+/** One destination of a worker that is alone. */
+class Destination {
+  now = 0;
+  readonly #places = new DestinationPlaces(RANGE.ceiling, () => this.now);
+
+  get limit(): number {
+    return this.#places.limitOf('destination');
   }
-  return result;
+
+  set maximum(places: number) {
+    this.#places.setMaximum('destination', places);
+  }
+
+  send(): (kind: AnswerKind) => void {
+    return this.#places.sending('destination');
+  }
 }
 
 interface SimulateOptions {
   seconds: number;
+  /** What is due; by default there is always more. */
   perSecond?: number;
-  limit?: ConcurrencyLimit;
+  /** By which part latencies vary. */
+  jitter?: number;
+  destination?: Destination;
+}
+
+/** Sends to a receiver as much as the limit allows, or as is due. @returns what happened in each second of the simulated time */
+function simulate(
+  receiver: Receiver,
+  { seconds, perSecond = Number.POSITIVE_INFINITY, jitter = 0.1, destination = new Destination() }: SimulateOptions,
+): Second[] {
+  const random = randomNumbers();
+  const ending = new Map<number, (() => void)[]>();
+  const startedAt = destination.now;
+  let underWay = 0;
+  const result: Second[] = [];
+  let sent = 0;
+  for (let now = 0; now < seconds * 1000; now += 1) {
+    destination.now = startedAt + now;
+    if (now % 1000 === 0) result.push({ limit: 0, most: 0, answers: 0, refused: 0 });
+    const second = result.at(-1);
+    if (!second) throw new Error('there is no second');
+    for (const end of ending.get(now) ?? []) end();
+    ending.delete(now);
+    for (; underWay < destination.limit && sent < (perSecond * now) / 1000; sent += 1) {
+      underWay += 1;
+      const { latency, overloaded = false } = receiver(underWay, now);
+      const answered = destination.send();
+      const endsAt = now + Math.max(1, Math.round(latency * (1 + jitter * (2 * random() - 1))));
+      const end = () => {
+        const isRefused = typeof overloaded === 'boolean' ? overloaded : overloaded();
+        underWay -= 1;
+        const then = result.at(-1) ?? second;
+        then.answers += 1;
+        if (isRefused) then.refused += 1;
+        answered(isRefused ? 'overloaded' : 'answered');
+      };
+      ending.set(endsAt, [...(ending.get(endsAt) ?? []), end]);
+    }
+    second.limit = Math.max(second.limit, destination.limit);
+    second.most = Math.max(second.most, underWay);
+  }
+  return result;
 }
 
 const from = (seconds: Second[], second: number) => seconds.slice(second);
@@ -105,6 +130,26 @@ describe('the limit of attempts under way at a destination', () => {
     });
   }
 
+  for (const jitter of [0, 0.1]) {
+    it(`finds what a receiver takes that fails with all it has beyond 40, when its answers vary by ${100 * jitter} %`, () => {
+      // Numbers its failures: what came before the last one, and is answered after it, has failed.
+      let failures = 0;
+      const receiver: Receiver = (count) => {
+        if (count > 40) failures += 1;
+        const before = count > 40 ? -1 : failures;
+        return { latency: 100, overloaded: () => before !== failures };
+      };
+      // Without jitter answers come in the order in which they were asked for: the first of them was sent when few were under way.
+      const seconds = simulate(receiver, { seconds: 120, perSecond: 450, jitter });
+      for (let at = 5; at + 5 <= seconds.length; at += 5) {
+        expect(refusedPart(seconds.slice(at, at + 5)), `errors in 5 s after ${at} s`).to.be.at.most(0.05);
+      }
+      const last = from(seconds, 5);
+      expect(sum(last, ({ answers }) => answers) / last.length, 'answers a second').to.be.at.least(300);
+      expect(most(last, (second) => second.most)).to.be.at.most(45);
+    });
+  }
+
   it('does not grow when answers only wait for each other', () => {
     // 40 at a time; the others queue inside of the receiver.
     const receiver: Receiver = (count) => ({ latency: 100 * Math.max(1, count / 40) });
@@ -114,8 +159,7 @@ describe('the limit of attempts under way at a destination', () => {
 
   it('shrinks when latency rises by itself, and comes back', () => {
     const receiver: Receiver = (_count, at) => ({ latency: at < 10_000 ? 100 : at < 30_000 ? 2000 : 100 });
-    const limit = new ConcurrencyLimit(RANGE);
-    const seconds = simulate(receiver, { seconds: 60, limit });
+    const seconds = simulate(receiver, { seconds: 60 });
     const before = seconds[9]?.limit ?? 0;
     expect(before).to.be.at.least(100);
     expect(Math.min(...seconds.slice(15, 30).map((second) => second.limit))).to.be.at.most(before / 3);
@@ -158,13 +202,11 @@ describe('the limit of attempts under way at a destination', () => {
   });
 
   it('is never outside of its range, which may change', () => {
-    const limit = new ConcurrencyLimit({ floor: 1, initial: 1, ceiling: 1 });
-    simulate(() => ({ latency: 50 }), { seconds: 5, limit });
-    expect(limit.value).to.equal(1);
-    limit.range = { floor: 1, initial: 10, ceiling: 10 };
-    const seconds = simulate(() => ({ latency: 50 }), { seconds: 10, limit });
-    expect(most(seconds, (second) => second.limit)).to.equal(10);
-    limit.range = { floor: 1, initial: 3, ceiling: 3 };
-    expect(limit.value).to.equal(3);
+    const destination = new Destination();
+    const mostAt = (maximum: number) => {
+      destination.maximum = maximum;
+      return most(simulate(() => ({ latency: 50 }), { seconds: 10, destination }), ({ limit }) => limit);
+    };
+    expect([1, 10, 3].map(mostAt)).to.deep.equal([1, 10, 3]);
   });
 });
