@@ -10,6 +10,8 @@
 //   about the new limit, so there is at most one such step for each round trip.
 // * From then on the limit returns quickly to a little below where that happened, and goes beyond in single steps, seldom. So a
 //   destination that fails as a whole at some level sees that level a few times a minute, not a few times a second.
+// * A destination that answered nothing all the time that an attempt waited hangs, or is down, rather than busy: the limit falls to the
+//   floor at once. In steps each would take as long as a time-out.
 // * At the floor nothing is left to reduce, so the load is not the reason: an outage, or a destination that became slower. What was
 //   learned before is forgotten, and the way up is quick again.
 
@@ -20,9 +22,11 @@ export interface Answer {
   at: number;
   /** Attempts under way when it was sent or when it was answered, whichever are more; itself included. */
   underWay: number;
-  /** Whether the destination refused it for overload (429, 502, 503, 504) or did not answer. */
-  overloaded: boolean;
+  kind: AnswerKind;
 }
+
+/** `refused`: for overload (429, 502, 503, 504); `silent`: not answered. */
+export type AnswerKind = 'answered' | 'refused' | 'silent';
 
 /** The range of a limit; whole numbers of at least 1. */
 export interface LimitRange {
@@ -97,8 +101,11 @@ export class ConcurrencyLimit {
   #changedAt = Number.NEGATIVE_INFINITY;
   /** but for refusals: fewer were too many then, so more are. They count if they were sent after this. */
   #decreasedAt = Number.NEGATIVE_INFINITY;
+  /** When the last answer came. */
+  #answeredAt = Number.NEGATIVE_INFINITY;
   #samples: number[] = [];
   #answers = 0;
+  /** Refused or silent. */
   #refusals = 0;
   #mostUnderWay = 0;
   #windowAt = 0;
@@ -131,19 +138,28 @@ export class ConcurrencyLimit {
   }
 
   observe(answer: Answer): void {
-    if (answer.startedAt < (answer.overloaded ? this.#decreasedAt : this.#changedAt)) return;
-    this.#isAnswered = true;
-    if (this.#answers === 0) this.#windowAt = answer.at;
-    this.#answers += 1;
-    if (this.#caution !== null) this.#caution.answers += 1;
-    this.#mostUnderWay = Math.max(this.#mostUnderWay, answer.underWay);
-    if (answer.overloaded) this.#refusals += 1;
-    else if (this.#samples.length < MOST_SAMPLES) this.#samples.push(answer.at - answer.startedAt);
+    // Nothing was answered all the time that it was under way.
+    const isHanging = answer.kind === 'silent' && answer.startedAt > this.#answeredAt;
+    if (answer.kind !== 'silent') this.#answeredAt = answer.at;
+    if (answer.startedAt < (answer.kind === 'answered' ? this.#changedAt : this.#decreasedAt)) return;
+    this.#count(answer);
     const isAtFloor = this.value <= this.#range.floor;
-    if (!isAtFloor && this.#isRefused()) this.#afterOverload(answer.at);
-    else if (answer.at - this.#windowAt < WINDOW_MS) return;
+    if (!isAtFloor && this.#isRefused()) {
+      if (isHanging) this.#set(this.#range.floor, answer.at);
+      else this.#afterOverload(answer.at);
+    } else if (answer.at - this.#windowAt < WINDOW_MS) return;
     else if (isAtFloor && this.#refusals > 0) this.#judgeAtFloor(answer.at);
     else if (this.#samples.length >= WINDOW_ANSWERS) this.#judge(answer.at);
+  }
+
+  #count({ kind, startedAt, at, underWay }: Answer): void {
+    this.#isAnswered = true;
+    if (this.#answers === 0) this.#windowAt = at;
+    this.#answers += 1;
+    if (this.#caution !== null) this.#caution.answers += 1;
+    this.#mostUnderWay = Math.max(this.#mostUnderWay, underWay);
+    if (kind !== 'answered') this.#refusals += 1;
+    else if (this.#samples.length < MOST_SAMPLES) this.#samples.push(at - startedAt);
   }
 
   #isRefused(): boolean {

@@ -5,7 +5,7 @@
 // that is under way. It costs memory only, and nothing per delivery in the database.
 //
 // A destination with a maximum below the number of workers is used in turns (destination-turn.ts).
-import { ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
+import { type AnswerKind, ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
 import { DestinationTurn, type TurnAnswer, type TurnRequest } from './destination-turn.ts';
 
 /** What is known of a destination before its first answer: so many attempts at a time, all workers together. */
@@ -17,8 +17,8 @@ const LONG_MS = 1000;
 // A destination that nothing was sent to for this long starts again: what was learned is old.
 const FORGOTTEN_MS = 60_000;
 
-/** What an answer says of the load of a destination; `unrelated`: nothing, an address that cannot be resolved for example. */
-export type AnswerKind = 'answered' | 'overloaded' | 'unrelated';
+/** What came of a request; `unrelated`: nothing that says anything of the destination's load, as when its address cannot be resolved. */
+export type Outcome = AnswerKind | 'unrelated';
 
 /** How the limits are shared. */
 export interface WorkerShare {
@@ -124,7 +124,7 @@ export class DestinationPlaces {
   }
 
   /** A request is being sent. @returns to be called with what came of it */
-  sending(destinationId: string): (kind: AnswerKind) => void {
+  sending(destinationId: string): (kind: Outcome) => void {
     const entry = this.#usedEntryOf(destinationId);
     const startedAt = this.#now();
     this.#requests += 1;
@@ -135,7 +135,7 @@ export class DestinationPlaces {
       const underWay = Math.max(atSending, entry.sent.size);
       entry.sent.delete(number);
       if (kind === 'unrelated') return;
-      entry.limit.observe({ startedAt, at: this.#now(), underWay, overloaded: kind === 'overloaded' });
+      entry.limit.observe({ startedAt, at: this.#now(), underWay, kind });
     };
   }
 

@@ -1,6 +1,6 @@
 // Sends the request of an attempt.
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
-import type { AnswerKind } from '../../core/destination-places.ts';
+import type { Outcome } from '../../core/destination-places.ts';
 import { isNoAnswer } from '../../outbound/http/send-errors.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig } from '../config-cache.ts';
@@ -45,7 +45,7 @@ export async function send(
   return { sent, startedAt, completedAt, tookMs };
 }
 
-function kindOf(sent: SendResult): AnswerKind {
-  if (sent.kind === 'error') return isNoAnswer(sent.code) ? 'overloaded' : 'unrelated';
-  return OVERLOADED.has(sent.statusCode) ? 'overloaded' : 'answered';
+function kindOf(sent: SendResult): Outcome {
+  if (sent.kind === 'error') return isNoAnswer(sent.code) ? 'silent' : 'unrelated';
+  return OVERLOADED.has(sent.statusCode) ? 'refused' : 'answered';
 }

@@ -1,17 +1,19 @@
 import { expect } from 'chai';
-import { ConcurrencyLimit, type LimitRange } from '../../core/concurrency-limit.ts';
-import { type AnswerKind, DestinationPlaces } from '../../core/destination-places.ts';
+import { type AnswerKind, ConcurrencyLimit, type LimitRange } from '../../core/concurrency-limit.ts';
+import { DestinationPlaces } from '../../core/destination-places.ts';
 
 const RANGE: LimitRange = { floor: 4, initial: 50, ceiling: 500 };
 
 interface Served {
   latency: number;
-  /** Decided when it comes, or when it is answered. */
-  overloaded?: boolean | (() => boolean);
+  /** By default it is answered; decided when it comes, or at its end. */
+  kind?: AnswerKind | (() => AnswerKind);
 }
 
 /** What a receiver does with a request that it gets as one of so many at a time; at ms since the start. */
 type Receiver = (underWay: number, at: number) => Served;
+
+const refusedIf = (isRefused: boolean): AnswerKind => (isRefused ? 'refused' : 'answered');
 
 interface Second {
   limit: number;
@@ -76,16 +78,16 @@ function simulate(
     ending.delete(now);
     for (; underWay < destination.limit && sent < (perSecond * now) / 1000; sent += 1) {
       underWay += 1;
-      const { latency, overloaded = false } = receiver(underWay, now);
+      const { latency, kind = 'answered' } = receiver(underWay, now);
       const answered = destination.send();
       const endsAt = now + Math.max(1, Math.round(latency * (1 + jitter * (2 * random() - 1))));
       const end = () => {
-        const isRefused = typeof overloaded === 'boolean' ? overloaded : overloaded();
+        const outcome = typeof kind === 'string' ? kind : kind();
         underWay -= 1;
         const then = result.at(-1) ?? second;
         then.answers += 1;
-        if (isRefused) then.refused += 1;
-        answered(isRefused ? 'overloaded' : 'answered');
+        if (outcome !== 'answered') then.refused += 1;
+        answered(outcome);
       };
       ending.set(endsAt, [...(ending.get(endsAt) ?? []), end]);
     }
@@ -118,7 +120,7 @@ describe('the limit of attempts under way at a destination', () => {
   for (const all of [true, false]) {
     it(`keeps a receiver that fails beyond 40 ${all ? 'as a whole' : 'for the excess'} below 60, and from failing`, () => {
       // As a whole: whatever is sent while there are too many fails.
-      const receiver: Receiver = (count) => ({ latency: count > 40 && all ? 200 : 100, overloaded: count > 40 });
+      const receiver: Receiver = (count) => ({ latency: count > 40 && all ? 200 : 100, kind: refusedIf(count > 40) });
       const seconds = simulate(receiver, { seconds: 120 });
       expect(most(seconds, (second) => second.most)).to.be.at.most(60);
       for (let at = 10; at + 5 <= seconds.length; at += 5) {
@@ -137,7 +139,7 @@ describe('the limit of attempts under way at a destination', () => {
       const receiver: Receiver = (count) => {
         if (count > 40) failures += 1;
         const before = count > 40 ? -1 : failures;
-        return { latency: 100, overloaded: () => before !== failures };
+        return { latency: 100, kind: () => refusedIf(before !== failures) };
       };
       // Without jitter answers come in the order in which they were asked for: the first of them was sent when few were under way.
       const seconds = simulate(receiver, { seconds: 120, perSecond: 450, jitter });
@@ -169,15 +171,26 @@ describe('the limit of attempts under way at a destination', () => {
   it('goes to the floor while nothing is answered, and up again soon after', () => {
     const receiver: Receiver = (_count, at) => {
       const isDown = at > 5000 && at < 25_000;
-      return { latency: isDown ? 1000 : 100, overloaded: isDown };
+      return { latency: isDown ? 1000 : 100, kind: isDown ? 'silent' : 'answered' };
     };
     const seconds = simulate(receiver, { seconds: 45 });
     expect(most(seconds.slice(21, 24), (second) => second.limit)).to.equal(RANGE.floor);
     expect(most(seconds.slice(35), (second) => second.limit)).to.be.at.least(RANGE.initial);
   });
 
+  it('goes to the floor at once when one answers nothing, and not when it answers others', () => {
+    const after = (answeredAt: number) => {
+      const limit = new ConcurrencyLimit(RANGE);
+      limit.observe({ startedAt: 0, at: answeredAt, underWay: 50, kind: 'answered' });
+      for (let at = 30_000; at < 30_010; at += 1) limit.observe({ startedAt: 1000, at, underWay: 50, kind: 'silent' });
+      return limit.value;
+    };
+    expect(after(900)).to.equal(RANGE.floor);
+    expect(after(1100)).to.equal(35);
+  });
+
   it('finds more room when a receiver that was at its limit copes with more', () => {
-    const receiver: Receiver = (count, at) => ({ latency: 100, overloaded: count > (at < 60_000 ? 40 : 400) });
+    const receiver: Receiver = (count, at) => ({ latency: 100, kind: refusedIf(count > (at < 60_000 ? 40 : 400)) });
     const seconds = simulate(receiver, { seconds: 240 });
     expect(most(seconds.slice(0, 60), (second) => second.most)).to.be.at.most(60);
     expect(most(seconds, (second) => second.limit)).to.be.at.least(200);
@@ -185,7 +198,7 @@ describe('the limit of attempts under way at a destination', () => {
 
   it('takes no notice of single refusals', () => {
     const limit = new ConcurrencyLimit(RANGE);
-    const answer = { startedAt: 0, at: 100, underWay: 1, overloaded: true };
+    const answer = { startedAt: 0, at: 100, underWay: 1, kind: 'refused' } as const;
     limit.observe(answer);
     expect(limit.value).to.equal(RANGE.initial);
     limit.observe(answer);
@@ -194,7 +207,7 @@ describe('the limit of attempts under way at a destination', () => {
 
   it('counts what was sent before a decrease to no second one', () => {
     const limit = new ConcurrencyLimit(RANGE);
-    const refuse = (startedAt: number, at: number) => limit.observe({ startedAt, at, underWay: 50, overloaded: true });
+    const refuse = (startedAt: number, at: number) => limit.observe({ startedAt, at, underWay: 50, kind: 'refused' });
     for (let at = 0; at < 50; at += 1) refuse(0, 100 + at);
     expect(limit.value).to.equal(35);
     for (let at = 0; at < 2; at += 1) refuse(200, 300);
@@ -205,7 +218,10 @@ describe('the limit of attempts under way at a destination', () => {
     const destination = new Destination();
     const mostAt = (maximum: number) => {
       destination.maximum = maximum;
-      return most(simulate(() => ({ latency: 50 }), { seconds: 10, destination }), ({ limit }) => limit);
+      return most(
+        simulate(() => ({ latency: 50 }), { seconds: 10, destination }),
+        ({ limit }) => limit,
+      );
     };
     expect([1, 10, 3].map(mostAt)).to.deep.equal([1, 10, 3]);
   });

@@ -54,12 +54,12 @@ describe('places at destinations', () => {
 
   it('become fewer by what the destination answers, and not by what says nothing of it', () => {
     const places = new DestinationPlaces(500);
-    const answer = (kind: 'overloaded' | 'unrelated') => {
+    const answer = (kind: 'silent' | 'unrelated') => {
       for (let number = 0; number < 10; number += 1) places.sending('dst_1')(kind);
     };
     answer('unrelated');
     expect(places.limitOf('dst_1')).to.equal(50);
-    answer('overloaded');
+    answer('silent');
     expect(places.limitOf('dst_1')).to.be.below(50);
   });
 
@@ -79,7 +79,7 @@ describe('places at destinations', () => {
     const places = new DestinationPlaces(500, () => now);
     for (const id of ['dst_1', 'dst_2']) {
       places.enter(id);
-      for (let number = 0; number < 10; number += 1) places.sending(id)('overloaded');
+      for (let number = 0; number < 10; number += 1) places.sending(id)('silent');
     }
     places.leave('dst_1');
     now = 70_000;
