@@ -179,14 +179,14 @@ describe('the limit of attempts under way at a destination', () => {
   });
 
   it('goes to the floor at once when one answers nothing, and not when it answers others', () => {
-    const after = (answeredAt: number) => {
+    const limitWhen = (answeredAt: number) => {
       const limit = new ConcurrencyLimit(RANGE);
       limit.observe({ startedAt: 0, at: answeredAt, underWay: 50, kind: 'answered' });
       for (let at = 30_000; at < 30_010; at += 1) limit.observe({ startedAt: 1000, at, underWay: 50, kind: 'silent' });
       return limit.value;
     };
-    expect(after(900)).to.equal(RANGE.floor);
-    expect(after(1100)).to.equal(35);
+    expect(limitWhen(900)).to.equal(RANGE.floor);
+    expect(limitWhen(1100)).to.equal(35);
   });
 
   it('finds more room when a receiver that was at its limit copes with more', () => {
