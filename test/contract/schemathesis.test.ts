@@ -13,7 +13,7 @@ const CHAIN_SECONDS = String(atLength(20, 10));
 const LIMIT_MS = 300_000;
 const SEED = '20261121';
 /** So many days share the operations: all of them take minutes. */
-const DAYS = 3;
+const DAYS = 7;
 /** Requests for an operation, at least. */
 const CASES = 10;
 

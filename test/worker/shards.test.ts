@@ -49,7 +49,7 @@ interface Relay {
   session: RelaySession;
 }
 
-describe('the lease of a relay that lives and renews late', function () {
+describe('the lease of a relay that lives and renews late @turns', function () {
   this.timeout(300_000);
   let database: OwnDatabase;
   let relays: Relay[];

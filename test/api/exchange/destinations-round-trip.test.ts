@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createOrganization, type TestOrganization } from '../../support/service.ts';
 import { everything, exported, importInto, url } from './destination-files.ts';
 
-describe('Files of destinations', () => {
+describe('Files of destinations @turns', () => {
   let organization: TestOrganization;
   beforeEach(async () => {
     organization = await createOrganization();
