@@ -1,23 +1,18 @@
 // Every outbound caller against the address guard: spellings of forbidden addresses, names that change their address,
 // redirects, proxies, metadata services, and addresses hidden in credentials.
-import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { expect } from 'chai';
 import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import { resolveTo } from '../http/senders.ts';
 import { closeAll, httpServer, socketServer } from '../http/servers.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { SOURCE_FOLDERS } from '../support/source-folders.ts';
 import { serviceAccountKey } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { callers } from './outbound-callers.ts';
-
-const project = join(import.meta.dirname, '..', '..');
 
 /** Literals that lead to this machine, or to where only machines of a cloud may ask. */
 const FORBIDDEN_HOSTS = [
@@ -280,30 +275,6 @@ describe('Network out: with proxies in the environment', () => {
     });
     expect(endpoint.requests).to.have.length(2);
     expect(connections).to.equal(0);
-  });
-});
-
-describe('Network out: the list of callers', () => {
-  // Where a connection can come from: clients of HTTP, sockets and mail. Types, constants and `isIP` connect to nothing.
-  const IMPORT = /^import (?!type\b)([^;]*?) from '(?:node:(?:https?|http2|net|tls|dgram|dns)|undici|nodemailer)'/gms;
-  const HARMLESS = /^(?:type .*|isIP|STATUS_CODES|)$/;
-  const GLOBAL = /(?<![\w])(?:fetch|WebSocket|EventSource)\(/;
-
-  function connects(text: string): boolean {
-    const names = [...text.matchAll(IMPORT)].flatMap(([, names = '']) => names.replace(/[{}]/g, '').split(','));
-    return names.some((name) => !HARMLESS.test(name.trim())) || GLOBAL.test(text);
-  }
-
-  it('names every file that opens or takes a connection', () => {
-    const found = SOURCE_FOLDERS.flatMap((folder) =>
-      readdirSync(join(project, folder), { recursive: true, encoding: 'utf8' })
-        .filter((name) => /\.(ts|js)$/.test(name) && !name.startsWith('dist'))
-        .map((name) => `${folder}/${name}`)
-        .filter((name) => connects(readFileSync(join(project, name), 'utf8'))),
-    );
-    const text = readFileSync(join(project, 'docs', 'security.md'), 'utf8');
-    expect(found).to.include('outbound/http/pools.ts').and.include('outbound/mail.ts');
-    expect(found.filter((name) => !text.includes(`\`${name}\``))).to.deep.equal([]);
   });
 });
 
