@@ -6,14 +6,16 @@
 // (answers a second = under way / latency) a larger limit brings more answers only as far as latency does not rise with it.
 //
 // * A step up is taken back when latency rose by half of the step or more: the answers only waited for each other.
-// * An attempt that is refused for overload, or gets no answer, takes the limit to 70 %. What was sent before that says nothing
-//   about the new limit, so there is at most one such step for each round trip.
+// * Three attempts, more than 2 % of them, and clearly more than usual, that are refused for overload or get no answer, take the limit to
+//   70 %. What was sent before that says nothing about the new limit, so there is at most one such step for each round trip.
 // * From then on the limit returns quickly to a little below where that happened, and goes beyond in single steps, seldom. So a
 //   destination that fails as a whole at some level sees that level a few times a minute, not a few times a second.
-// * A destination that answered nothing all the time that an attempt waited hangs, or is down, rather than busy: the limit falls to the
-//   floor at once. In steps each would take as long as a time-out.
+// * A destination that answered nothing while an attempt waited long hangs, rather than being busy: the limit falls to the floor at once.
+//   In steps each would take as long as a time-out.
 // * At the floor nothing is left to reduce, so the load is not the reason: an outage, or a destination that became slower. What was
 //   learned before is forgotten, and the way up is quick again.
+
+import { RefusalRate } from './refusal-rate.ts';
 
 /** What an attempt says about the load of its destination. */
 export interface Answer {
@@ -56,9 +58,8 @@ const RISEN_SLACK_MS = 50;
 const WEIGHT_BELOW = 0.3;
 const WEIGHT_ABOVE = 0.01;
 const DECREASE = 0.7;
-// A lone refusal is none of overload, nor are a few among many.
-const REFUSALS = 2;
-const REFUSED_PART = 0.02;
+// An attempt without an answer for so long, ms, has met no closed connection: it has waited.
+const LONG_MS = 1000;
 // Beyond this part a destination at the floor is down rather than busy.
 const DOWN_PART = 0.25;
 // Answers that tell how many are refused at the floor.
@@ -83,8 +84,8 @@ interface Caution {
   /** The median latency when it got there, ms. */
   latency: number | null;
   steppedAt: number;
-  /** Answers since then. */
-  answers: number;
+  /** Outcomes since then. */
+  outcomes: number;
 }
 
 /** A step up that is not judged yet. */
@@ -97,16 +98,14 @@ interface Trial {
 export class ConcurrencyLimit {
   #range: LimitRange;
   #limit: number;
-  /** Answers to attempts sent before this are not judged, */
+  /** Latencies of attempts sent before this say nothing of the limit. */
   #changedAt = Number.NEGATIVE_INFINITY;
-  /** but for refusals: fewer were too many then, so more are. They count if they were sent after this. */
+  /** Refusals of attempts sent before this neither; those sent before an increase do: fewer were too many already. */
   #decreasedAt = Number.NEGATIVE_INFINITY;
   /** When the last answer came. */
   #answeredAt = Number.NEGATIVE_INFINITY;
   #samples: number[] = [];
-  #answers = 0;
-  /** Refused or silent. */
-  #refusals = 0;
+  readonly #refusals = new RefusalRate();
   #mostUnderWay = 0;
   #windowAt = 0;
   /** The usual latency, ms. */
@@ -115,7 +114,7 @@ export class ConcurrencyLimit {
   #caution: Caution | null = null;
   #patienceMs = PATIENCE_MS;
   #steps = 0;
-  #isAnswered = false;
+  #hasOutcome = false;
 
   constructor(range: LimitRange) {
     this.#range = range;
@@ -134,36 +133,37 @@ export class ConcurrencyLimit {
    */
   set range(range: LimitRange) {
     this.#range = range;
-    this.#limit = this.#isAnswered ? this.value : Math.max(this.value, range.initial);
+    this.#limit = this.#hasOutcome ? this.value : Math.max(this.value, range.initial);
   }
 
   observe(answer: Answer): void {
-    // Nothing was answered all the time that it was under way.
-    const isHanging = answer.kind === 'silent' && answer.startedAt > this.#answeredAt;
+    const isHanging = this.#isHanging(answer);
     if (answer.kind !== 'silent') this.#answeredAt = answer.at;
-    if (answer.startedAt < (answer.kind === 'answered' ? this.#changedAt : this.#decreasedAt)) return;
+    if (answer.startedAt < this.#decreasedAt && !isHanging) return;
     this.#count(answer);
     const isAtFloor = this.value <= this.#range.floor;
-    if (!isAtFloor && this.#isRefused()) {
-      if (isHanging) this.#set(this.#range.floor, answer.at);
+    if (!isAtFloor && this.#refusals.areMany) {
+      if (isHanging) this.#afterSilence(answer.at);
       else this.#afterOverload(answer.at);
     } else if (answer.at - this.#windowAt < WINDOW_MS) return;
-    else if (isAtFloor && this.#refusals > 0) this.#judgeAtFloor(answer.at);
+    else if (isAtFloor && this.#refusals.refused > 0) this.#judgeAtFloor(answer.at);
     else if (this.#samples.length >= WINDOW_ANSWERS) this.#judge(answer.at);
   }
 
-  #count({ kind, startedAt, at, underWay }: Answer): void {
-    this.#isAnswered = true;
-    if (this.#answers === 0) this.#windowAt = at;
-    this.#answers += 1;
-    if (this.#caution !== null) this.#caution.answers += 1;
-    this.#mostUnderWay = Math.max(this.#mostUnderWay, underWay);
-    if (kind !== 'answered') this.#refusals += 1;
-    else if (this.#samples.length < MOST_SAMPLES) this.#samples.push(at - startedAt);
+  /** Whether it waited long, and nothing else was answered for half of that time. */
+  #isHanging({ kind, startedAt, at }: Answer): boolean {
+    const waitedMs = at - startedAt;
+    return kind === 'silent' && waitedMs >= LONG_MS && at - this.#answeredAt >= waitedMs / 2;
   }
 
-  #isRefused(): boolean {
-    return this.#refusals >= REFUSALS && this.#refusals > REFUSED_PART * this.#answers;
+  #count({ kind, startedAt, at, underWay }: Answer): void {
+    this.#hasOutcome = true;
+    if (this.#refusals.outcomes === 0) this.#windowAt = at;
+    if (this.#caution !== null) this.#caution.outcomes += 1;
+    this.#mostUnderWay = Math.max(this.#mostUnderWay, underWay);
+    this.#refusals.count(kind !== 'answered');
+    if (kind === 'answered' && startedAt >= this.#changedAt && this.#samples.length < MOST_SAMPLES)
+      this.#samples.push(at - startedAt);
   }
 
   #afterOverload(now: number): void {
@@ -172,10 +172,15 @@ export class ConcurrencyLimit {
     this.#set(DECREASE * level, now);
   }
 
-  #judgeAtFloor(now: number): void {
-    if (this.#answers < FLOOR_ANSWERS) return;
+  #afterSilence(now: number): void {
     this.#forget();
-    if (this.#refusals > DOWN_PART * this.#answers) this.#startWindow();
+    this.#set(this.#range.floor, now);
+  }
+
+  #judgeAtFloor(now: number): void {
+    if (this.#refusals.outcomes < FLOOR_ANSWERS) return;
+    this.#forget();
+    if (this.#refusals.refused > DOWN_PART * this.#refusals.outcomes) this.#startWindow();
     else this.#judge(now);
   }
 
@@ -241,9 +246,9 @@ export class ConcurrencyLimit {
     } else if (isBeyond) {
       this.#forget();
       this.#startWindow();
-    } else if (now - caution.steppedAt >= this.#patienceMs && caution.answers >= PATIENCE_ANSWERS * this.#limit) {
+    } else if (now - caution.steppedAt >= this.#patienceMs && caution.outcomes >= PATIENCE_ANSWERS * this.#limit) {
       caution.steppedAt = now;
-      caution.answers = 0;
+      caution.outcomes = 0;
       this.#set(this.#limit + 1, now);
     } else {
       this.#startWindow();
@@ -260,7 +265,7 @@ export class ConcurrencyLimit {
   #bePatient(above: number, level: number, now: number): void {
     const again = this.#caution !== null && level <= this.#caution.upTo;
     this.#patienceMs = again ? Math.min(MOST_PATIENCE_MS, 2 * this.#patienceMs) : PATIENCE_MS;
-    this.#caution = { above, upTo: BEYOND * level, latency: null, steppedAt: now, answers: 0 };
+    this.#caution = { above, upTo: BEYOND * level, latency: null, steppedAt: now, outcomes: 0 };
     this.#trial = null;
   }
 
@@ -281,8 +286,7 @@ export class ConcurrencyLimit {
 
   #startWindow(): void {
     this.#samples = [];
-    this.#answers = 0;
-    this.#refusals = 0;
+    this.#refusals.startWindow();
     this.#mostUnderWay = 0;
   }
 }

@@ -27,16 +27,19 @@ export interface SentAttempt {
   tookMs: number;
 }
 
-/** @throws when the worker is shutting down: nothing was sent */
+/** @throws when nothing was sent: the worker is shutting down, or there is no time left for an answer */
 export async function send(
   { sender, places, observeLatency }: Pick<AttemptDeps, 'sender' | 'places' | 'observeLatency'>,
   { id, timeoutMs }: DestinationConfig,
   outbound: OutboundRequest,
   { date: startedAt, clockMs }: Moment,
 ): Promise<SentAttempt> {
-  const answered = places.sending(id);
-  const sent = await sender.send({ ...outbound, poolKey: id, timeoutMs });
-  answered(kindOf(sent));
+  const ended = places.sending(id);
+  const sent = await sender.send({ ...outbound, poolKey: id, timeoutMs }).catch((error: unknown) => {
+    ended('unrelated');
+    throw error;
+  });
+  ended(kindOf(sent));
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
   observeLatency(id, sent.latency);
   // So a wall clock that is set back during the attempt cannot put its end before its start.

@@ -178,16 +178,27 @@ describe('the limit of attempts under way at a destination', () => {
     expect(most(seconds.slice(35), (second) => second.limit)).to.be.at.least(RANGE.initial);
   });
 
-  it('goes to the floor at once when one answers nothing, and not when it answers others', () => {
-    const limitWhen = (answeredAt: number) => {
-      const limit = new ConcurrencyLimit(RANGE);
-      limit.observe({ startedAt: 0, at: answeredAt, underWay: 50, kind: 'answered' });
-      for (let at = 30_000; at < 30_010; at += 1) limit.observe({ startedAt: 1000, at, underWay: 50, kind: 'silent' });
-      return limit.value;
-    };
-    expect(limitWhen(900)).to.equal(RANGE.floor);
-    expect(limitWhen(1100)).to.equal(35);
+  it('goes to the floor at once when a busy destination begins to hang', () => {
+    const receiver: Receiver = (_count, at) => (at < 20_000 ? { latency: 300 } : { latency: 5000, kind: 'silent' });
+    const seconds = simulate(receiver, { seconds: 30 });
+    expect(most(seconds.slice(15, 20), ({ limit }) => limit)).to.be.at.least(300);
+    expect(most(seconds.slice(26), ({ limit }) => limit)).to.equal(RANGE.floor);
   });
+
+  it('goes on in steps when connections are closed at once', () => {
+    const limit = new ConcurrencyLimit(RANGE);
+    for (let at = 1000; at < 1010; at += 1) limit.observe({ startedAt: 999, at, underWay: 50, kind: 'silent' });
+    expect(limit.value).to.equal(35);
+  });
+
+  for (const part of [0.002, 0.01]) {
+    it(`grows as well when ${100 * part} % of the answers are refusals, whatever is under way`, () => {
+      const random = randomNumbers();
+      const receiver: Receiver = () => ({ latency: 300, kind: refusedIf(random() < part) });
+      const last = from(simulate(receiver, { seconds: 120 }), 30);
+      expect(sum(last, ({ answers }) => answers) / last.length, 'answers a second').to.be.at.least(1000);
+    });
+  }
 
   it('finds more room when a receiver that was at its limit copes with more', () => {
     const receiver: Receiver = (count, at) => ({ latency: 100, kind: refusedIf(count > (at < 60_000 ? 40 : 400)) });
@@ -199,10 +210,10 @@ describe('the limit of attempts under way at a destination', () => {
   it('takes no notice of single refusals', () => {
     const limit = new ConcurrencyLimit(RANGE);
     const answer = { startedAt: 0, at: 100, underWay: 1, kind: 'refused' } as const;
-    limit.observe(answer);
+    for (let count = 0; count < 2; count += 1) limit.observe(answer);
     expect(limit.value).to.equal(RANGE.initial);
     limit.observe(answer);
-    expect(limit.value, 'two are overload').to.be.below(RANGE.initial);
+    expect(limit.value, 'three are overload').to.be.below(RANGE.initial);
   });
 
   it('counts what was sent before a decrease to no second one', () => {
@@ -210,7 +221,7 @@ describe('the limit of attempts under way at a destination', () => {
     const refuse = (startedAt: number, at: number) => limit.observe({ startedAt, at, underWay: 50, kind: 'refused' });
     for (let at = 0; at < 50; at += 1) refuse(0, 100 + at);
     expect(limit.value).to.equal(35);
-    for (let at = 0; at < 2; at += 1) refuse(200, 300);
+    for (let at = 0; at < 3; at += 1) refuse(200, 300);
     expect(limit.value).to.equal(24);
   });
 

@@ -1,4 +1,7 @@
 import { expect } from 'chai';
+import { now, send } from '../../activities/attempt/send.ts';
+import type { DestinationConfig } from '../../activities/config-cache.ts';
+import { DestinationPlaces } from '../../core/destination-places.ts';
 import { inTime } from '../../outbound/http/in-time.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -18,5 +21,19 @@ describe('an attempt and the time of its activity', () => {
     } finally {
       await Promise.all([sender.close(), receiver.close()]);
     }
+  });
+
+  it('leaves its place at the destination when it sends nothing', async () => {
+    const sender = createSender({ allow: ['127.0.0.1'] });
+    let clock = 0;
+    const places = new DestinationPlaces(500, () => clock);
+    const destination = { id: 'dst_1', timeoutMs: 60_000 } as DestinationConfig;
+    const outbound = { method: 'POST', url: 'http://127.0.0.1:1/', headers: {}, maskedHeaders: [], body: null };
+    const deps = { sender: inTime(sender, 59_000), places, observeLatency: () => {} };
+    const late = await send(deps, destination, outbound, now()).catch((error: unknown) => error);
+    expect(late).to.be.instanceOf(Error);
+    clock += 10_000;
+    expect(places.isWaitedFor('dst_1')).to.equal(false);
+    await sender.close();
   });
 });
