@@ -143,7 +143,7 @@ export class SecretRun {
   async alerts(): Promise<void> {
     const { client, pool, organizationId } = this.testInstance;
     const secret = (text: string) => `whsec_${Buffer.from(text).toString('base64')}`;
-    const url = `${this.receiver.endpoint().url}/${SECRETS.alertAddress}`;
+    const url = `${this.receiver.endpoint(404).url}/${SECRETS.alertAddress}`;
     const kinds: [string, object][] = [
       ['webhook', { url: this.receiver.endpoint(500).url, secret: secret(SECRETS.alertSecret) }],
       ['slack', { url }],
