@@ -6,6 +6,7 @@ import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/objec
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { type StoreGate, startStoreGate } from '../support/store-gate.ts';
+import { dueToday } from '../support/thorough.ts';
 import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
@@ -17,6 +18,14 @@ const RECOVERY_MS = 180_000;
 /** A batch ends when it has so many events, however long a slow machine takes to send them. */
 const fullAt = (batchSize: number) => ({ batchSize, batchWindowSeconds: 300 });
 const bodies = (count: number) => Array.from({ length: count }, (_, index) => JSON.stringify({ index }));
+
+// Each takes as long as a lost worker takes to be noticed, so they share the days.
+const FORMS = [
+  ['jsonl', 'gzip'],
+  ['jsonl', 'zstd'],
+  ['parquet', 'snappy'],
+  ['parquet', 'zstd'],
+];
 
 describe('warehouses, cut off @turns', function () {
   this.timeout(900_000);
@@ -89,7 +98,7 @@ describe('warehouses, cut off @turns', function () {
     expectEachOnce(await pipe.rows(3, 30_000), ids);
   });
 
-  for (const fileFormat of ['jsonl', 'parquet']) {
+  for (const fileFormat of dueToday(['jsonl', 'parquet'], 2)) {
     it(`overwrites the object with the same bytes (${fileFormat}) when a worker is killed before it hears of its upload`, async () => {
       const worker = await testInstance.onlyWorker();
       const pipe = await line({ config: { ...fullAt(20), fileFormat } });
@@ -115,12 +124,7 @@ describe('warehouses, cut off @turns', function () {
     });
   }
 
-  for (const [fileFormat, compression] of [
-    ['jsonl', 'gzip'],
-    ['jsonl', 'zstd'],
-    ['parquet', 'snappy'],
-    ['parquet', 'zstd'],
-  ]) {
+  for (const [fileFormat, compression] of dueToday(FORMS, FORMS.length)) {
     it(`writes the same bytes, ${fileFormat} compressed with ${compression}, when the destination changes before a repeated upload`, async () => {
       const worker = await testInstance.onlyWorker();
       const pipe = await line({ config: { ...fullAt(5), fileFormat, compression } });
