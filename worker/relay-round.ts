@@ -44,7 +44,7 @@ type PolicyOf = (row: OutboxRow) => StartPolicy;
 export async function runRound(deps: RoundDeps): Promise<boolean> {
   const claimed = await claim(deps);
   const admitted = divert(deps, claimed);
-  const started = admitted.length === 0 ? 0 : await startAdmitted(deps, admitted);
+  const started = await startAdmitted(deps, admitted);
   const diverted = claimed.length - admitted.length;
   deps.background.throwError();
   // An empty claim for some destinations says nothing about the others.
@@ -53,6 +53,7 @@ export async function runRound(deps: RoundDeps): Promise<boolean> {
 
 /** @returns how many were started, without the resumed ones */
 async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
+  if (rows.length === 0) return 0;
   const policyOf = await deps.policiesOf(rows);
   const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
   const fresh = await resume(deps, limited, policyOf);
@@ -73,14 +74,30 @@ async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
 }
 
 /** Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination. @returns the others */
-function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
+function divert(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
+  const { starts, background } = deps;
   const blocked = claimed.filter((row) => row.blockedBy !== null);
   const fresh = blocked.filter((row) => row.resume !== 'waiting');
-  background.run(divertNew(pool, fresh).finally(() => inFlight.deleteAll(fresh)));
+  background.run(divertFresh(deps, fresh));
   // Their own workflows find out where they go instead.
   const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
   background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));
   return claimed.filter((row) => row.blockedBy === null);
+}
+
+/**
+ * What stays in the outbox is started: as the probe of its circuit, or because it is no longer blocked. Or it has ended, which its
+ * start finds out; left alone, it would be claimed again and again for as long as its route is blocked.
+ */
+async function divertFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
+  let left: OutboxRow[] = [];
+  try {
+    left = await divertNew(deps.pool, fresh);
+  } finally {
+    const isLeft = new Set(left);
+    deps.inFlight.deleteAll(fresh.filter((row) => !isLeft.has(row)));
+  }
+  await startAdmitted(deps, left);
 }
 
 /**

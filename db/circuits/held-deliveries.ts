@@ -5,7 +5,7 @@ import { isId, newId, shardOf } from '../../core/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import { countEndings } from '../delivery/figures.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
@@ -182,6 +182,16 @@ export async function oldestHeld(
     [routeId, after, limit],
   );
   return rows;
+}
+
+/** The oldest of these deliveries that has not ended. */
+export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
+  const { ids, low, high } = bounds(deliveryIds);
+  const { rows } = await db.query<{ id: string }>(
+    `select id from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN} order by id limit 1`,
+    [ids, low, high],
+  );
+  return rows[0]?.id;
 }
 
 /** Deliveries for which the state of the circuit does not count, in order of receipt. */

@@ -1,0 +1,147 @@
+// A relay in this process, on a real outbox: what becomes of rows that it can neither hold nor start. The attempts are the tests' own.
+import { Client, Connection } from '@temporalio/client';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { DestinationPlaces } from '../../core/destination-places.ts';
+import { newId, shardOf } from '../../core/ids.ts';
+import type { Lane } from '../../core/lane.ts';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { pause } from '../../db/circuits/pauses.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import type { Resume } from '../../db/hot-path/claim.ts';
+import { holdSession } from '../../db/hot-path/relay-session.ts';
+import { createLaneChoice } from '../../worker/lane-choice.ts';
+import { createLatencies } from '../../worker/latencies.ts';
+import { startRelay } from '../../worker/relay.ts';
+import { holdShards } from '../../worker/shards.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { queuedDeliveries } from '../support/outbox.ts';
+import { closed } from '../support/scripted-attempts.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+interface Way {
+  routeId: string;
+  destinationId: string;
+}
+
+describe('a relay', function () {
+  this.timeout(120_000);
+  let database: OwnDatabase;
+  let hotPool: Pool;
+  let organizationId: string;
+  let sourceId: string;
+  before(async () => {
+    database = await ownDatabase('relay');
+    ({ organizationId, sourceId } = await insertSource(database.pool));
+    hotPool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {}, hotPath: true });
+  });
+  after(async () => {
+    await hotPool?.end();
+    await database?.close();
+  });
+
+  let atEnd: (() => Promise<unknown>)[];
+  /** Deliveries whose first attempts were made, in their order. */
+  let attempted: string[];
+  let attempt: (deliveryId: string) => Promise<unknown>;
+  /** What it has logged. */
+  let messages: string[];
+  beforeEach(() => {
+    [atEnd, attempted, messages] = [[], [], []];
+    attempt = async () => {};
+  });
+  afterEach(async () => {
+    for (const end of atEnd.toReversed()) await end();
+    await database.pool.query('delete from outbox');
+  });
+
+  async function way(lane: Lane): Promise<Way> {
+    const [routeId, destinationId] = [newId('rte'), newId('dst')];
+    await database.pool.query(
+      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+       values ($1, $2, 'D', $1, 'http', 'https://d.example', 'POST', 'none', 1000, '{"maxRetries": 0}')`,
+      [destinationId, organizationId],
+    );
+    await database.pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids, lane) values ($1, $2, 'R', $3, array[$4], $5)`,
+      [routeId, organizationId, sourceId, destinationId, lane],
+    );
+    return { routeId, destinationId };
+  }
+
+  /** A delivery in the outbox. */
+  async function queue(
+    { routeId, destinationId }: Way,
+    { status = 'pending', attempts = 0, resume = null }: { status?: string; attempts?: number; resume?: Resume | null } = {},
+  ): Promise<string> {
+    const deliveryId = newId('dlv');
+    await database.pool.query(
+      `with made as (
+         insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, attempt_count)
+         values ($1, $2, $3, $4, $5, $6, 0, $7, true, $8)
+         returning id, organization_id, event_id, source_id, route_id, destination_id, priority
+       )
+       insert into outbox (delivery_id, organization_id, event_id, source_id, route_id, destination_id, priority, shard, resume)
+       select made.*, $9::int, $10 from made`,
+      [
+        ...[deliveryId, organizationId, newId('evt'), sourceId, routeId, destinationId, status, attempts],
+        ...[shardOf(deliveryId), resume],
+      ],
+    );
+    return deliveryId;
+  }
+
+  /** A relay in the lane `express` whose Temporal refuses whatever it is asked. */
+  async function start(): Promise<void> {
+    const name = newId('req');
+    const log = pino({ level: 'info' }, { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) });
+    const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
+    const session = holdSession(database.databaseUrl, name, () => shards.hadTrouble(), log);
+    const shards = holdShards({ pool: database.pool, name, session, log });
+    const relay = startRelay({
+      pool: database.pool,
+      client: new Client({ connection, namespace: 'there-is-none' }),
+      latencies: createLatencies(),
+      places: new DestinationPlaces(50),
+      mostInFlight: 200,
+      mostWorkflows: 20,
+      alone: () => true,
+      makesAttempt: () => false,
+      replayWindowMs: 0,
+      parking: { admit: () => true, stop: async () => {} },
+      lanes: createLaneChoice({ lane: 'express', report: () => {}, log }),
+      turns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
+      suspended: () => [],
+      async attempt({ deliveryId }) {
+        attempted.push(deliveryId);
+        await attempt(deliveryId);
+        return closed;
+      },
+      drainMs: 1000,
+      hotPool,
+      shards,
+      log,
+    });
+    atEnd.push(
+      () => connection.close(),
+      () => session.close(),
+      () => shards.release(),
+      () => relay.stop(),
+    );
+    await until('it to hold positions', () => shards.held());
+  }
+
+  const untilEmpty = (deadlineMs?: number) =>
+    until('the outbox to be empty', async () => (await queuedDeliveries(database.pool)).length === 0, deadlineMs);
+
+  it('starts what has ended although its route is paused: nothing else would remove its row', async () => {
+    const paused = await way('express');
+    await pause(database.pool, 'routes', { organizationId, id: paused.routeId }, { until: null, reason: null });
+    const ended = await queue(paused, { status: 'cancelled', attempts: 1 });
+    await queue(paused);
+    await start();
+    await untilEmpty(20_000);
+    expect(attempted).to.deep.equal([ended]);
+  });
+});
