@@ -247,8 +247,9 @@ export class InFlight {
     return this.#entries.delete(deliveryId);
   }
 
+  /** Not the places of later rows of the same deliveries. */
   deleteAll(rows: OutboxRow[]): void {
-    for (const row of rows) this.delete(row.deliveryId);
+    for (const row of rows) if (this.holds(row)) this.delete(row.deliveryId);
   }
 
   /**

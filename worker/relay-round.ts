@@ -1,4 +1,4 @@
-// One round of the relay, stage by stage: claim -> divert -> limit -> resume -> pace -> start. Each stage takes rows of the outbox and
+// One round of the relay, stage by stage: claim -> divert -> limit -> pace -> resume, start. Each stage takes rows of the outbox and
 // returns those for the next stage.
 //
 // Rows in flight are not claimed again, so a round does not wait for other destinations: checks of slow ones, circuits and, in a
@@ -54,12 +54,34 @@ export async function runRound(deps: RoundDeps): Promise<boolean> {
 /** @returns how many were started, without the resumed ones */
 async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
   if (rows.length === 0) return 0;
-  const policyOf = await deps.policiesOf(rows);
-  const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
-  const fresh = await resume(deps, limited, policyOf);
-  const paced = await pace(deps, fresh, policyOf);
+  const { resumed, paced, policyOf } = await choose(deps, rows);
+  resume(deps, resumed, policyOf);
   await start(deps, paced, policyOf);
   return paced.length;
+}
+
+interface Chosen {
+  /** Those that continue from recorded attempts. */
+  resumed: Awaited<ReturnType<typeof findResumed>>;
+  paced: OutboxRow[];
+  policyOf: PolicyOf;
+}
+
+/**
+ * Which of the claimed rows are to be started now. The others stay in the outbox and hold no place.
+ * @throws when the database does not answer: then none of them holds one, because nobody would work on it
+ */
+async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
+  try {
+    const policyOf = await deps.policiesOf(rows);
+    const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
+    const resumed = await findResumed(deps.pool, limited);
+    const fresh = limited.filter((row) => !resumed.has(row));
+    return { resumed, paced: await pace(deps, fresh, policyOf), policyOf };
+  } catch (error) {
+    deps.inFlight.deleteAll(rows);
+    throw error;
+  }
 }
 
 function mayClaim({ shards, inFlight }: RoundDeps): boolean {
@@ -129,16 +151,9 @@ function limitWorkflows({ starts, inFlight }: RoundDeps, rows: OutboxRow[], poli
 /**
  * Starts the workflows of deliveries that continue from recorded attempts. These wait for their next attempt themselves, so they
  * need neither a rate-limit slot now nor the express lane.
- * @returns the others
  */
-async function resume(
-  { pool, starts, background }: RoundDeps,
-  rows: OutboxRow[],
-  policyOf: PolicyOf,
-): Promise<OutboxRow[]> {
-  const resumed = await findResumed(pool, rows);
+function resume({ starts, background }: RoundDeps, resumed: Chosen['resumed'], policyOf: PolicyOf): void {
   for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
-  return rows.filter((row) => !resumed.has(row));
 }
 
 /** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no place. */

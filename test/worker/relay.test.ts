@@ -144,4 +144,22 @@ describe('a relay', function () {
     await untilEmpty(20_000);
     expect(attempted).to.deep.equal([ended]);
   });
+
+  it('holds no place for what it has claimed and could not start: it claims that again, also while Temporal is away', async () => {
+    const express = await way('express');
+    await start();
+    const blocker = await database.pool.connect();
+    try {
+      await blocker.query('begin');
+      // It reads destinations when it has claimed.
+      await blocker.query('lock table destinations in access exclusive mode');
+      await queue(express);
+      await until('a round to fail', () => messages.includes('the relay waits: its last round failed'));
+    } finally {
+      await blocker.query('rollback');
+      blocker.release();
+    }
+    await untilEmpty(20_000);
+    expect(attempted).to.have.length(1);
+  });
 });
