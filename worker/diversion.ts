@@ -2,12 +2,12 @@
 // instead of workflow histories.
 import { electProbe } from '../db/circuits/circuits.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
-import { divertBlocked, oldestHeld, oldestOpen } from '../db/circuits/held-deliveries.ts';
+import { divertBlocked, nextProbe, oldestOpen } from '../db/circuits/held-deliveries.ts';
 import type { Pool } from '../db/connections/pool.ts';
 
 /**
  * Holds deliveries, or hands them to a failover destination if it is the circuit that blocks them. When a circuit is half-open and
- * nothing is held, the oldest of them that has not ended is made the probe.
+ * nothing that counts in it is held, the oldest of them that has not ended is made the probe.
  * @returns those that stay in the outbox: the probe, what is no longer blocked, and what has ended
  */
 export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
@@ -15,8 +15,7 @@ export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<Outbo
   const halfOpen = blocked.filter(({ blockedBy }) => blockedBy === 'half_open');
   for (const [routeId, waiting] of Map.groupBy(halfOpen, (row) => row.routeId)) {
     if (routeId === null) continue;
-    const held = await oldestHeld(pool, routeId, { limit: 1 });
-    if (held.length > 0) continue;
+    if ((await nextProbe(pool, routeId)) !== undefined) continue;
     const oldest = await oldestOpen(
       pool,
       waiting.map((row) => row.deliveryId),

@@ -142,8 +142,8 @@ function diversionOf({ holder, isPaused: byPause, takenOverBy }: Diverted): Dive
  * when the circuit became half-open or the last probe ended, may have run right before they were held.
  */
 async function electOldest(db: Queryable, routeId: string): Promise<void> {
-  const [oldest] = await oldestHeld(db, routeId, { limit: 1 });
-  if (oldest) await electProbe(db, routeId, oldest.deliveryId);
+  const next = await nextProbe(db, routeId);
+  if (next !== undefined) await electProbe(db, routeId, next);
 }
 
 /** Whether a failover destination is available for deliveries that the circuit of a route blocks. */
@@ -182,6 +182,15 @@ export async function oldestHeld(
     [routeId, after, limit],
   );
   return rows;
+}
+
+/** Of the held deliveries that count in the circuit, the one that waits the longest. The attempt of another would tell it nothing. */
+export async function nextProbe(db: Queryable, routeId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `select delivery_id as id from held_deliveries where route_id = $1 and not outside_circuit order by delivery_id limit 1`,
+    [routeId],
+  );
+  return rows[0]?.id;
 }
 
 /** The oldest of these deliveries that has not ended. */

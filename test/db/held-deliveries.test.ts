@@ -16,6 +16,7 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
+import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -117,6 +118,32 @@ describe('held deliveries', () => {
     expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(open);
     expect(left.map(({ deliveryId }) => deliveryId)).to.deep.equal([ended, open]);
     expect(await findHeld(pool, routeId, later)).to.include({ deliveryId: later });
+  });
+
+  describe('beside one that does not count in the circuit', () => {
+    let routeId: string;
+    beforeEach(async () => {
+      routeId = await openRoute();
+      await pause(pool, 'routes', { organizationId, id: routeId }, { until: null, reason: null });
+      // As what a failover destination has taken over: it waited for the end of the pause only.
+      const deliveryId = await delivery(routeId);
+      await divertBlocked(pool, [{ deliveryId, routeId, destinationId, inCircuit: false, hasWorkflow: false }]);
+      await endCooldown(routeId);
+      await resume(pool, { organizationId, id: routeId }, null);
+    });
+
+    it('become the probe, although it waits longer', async () => {
+      const deliveryId = await hold(routeId);
+      expect((await load(routeId)).circuit).to.include({ state: 'half_open' });
+      expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(deliveryId);
+    });
+
+    it('are not there, so that a new one becomes the probe', async () => {
+      const deliveryId = await delivery(routeId);
+      const left = await divertNew(pool, [claimed(routeId, deliveryId)]);
+      expect(left.map((row) => row.deliveryId)).to.deep.equal([deliveryId]);
+      expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(deliveryId);
+    });
   });
 
   it('are looked after again at once when the probe ends during a look', async () => {
