@@ -268,6 +268,12 @@ export class InFlight {
     }
     return due;
   }
+
+  /** One that was due, and was not checked, is due again soon. */
+  checkSoon(deliveryId: string): void {
+    const entry = this.#entries.get(deliveryId);
+    if (entry) entry.checkAt = this.#now() + FIRST_CHECK_MS;
+  }
 }
 
 function change(counts: Map<string, number>, id: string, by: number): void {

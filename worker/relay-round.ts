@@ -3,6 +3,7 @@
 //
 // Rows in flight are not claimed again, so a round does not wait for other destinations: checks of slow ones, circuits and, in a
 // quiet relay, starts run in the background.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
@@ -17,6 +18,9 @@ import { findResumed } from './resume.ts';
 import type { Shards } from './shards.ts';
 import type { StartPolicy } from './start-policies.ts';
 import type { Starts } from './starts.ts';
+
+// How long a busy relay waits at most for Temporal to answer its starts.
+const GROUP_MS = 100;
 
 interface RoundDeps {
   /** Runs the rare commands. */
@@ -170,7 +174,7 @@ async function start({ starts, background, isBusy }: RoundDeps, rows: OutboxRow[
   background.run(settleAll(waiting.map(starts.wakeWorkflow)));
   const fresh = rows.filter((row) => row.resume !== 'waiting');
   const started = settleAll(fresh.map((row) => starts.start(row, policyOf(row))));
-  // A busy relay waits, so that the next claim gets a group.
-  if (isBusy()) await started;
-  else background.run(started);
+  background.run(started);
+  // A busy relay waits, so that the next claim gets a group. While Temporal does not answer, others would wait with it.
+  if (isBusy()) await Promise.race([started.catch(() => undefined), delay(GROUP_MS, undefined, { ref: false })]);
 }

@@ -1,5 +1,6 @@
 // A relay in this process, on a real outbox: what becomes of rows that it can neither hold nor start. The attempts are the tests' own.
-import { Client, Connection } from '@temporalio/client';
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { DestinationPlaces } from '../../core/destination-places.ts';
@@ -18,6 +19,7 @@ import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-data
 import { queuedDeliveries } from '../support/outbox.ts';
 import { closed } from '../support/scripted-attempts.ts';
 import { stackAddresses } from '../support/stack.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 interface Way {
@@ -73,7 +75,11 @@ describe('a relay', function () {
   /** A delivery in the outbox. */
   async function queue(
     { routeId, destinationId }: Way,
-    { status = 'pending', attempts = 0, resume = null }: { status?: string; attempts?: number; resume?: Resume | null } = {},
+    {
+      status = 'pending',
+      attempts = 0,
+      resume = null,
+    }: { status?: string; attempts?: number; resume?: Resume | null } = {},
   ): Promise<string> {
     const deliveryId = newId('dlv');
     await database.pool.query(
@@ -83,7 +89,7 @@ describe('a relay', function () {
          returning id, organization_id, event_id, source_id, route_id, destination_id, priority
        )
        insert into outbox (delivery_id, organization_id, event_id, source_id, route_id, destination_id, priority, shard, resume)
-       select made.*, $9::int, $10 from made`,
+       select made.*, $9::int, $10::text from made`,
       [
         ...[deliveryId, organizationId, newId('evt'), sourceId, routeId, destinationId, status, attempts],
         ...[shardOf(deliveryId), resume],
@@ -92,16 +98,25 @@ describe('a relay', function () {
     return deliveryId;
   }
 
+  async function connect(address: string): Promise<NativeConnection> {
+    const connection = await NativeConnection.connect({ address });
+    atEnd.push(() => connection.close());
+    return connection;
+  }
+
   /** A relay in the lane `express` whose Temporal refuses whatever it is asked. */
-  async function start(): Promise<void> {
+  async function start(connection?: NativeConnection): Promise<void> {
     const name = newId('req');
-    const log = pino({ level: 'info' }, { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) });
-    const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
+    const log = pino(
+      { level: 'info' },
+      { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) },
+    );
+    const toTemporal = connection ?? (await connect(stackAddresses().temporalAddress));
     const session = holdSession(database.databaseUrl, name, () => shards.hadTrouble(), log);
     const shards = holdShards({ pool: database.pool, name, session, log });
     const relay = startRelay({
       pool: database.pool,
-      client: new Client({ connection, namespace: 'there-is-none' }),
+      client: new Client({ connection: toTemporal, namespace: 'there-is-none' }),
       latencies: createLatencies(),
       places: new DestinationPlaces(50),
       mostInFlight: 200,
@@ -124,7 +139,6 @@ describe('a relay', function () {
       log,
     });
     atEnd.push(
-      () => connection.close(),
       () => session.close(),
       () => shards.release(),
       () => relay.stop(),
@@ -161,5 +175,47 @@ describe('a relay', function () {
     }
     await untilEmpty(20_000);
     expect(attempted).to.have.length(1);
+  });
+
+  describe('without Temporal', () => {
+    const UNREACHED = 'its workflow could not be reached; it is tried again';
+    const FAILED_ROUND = 'the relay waits: its last round failed';
+
+    it('makes first attempts while it waits for the answer to a start, however busy it is', async () => {
+      const [express, workflow] = [await way('express'), await way('workflow')];
+      const gate = Promise.withResolvers<void>();
+      attempt = () => gate.promise;
+      const silent = await startTcpProxy(stackAddresses().temporalAddress);
+      atEnd.push(() => silent.close());
+      const connection = await connect(silent.address);
+      silent.holdRequests();
+      // As many as make a relay busy, and the workflow beside them.
+      for (let n = 0; n < 10; n += 1) await queue(express);
+      await queue(workflow);
+      await start(connection);
+      atEnd.push(async () => silent.breakConnections());
+      await until('the first ones to be under way', () => attempted.length === 10);
+      const next = await queue(express);
+      await until('the next one', () => attempted.includes(next));
+      expect(messages).to.not.include(UNREACHED).and.not.include(FAILED_ROUND);
+      gate.resolve();
+    });
+
+    for (const [what, lane, row] of [
+      ['a delivery of the lane workflow', 'workflow', {}],
+      ['one whose workflow was lost', 'express', { status: 'retrying', attempts: 1, resume: 'lost' }],
+    ] as const)
+      it(`makes first attempts without a rest, although ${what} cannot be started`, async () => {
+        const [express, other] = [await way('express'), await way(lane)];
+        const waiting = await queue(other, row);
+        await start();
+        await until('its start to fail', () => messages.includes(UNREACHED), 15_000);
+        for (let n = 0; n < 3; n += 1) {
+          const next = await queue(express);
+          await until('another one', () => attempted.includes(next));
+        }
+        expect(await queuedDeliveries(database.pool)).to.include(waiting);
+        expect(messages).to.not.include(FAILED_ROUND);
+      });
   });
 });
