@@ -15,6 +15,7 @@ import {
   hasFailover,
   type HeldDelivery,
   heldOutsideCircuit,
+  nextProbe,
   oldestHeld,
   releaseState,
 } from '../db/circuits/held-deliveries.ts';
@@ -173,9 +174,9 @@ async function releaseOutside(deps: CircuitDeps, routeId: string): Promise<void>
 async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Promise<void> {
   let deliveryId = circuit.probe?.deliveryId;
   if (deliveryId === undefined) {
-    const [oldest] = await oldestHeld(deps.pool, routeId, { limit: 1 });
-    if (!oldest) return;
-    const elected = await electProbe(deps.pool, routeId, oldest.deliveryId);
+    const next = await nextProbe(deps.pool, routeId);
+    if (next === undefined) return;
+    const elected = await electProbe(deps.pool, routeId, next);
     deliveryId = elected?.circuit.probe?.deliveryId;
     deps.log.info({ routeId, deliveryId }, 'probe of a half-open circuit');
   }

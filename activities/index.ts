@@ -67,7 +67,7 @@ export function createActivities(deps: ActivityDeps): Activities {
         const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
         // Local activities have no heartbeat, and are first attempts only.
         const outcome = await (isLocal
-          ? actingForOwner(request, make)
+          ? deps.turns.once(request, () => actingForOwner(request, make))
           : withHeartbeat(() => deps.turns.inTurn(request, make)));
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);

@@ -20,9 +20,9 @@ export class BackgroundTasks {
     if (error !== undefined) throw error;
   }
 
-  /** Resolves when no task is running. */
+  /** Resolves when no task is running, those included that others have begun meanwhile. */
   async idle(): Promise<void> {
-    await Promise.all(this.#running);
+    while (this.#running.size > 0) await Promise.all(this.#running);
   }
 }
 

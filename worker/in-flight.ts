@@ -247,8 +247,9 @@ export class InFlight {
     return this.#entries.delete(deliveryId);
   }
 
+  /** Not the places of later rows of the same deliveries. */
   deleteAll(rows: OutboxRow[]): void {
-    for (const row of rows) this.delete(row.deliveryId);
+    for (const row of rows) if (this.holds(row)) this.delete(row.deliveryId);
   }
 
   /**
@@ -266,6 +267,12 @@ export class InFlight {
       due.push({ row: entry.row, forMs, isEarly });
     }
     return due;
+  }
+
+  /** One that was due, and was not checked, is due again soon. */
+  checkSoon(deliveryId: string): void {
+    const entry = this.#entries.get(deliveryId);
+    if (entry) entry.checkAt = this.#now() + FIRST_CHECK_MS;
   }
 }
 

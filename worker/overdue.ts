@@ -3,6 +3,8 @@ import type { Client } from '@temporalio/client';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
 import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import type { InFlight } from './in-flight.ts';
@@ -18,33 +20,51 @@ export interface OverdueDeps {
   log: Log;
 }
 
+type Overdue = ReturnType<InFlight['takeOverdue']>[number];
+
 /**
  * Checks deliveries whose result is overdue. One that left the outbox is done (another worker recorded it). One that Temporal
  * does not know is started again. One whose workflow was terminated in the Temporal UI would wait for ever, so it is ended
  * visibly. One whose workflow has run for longer than an attempt can take has a problem of its own (its credentials cannot be
  * decrypted, for example): its workflow retries without holding a place here, and the reconciliation repairs it if the workflow
  * is lost. One that was signalled its turn is signalled again.
+ * Failure policy: while Temporal is away, what may have a workflow keeps its place, and the relay goes on with others.
  */
 export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
-  const { inFlight, log } = deps;
+  const { inFlight } = deps;
   const overdue = inFlight.takeOverdue().filter(({ row }) => !deps.isRunning(row.deliveryId));
   if (overdue.length === 0) return;
   const rows = overdue.map(({ row }) => row);
   const queued = await stillQueued(deps.hotPool, rows);
-  for (const { row, forMs, isEarly } of overdue) {
-    const resume = queued.get(row.deliveryId);
+  let isAway = false;
+  for (const each of overdue) {
+    const { deliveryId } = each.row;
+    const resume = queued.get(deliveryId);
     // It may have begun here meanwhile, and left the outbox.
-    if (deps.isRunning(row.deliveryId) || (isEarly && resume !== undefined)) continue;
-    const runs = resume !== undefined && (await lookAfter(deps, row, resume));
-    if (runs && forMs <= ATTEMPT_TIMEOUT_MS) continue;
+    if (deps.isRunning(deliveryId) || (each.isEarly && resume !== undefined)) continue;
+    if (resume === undefined) inFlight.delete(deliveryId);
+    // Each would wait as long for an answer.
+    else if (isAway) inFlight.checkSoon(deliveryId);
+    else isAway = !(await check(deps, each, resume));
+  }
+}
+
+/** Checks one that is still in the outbox. @returns false when Temporal or the database did not answer: it keeps its place */
+async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume | null): Promise<boolean> {
+  const { deliveryId } = row;
+  try {
+    const runs = await lookAfter(deps, row, resume);
+    if (runs && forMs <= ATTEMPT_TIMEOUT_MS) return true;
     if (runs && resume !== 'waiting') {
       await removeQueued(deps.pool, row);
-      log.warn(
-        { deliveryId: row.deliveryId, forMs },
-        'its workflow has not recorded a first attempt, and is left to try on',
-      );
+      deps.log.warn({ deliveryId, forMs }, 'its workflow has not recorded a first attempt, and is left to try on');
     }
-    inFlight.delete(row.deliveryId);
+    deps.inFlight.delete(deliveryId);
+    return true;
+  } catch (error) {
+    const facts = { deliveryId, cause: causeOf(error) };
+    throttled(deps.log).warn(facts, 'its workflow could not be reached; it is tried again');
+    return false;
   }
 }
 

@@ -1,8 +1,9 @@
-// One round of the relay, stage by stage: claim -> divert -> limit -> resume -> pace -> start. Each stage takes rows of the outbox and
+// One round of the relay, stage by stage: claim -> divert -> limit -> pace -> resume, start. Each stage takes rows of the outbox and
 // returns those for the next stage.
 //
 // Rows in flight are not claimed again, so a round does not wait for other destinations: checks of slow ones, circuits and, in a
 // quiet relay, starts run in the background.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
@@ -17,6 +18,9 @@ import { findResumed } from './resume.ts';
 import type { Shards } from './shards.ts';
 import type { StartPolicy } from './start-policies.ts';
 import type { Starts } from './starts.ts';
+
+// How long a busy relay waits at most for Temporal to answer its starts.
+const GROUP_MS = 100;
 
 interface RoundDeps {
   /** Runs the rare commands. */
@@ -44,7 +48,7 @@ type PolicyOf = (row: OutboxRow) => StartPolicy;
 export async function runRound(deps: RoundDeps): Promise<boolean> {
   const claimed = await claim(deps);
   const admitted = divert(deps, claimed);
-  const started = admitted.length === 0 ? 0 : await startAdmitted(deps, admitted);
+  const started = await startAdmitted(deps, admitted);
   const diverted = claimed.length - admitted.length;
   deps.background.throwError();
   // An empty claim for some destinations says nothing about the others.
@@ -53,12 +57,35 @@ export async function runRound(deps: RoundDeps): Promise<boolean> {
 
 /** @returns how many were started, without the resumed ones */
 async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
-  const policyOf = await deps.policiesOf(rows);
-  const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
-  const fresh = await resume(deps, limited, policyOf);
-  const paced = await pace(deps, fresh, policyOf);
+  if (rows.length === 0) return 0;
+  const { resumed, paced, policyOf } = await choose(deps, rows);
+  resume(deps, resumed, policyOf);
   await start(deps, paced, policyOf);
   return paced.length;
+}
+
+interface Chosen {
+  /** Those that continue from recorded attempts. */
+  resumed: Awaited<ReturnType<typeof findResumed>>;
+  paced: OutboxRow[];
+  policyOf: PolicyOf;
+}
+
+/**
+ * Which of the claimed rows are to be started now. The others stay in the outbox and hold no place.
+ * @throws when the database does not answer: then none of them holds one, because nobody would work on it
+ */
+async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
+  try {
+    const policyOf = await deps.policiesOf(rows);
+    const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
+    const resumed = await findResumed(deps.pool, limited);
+    const fresh = limited.filter((row) => !resumed.has(row));
+    return { resumed, paced: await pace(deps, fresh, policyOf), policyOf };
+  } catch (error) {
+    deps.inFlight.deleteAll(rows);
+    throw error;
+  }
 }
 
 function mayClaim({ shards, inFlight }: RoundDeps): boolean {
@@ -73,14 +100,30 @@ async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
 }
 
 /** Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination. @returns the others */
-function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
+function divert(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
+  const { starts, background } = deps;
   const blocked = claimed.filter((row) => row.blockedBy !== null);
   const fresh = blocked.filter((row) => row.resume !== 'waiting');
-  background.run(divertNew(pool, fresh).finally(() => inFlight.deleteAll(fresh)));
+  background.run(divertFresh(deps, fresh));
   // Their own workflows find out where they go instead.
   const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
   background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));
   return claimed.filter((row) => row.blockedBy === null);
+}
+
+/**
+ * What stays in the outbox is started: as the probe of its circuit, or because it is no longer blocked. Or it has ended, which its
+ * start finds out; left alone, it would be claimed again and again for as long as its route is blocked.
+ */
+async function divertFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
+  let left: OutboxRow[] = [];
+  try {
+    left = await divertNew(deps.pool, fresh);
+  } finally {
+    const isLeft = new Set(left);
+    deps.inFlight.deleteAll(fresh.filter((row) => !isLeft.has(row)));
+  }
+  await startAdmitted(deps, left);
 }
 
 /**
@@ -112,16 +155,9 @@ function limitWorkflows({ starts, inFlight }: RoundDeps, rows: OutboxRow[], poli
 /**
  * Starts the workflows of deliveries that continue from recorded attempts. These wait for their next attempt themselves, so they
  * need neither a rate-limit slot now nor the express lane.
- * @returns the others
  */
-async function resume(
-  { pool, starts, background }: RoundDeps,
-  rows: OutboxRow[],
-  policyOf: PolicyOf,
-): Promise<OutboxRow[]> {
-  const resumed = await findResumed(pool, rows);
+function resume({ starts, background }: RoundDeps, resumed: Chosen['resumed'], policyOf: PolicyOf): void {
   for (const [row, point] of resumed) background.run(starts.resume(row, policyOf(row), point));
-  return rows.filter((row) => !resumed.has(row));
 }
 
 /** @returns deliveries without a rate limit, or with a slot soon. The others stay in the outbox and hold no place. */
@@ -138,7 +174,7 @@ async function start({ starts, background, isBusy }: RoundDeps, rows: OutboxRow[
   background.run(settleAll(waiting.map(starts.wakeWorkflow)));
   const fresh = rows.filter((row) => row.resume !== 'waiting');
   const started = settleAll(fresh.map((row) => starts.start(row, policyOf(row))));
-  // A busy relay waits, so that the next claim gets a group.
-  if (isBusy()) await started;
-  else background.run(started);
+  background.run(started);
+  // A busy relay waits, so that the next claim gets a group. While Temporal does not answer, others would wait with it.
+  if (isBusy()) await Promise.race([started.catch(() => undefined), delay(GROUP_MS, undefined, { ref: false })]);
 }

@@ -56,7 +56,7 @@ export interface Starts {
   needsWorkflow(policy: StartPolicy): boolean;
   /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
-  /** Starts the workflow of a delivery that continues from its recorded attempts. */
+  /** Starts the workflow of a delivery that continues from its recorded attempts. Never rejects. */
   resume(row: OutboxRow, policy: StartPolicy, point: ResumePoint | undefined): Promise<void>;
   /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
   wakeWorkflow(row: OutboxRow): Promise<void>;
@@ -114,9 +114,8 @@ export function createStarts(deps: StartsDeps): Starts {
       failedStarts.delete(deliveryId);
     } catch (error) {
       failedStarts.set(deliveryId, true);
-      // The relay goes on with the other lane.
-      if (choice.adapts) return await restAfter(error, row);
-      // Does not wake the relay: it is about to rest because of this error.
+      if (choice.adapts || !deps.lanes.isWorkflow(null)) return await restAfter(error, row);
+      // There is no other lane that the relay could go on with. Does not wake the relay: it is about to rest because of this error.
       if (deps.inFlight.holds(row)) deps.inFlight.delete(deliveryId);
       throw error;
     } finally {
@@ -128,11 +127,11 @@ export function createStarts(deps: StartsDeps): Starts {
     try {
       if (!(await inTurn(row)) || !(await signalTurn(deps, row))) freePlace(row.deliveryId);
     } catch (error) {
-      // First attempts of the express lane go on without Temporal.
       await restAfter(error, row);
     }
   }
 
+  /** Only this one waits: first attempts of the lane `express` go on without Temporal. */
   async function restAfter(error: unknown, row: OutboxRow): Promise<void> {
     const facts = { deliveryId: row.deliveryId, cause: causeOf(error) };
     throttled(deps.log).warn(facts, 'its workflow could not be reached; it is tried again');
@@ -160,12 +159,12 @@ export function createStarts(deps: StartsDeps): Starts {
       else await startWatched(row, policy, choice);
     },
     async resume(row, policy, point) {
+      const start = async (resumed: ResumedDelivery) => (await startWorkflow(row, policy, { resumed })) !== 'before';
       try {
-        if (point !== undefined && !(await inTurn(row))) return;
-        const start = async (resumed: ResumedDelivery) => (await startWorkflow(row, policy, { resumed })) !== 'before';
-        await resumeDelivery(deps, row, point, start);
-      } finally {
+        if (point === undefined || (await inTurn(row))) await resumeDelivery(deps, row, point, start);
         freePlace(row.deliveryId);
+      } catch (error) {
+        await restAfter(error, row);
       }
     },
     wakeWorkflow,

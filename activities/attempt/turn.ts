@@ -3,6 +3,9 @@
 // organization has a place in flight (worker/in-flight.ts) and its turn at Temporal (core/workflow-turns.ts). First attempts come from
 // there, so they have their turn already.
 //
+// Temporal may ask for an attempt again while it is under way here: it takes an activity for lost whose heartbeats do not reach it. The
+// second request waits for the first.
+//
 // What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its place for it although
 // nothing is under way, or signal it again at once.
 import { type Leave, Places } from '../../core/places.ts';
@@ -20,8 +23,10 @@ const SIGNALLED_UP_TO = 3 / 4;
 const COME_BACK_MS = 8000;
 
 export interface Turns {
-  /** Makes an attempt. @returns `deferred` when it was not made: the delivery waits for its turn */
+  /** Makes an attempt, as `once`. @returns `deferred` when it was not made: the delivery waits for its turn */
   inTurn(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
+  /** Makes an attempt that needs no turn. @returns the outcome of the same attempt if this process is making it already */
+  once(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome>;
   /** Whether this process makes an attempt of this delivery at the moment. */
   isRunning(deliveryId: string): boolean;
 }
@@ -37,7 +42,25 @@ interface TurnsDeps {
 
 export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): Turns {
   const places = new Places(slots, alone);
-  const running = new Set<string>();
+  /** By delivery. */
+  const running = new Map<string, { number: number; outcome: Promise<AttemptOutcome> }>();
+
+  function underWay({ deliveryId, attempt }: AttemptRequest): Promise<AttemptOutcome> | undefined {
+    const known = running.get(deliveryId);
+    return known?.number === attempt ? known.outcome : undefined;
+  }
+
+  function once(request: AttemptRequest, attempt: () => Promise<AttemptOutcome>): Promise<AttemptOutcome> {
+    const same = underWay(request);
+    if (same !== undefined) return same;
+    const { deliveryId } = request;
+    const outcome = attempt().finally(() => {
+      if (running.get(deliveryId) === own) running.delete(deliveryId);
+    });
+    const own = { number: request.attempt, outcome };
+    running.set(deliveryId, own);
+    return outcome;
+  }
 
   function take(organizationId: string, { attempt, waitsForTurn, queued }: AttemptRequest): Leave | null {
     if (attempt === 1 || !waitsForTurn) return places.enter(organizationId);
@@ -51,8 +74,8 @@ export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): T
   return {
     async inTurn(request, attempt) {
       const { organizationId, deliveryId } = request;
-      // Of an earlier release.
-      if (organizationId === undefined) return attempt();
+      // Of an earlier release, or it has its turn already.
+      if (organizationId === undefined || underWay(request) !== undefined) return once(request, attempt);
       let leave = take(organizationId, request);
       if (leave === null) {
         if (request.queued) {
@@ -63,14 +86,13 @@ export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): T
         // It has ended: finding that out takes no time.
         leave = places.enter(organizationId);
       }
-      running.add(deliveryId);
       try {
-        return await actingFor(organizationId, attempt);
+        return await once(request, () => actingFor(organizationId, attempt));
       } finally {
-        running.delete(deliveryId);
         leave();
       }
     },
+    once,
     isRunning: (deliveryId) => running.has(deliveryId),
   };
 }

@@ -5,7 +5,7 @@ import { isId, newId, shardOf } from '../../core/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
-import { jsonParameter } from '../parameters.ts';
+import { bounds, jsonParameter } from '../parameters.ts';
 import { countEndings } from '../delivery/figures.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
@@ -142,8 +142,8 @@ function diversionOf({ holder, isPaused: byPause, takenOverBy }: Diverted): Dive
  * when the circuit became half-open or the last probe ended, may have run right before they were held.
  */
 async function electOldest(db: Queryable, routeId: string): Promise<void> {
-  const [oldest] = await oldestHeld(db, routeId, { limit: 1 });
-  if (oldest) await electProbe(db, routeId, oldest.deliveryId);
+  const next = await nextProbe(db, routeId);
+  if (next !== undefined) await electProbe(db, routeId, next);
 }
 
 /** Whether a failover destination is available for deliveries that the circuit of a route blocks. */
@@ -182,6 +182,25 @@ export async function oldestHeld(
     [routeId, after, limit],
   );
   return rows;
+}
+
+/** Of the held deliveries that count in the circuit, the one that waits the longest. The attempt of another would tell it nothing. */
+export async function nextProbe(db: Queryable, routeId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(
+    `select delivery_id as id from held_deliveries where route_id = $1 and not outside_circuit order by delivery_id limit 1`,
+    [routeId],
+  );
+  return rows[0]?.id;
+}
+
+/** The oldest of these deliveries that has not ended. */
+export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
+  const { ids, low, high } = bounds(deliveryIds);
+  const { rows } = await db.query<{ id: string }>(
+    `select id from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN} order by id limit 1`,
+    [ids, low, high],
+  );
+  return rows[0]?.id;
 }
 
 /** Deliveries for which the state of the circuit does not count, in order of receipt. */

@@ -16,8 +16,11 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
+import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { divertNew } from '../../worker/diversion.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -75,6 +78,12 @@ describe('held deliveries', () => {
     return deliveryId;
   }
 
+  /** A delivery as a relay claims it. */
+  const claimed = (routeId: string, deliveryId: string): OutboxRow => ({
+    ...{ deliveryId, routeId, destinationId, organizationId, sourceId, eventId: newId('evt') },
+    ...{ priority: 0, failoverOf: null, blockedBy: 'half_open', resume: null },
+  });
+
   const wakeUps = async () => (await claimDueCircuits(pool, 100)).map(({ routeId }) => routeId);
 
   it('become the probe themselves when the circuit turned half-open before they were held', async () => {
@@ -93,6 +102,48 @@ describe('held deliveries', () => {
     await electProbe(pool, routeId, probe);
     await hold(routeId);
     expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(probe);
+  });
+
+  it('are not those that have ended: these are left to be started, and none of them is a probe', async () => {
+    const routeId = await openRoute();
+    await endCooldown(routeId);
+    const [ended = '', open = '', later = ''] = (
+      await Promise.all([delivery(routeId), delivery(routeId), delivery(routeId)])
+    ).toSorted();
+    await pool.query(`update deliveries set status = 'failed' where id = $1`, [ended]);
+    const left = await divertNew(
+      pool,
+      [ended, open, later].map((deliveryId) => claimed(routeId, deliveryId)),
+    );
+    expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(open);
+    expect(left.map(({ deliveryId }) => deliveryId)).to.deep.equal([ended, open]);
+    expect(await findHeld(pool, routeId, later)).to.include({ deliveryId: later });
+  });
+
+  describe('beside one that does not count in the circuit', () => {
+    let routeId: string;
+    beforeEach(async () => {
+      routeId = await openRoute();
+      await pause(pool, 'routes', { organizationId, id: routeId }, { until: null, reason: null });
+      // As what a failover destination has taken over: it waited for the end of the pause only.
+      const deliveryId = await delivery(routeId);
+      await divertBlocked(pool, [{ deliveryId, routeId, destinationId, inCircuit: false, hasWorkflow: false }]);
+      await endCooldown(routeId);
+      await resume(pool, { organizationId, id: routeId }, null);
+    });
+
+    it('become the probe, although it waits longer', async () => {
+      const deliveryId = await hold(routeId);
+      expect((await load(routeId)).circuit).to.include({ state: 'half_open' });
+      expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(deliveryId);
+    });
+
+    it('are not there, so that a new one becomes the probe', async () => {
+      const deliveryId = await delivery(routeId);
+      const left = await divertNew(pool, [claimed(routeId, deliveryId)]);
+      expect(left.map((row) => row.deliveryId)).to.deep.equal([deliveryId]);
+      expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(deliveryId);
+    });
   });
 
   it('are looked after again at once when the probe ends during a look', async () => {

@@ -111,11 +111,15 @@ describe('the lane adaptive @turns', () => {
   it('delivers while Temporal does not answer, and nothing twice when it does again', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url);
+    const { source: ofWorkflow } = await records.pipe(receiver.endpoint(200).url, { route: { lane: 'workflow' } });
     temporal.holdRequests();
+    const waiting = await send(ofWorkflow);
     const eventIds = await sendMany(source);
     await until('all but the waiting workflows to arrive', () => endpoint.requests.length >= BURST - MAY_WAIT);
     await until('it to be seen', async () => (await lanesInUse()).express === 1);
+    expect((await records.deliveries(waiting)).map(({ status }) => status)).to.deep.equal(['pending']);
     temporal.breakConnections();
+    expect(await records.deliveryWith('delivered', waiting)).to.include({ lane: 'workflow' });
     const deliveries = await all('delivered', eventIds);
     expect(inLane('express', deliveries)).to.have.length.of.at.least(BURST - MAY_WAIT);
     expect(arrivals(endpoint.requests)).to.have.members(eventIds);

@@ -1,5 +1,6 @@
 // A pause: an operator stops the deliveries of a route or a destination; they wait, and go out when it is over.
 import { expect } from 'chai';
+import { shardOf } from '../../core/ids.ts';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { circuitStatus } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
@@ -240,6 +241,24 @@ describe('a paused route @turns @lanes', () => {
       (await records.deliveries(eventId)).every(({ status }) => status === 'delivered'),
     );
     expect(endpoint.requests).to.have.length(4);
+  });
+
+  it('leaves nothing in the outbox that has ended', async () => {
+    const endpoint = receiver.endpoint(410);
+    const { source, route } = await records.pipe(endpoint.url);
+    const [failed] = await untilStatus('failed', [await send(source)]);
+    await until('its row to be removed', async () => (await records.queued()) === 0);
+    await pause(testInstance, routePath(route));
+    // As a relay leaves it that was killed before Temporal had its workflow.
+    await testInstance.pool.query(
+      `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+       select id, destination_id, organization_id, event_id, source_id, route_id, priority, $2 from deliveries where id = $1`,
+      [failed?.id, shardOf(failed?.id ?? '')],
+    );
+    await until('its row to be removed again', async () => (await records.queued()) === 0);
+    expect(await records.delivery(failed?.id ?? '')).to.include({ status: 'failed', attemptCount: 1 });
+    expect(endpoint.requests).to.have.length(1);
+    await resume(testInstance, routePath(route));
   });
 
   it('lets what it holds be cancelled, and refuses a retry with a hint', async () => {

@@ -36,8 +36,8 @@ describe('turns of retries', () => {
     const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns: free() });
     const request = await retry();
     const ends = Promise.withResolvers<AttemptOutcome>();
-    const full = Array.from({ length: 4 }, () =>
-      turns.inTurn({ ...request, deliveryId: 'other', attempt: 1 }, () => ends.promise),
+    const full = Array.from({ length: 4 }, (_, n) =>
+      turns.inTurn({ ...request, deliveryId: `other ${n}`, attempt: 1 }, () => ends.promise),
     );
     const made = () => Promise.reject(new Error('there is no place'));
     expect(await turns.inTurn(request, made)).to.include({ status: 'deferred', queued: true });
@@ -51,6 +51,35 @@ describe('turns of retries', () => {
     ends.resolve(delivered);
     await Promise.all(full);
     expect(await turns.inTurn(request, async () => delivered)).to.equal(delivered);
+  });
+
+  it('are made once when Temporal asks for one again that is under way, and again when it has ended', async () => {
+    const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns: free() });
+    const request = await retry();
+    const ends = Promise.withResolvers<AttemptOutcome>();
+    const made: number[] = [];
+    const make = (asked: AttemptRequest) =>
+      turns.inTurn(asked, () => {
+        made.push(asked.attempt);
+        return ends.promise;
+      });
+    const first = make(request);
+    // There is no place for another one.
+    const others = Array.from({ length: 4 }, (_, n) =>
+      turns.inTurn({ ...request, deliveryId: `other ${n}`, attempt: 1 }, () => ends.promise),
+    );
+    const again = make(request);
+    const another = make({ ...request, attempt: 1 });
+    const third = make({ ...request, attempt: 1 });
+    const delivered: AttemptOutcome = { status: 'delivered', statusCode: 200, error: null };
+    ends.resolve(delivered);
+    expect(await Promise.all([first, again, another, third])).to.deep.equal(Array.from({ length: 4 }, () => delivered));
+    await Promise.all(others);
+    expect(made).to.deep.equal([2, 1]);
+    expect(turns.isRunning(request.deliveryId)).to.equal(false);
+    expect(await inOutbox()).to.deep.equal([]);
+    await make(request);
+    expect(made).to.deep.equal([2, 1, 2]);
   });
 
   it('wait in the outbox when their organization may not ask Temporal for more, and are made when they were signalled', async () => {

@@ -27,6 +27,21 @@ describe('tasks in the background', () => {
     expect(() => background.throwError()).to.throw('late');
   });
 
+  it('are awaited at the end when another one began them', async () => {
+    const background = new BackgroundTasks();
+    const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()] as const;
+    background.run(gates[0].promise.then(() => background.run(gates[1].promise)));
+    let isIdle = false;
+    const idle = background.idle().then(() => {
+      isIdle = true;
+    });
+    gates[0].resolve();
+    await new Promise(setImmediate);
+    expect(isIdle).to.equal(false);
+    gates[1].resolve();
+    await idle;
+  });
+
   it('run one at a time where that is asked for, and again afterwards, also after an error', async () => {
     const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let runs = 0;

@@ -90,6 +90,19 @@ describe('what the relay has in flight', () => {
     expect(fill(inFlight, 'dst_1')).to.equal(1);
   });
 
+  it('keeps the place of a delivery that was claimed again when an earlier row of it is given up', () => {
+    const inFlight = new InFlight(limits(200, 50));
+    const earlier = row('dst_1');
+    const again = { ...earlier };
+    inFlight.add(earlier);
+    inFlight.delete(earlier.deliveryId);
+    inFlight.add(again);
+    inFlight.deleteAll([earlier]);
+    expect(inFlight.holds(again)).to.equal(true);
+    inFlight.deleteAll([again]);
+    expect(inFlight.size).to.equal(0);
+  });
+
   it('gives a destination that has answered another delivery, and keeps the answered one until it is recorded', () => {
     const inFlight = new InFlight(limits(200, 50));
     const first = row('dst_1');

@@ -1,12 +1,30 @@
 // First attempts that workflows make as local activities, with a pool that organizations share.
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { expect } from 'chai';
+import { createTurns } from '../../activities/attempt/turn.ts';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
+import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { newId } from '../../core/ids.ts';
-import { createPool } from '../../db/connections/pool.ts';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+
+const turnsOf = (pool: Pool) =>
+  createTurns({
+    pool,
+    slots: 4,
+    alone: () => false,
+    workflowTurns: new WorkflowTurns({ perSecond: 1, alone: () => true }),
+  });
+
+/** An attempt as Temporal asks for it. */
+function firstAttempt(deps: ActivityDeps, request: AttemptRequest): Promise<AttemptOutcome> {
+  const info = { isLocal: true, startToCloseTimeoutMs: 60_000 };
+  const context = { info, cancellationSignal: new AbortController().signal } as Context;
+  return asyncLocalStorage.run(context, () => createActivities(deps).attemptDelivery(request));
+}
 
 describe('first attempts as local activities', () => {
   it('hold connections as those of their organization, not as the service’s own', async () => {
@@ -24,21 +42,48 @@ describe('first attempts as local activities', () => {
     const deps = {
       contexts: { submit },
       results: { underWay: () => undefined },
+      turns: turnsOf(pool),
       onBegun: () => {},
       onRecorded: () => {},
       log: { error: () => {} },
     } as unknown as ActivityDeps;
-    const info = { isLocal: true, startToCloseTimeoutMs: 60_000 };
-    const context = { info, cancellationSignal: new AbortController().signal } as Context;
     const request = { organizationId, deliveryId: newId('dlv'), eventId: newId('evt'), attempt: 1, retryDelay: null };
     const share = await actingFor(organizationId, () => pool.connect());
     try {
-      const attempt = asyncLocalStorage.run(context, () => createActivities(deps).attemptDelivery(request));
+      const attempt = firstAttempt(deps, request);
       await until('the attempt to begin', () => asked);
       await pool.query('select 2');
       expect(answered, 'before its organization gives a connection back').to.equal(false);
       share.release();
       expect(await attempt).to.include({ status: 'closed' });
+    } finally {
+      await pool.end();
+    }
+  });
+
+  it('are made once although a workflow task that is made again asks for one meanwhile', async () => {
+    const pool = createPool(stackAddresses().databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
+    const gate = Promise.withResolvers<undefined>();
+    let asked = 0;
+    const submit = () => {
+      asked += 1;
+      return gate.promise;
+    };
+    const deps = {
+      contexts: { submit },
+      results: { underWay: () => undefined },
+      turns: turnsOf(pool),
+      onBegun: () => {},
+      onRecorded: () => {},
+    } as unknown as ActivityDeps;
+    const ids = { organizationId: newId('org'), deliveryId: newId('dlv'), eventId: newId('evt') };
+    const request = { ...ids, attempt: 1, retryDelay: null };
+    try {
+      const attempts = [firstAttempt(deps, request), firstAttempt(deps, request)];
+      await until('the attempt to begin', () => asked > 0);
+      gate.resolve(undefined);
+      expect((await Promise.all(attempts)).map(({ status }) => status)).to.deep.equal(['closed', 'closed']);
+      expect(asked).to.equal(1);
     } finally {
       await pool.end();
     }

@@ -1,5 +1,5 @@
 // Deliveries that a relay has started and not heard of since, on a real outbox and a real Temporal.
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { newId } from '../../core/ids.ts';
@@ -119,6 +119,22 @@ describe('deliveries that a relay has not heard of', () => {
     now += 60_000;
     await look();
     expect([inFlight.size, await queued()]).to.deep.equal([0, [{ id: handle.workflowId, resume: 'ended' }]]);
+  });
+
+  it('keep their place while Temporal is away, and are asked about when it is back; those that are done give theirs back', async () => {
+    const [first, done, last] = [await queue(newId('dlv')), await queue(newId('dlv')), await queue(newId('dlv'))];
+    for (const row of [first, done, last]) inFlight.add(row);
+    await database.pool.query('delete from outbox where delivery_id = $1', [done.deliveryId]);
+    now += 60_000;
+    const away = new Client({ connection: worker.client.connection, namespace: 'there-is-none' });
+    await lookAfterOverdue({ ...deps(), client: away, hotPool: database.pool, inFlight, isRunning: () => false });
+    expect(inFlight.deliveryIds()).to.deep.equal([first.deliveryId, last.deliveryId]);
+    now += 5000;
+    await look();
+    expect(inFlight.deliveryIds(), 'one that was not asked about is first').to.deep.equal([first.deliveryId]);
+    now += 30_000;
+    await look();
+    expect(inFlight.deliveryIds()).to.deep.equal([]);
   });
 
   it('do not keep others waiting when Temporal refuses to tell one of its turn', async () => {

@@ -1,0 +1,221 @@
+// A relay in this process, on a real outbox: what becomes of rows that it can neither hold nor start. The attempts are the tests' own.
+import { Client } from '@temporalio/client';
+import { NativeConnection } from '@temporalio/worker';
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { DestinationPlaces } from '../../core/destination-places.ts';
+import { newId, shardOf } from '../../core/ids.ts';
+import type { Lane } from '../../core/lane.ts';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { pause } from '../../db/circuits/pauses.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import type { Resume } from '../../db/hot-path/claim.ts';
+import { holdSession } from '../../db/hot-path/relay-session.ts';
+import { createLaneChoice } from '../../worker/lane-choice.ts';
+import { createLatencies } from '../../worker/latencies.ts';
+import { startRelay } from '../../worker/relay.ts';
+import { holdShards } from '../../worker/shards.ts';
+import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { queuedDeliveries } from '../support/outbox.ts';
+import { closed } from '../support/scripted-attempts.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { until } from '../support/until.ts';
+
+interface Way {
+  routeId: string;
+  destinationId: string;
+}
+
+describe('a relay', function () {
+  this.timeout(120_000);
+  let database: OwnDatabase;
+  let hotPool: Pool;
+  let organizationId: string;
+  let sourceId: string;
+  before(async () => {
+    database = await ownDatabase('relay');
+    ({ organizationId, sourceId } = await insertSource(database.pool));
+    hotPool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {}, hotPath: true });
+  });
+  after(async () => {
+    await hotPool?.end();
+    await database?.close();
+  });
+
+  let atEnd: (() => Promise<unknown>)[];
+  /** Deliveries whose first attempts were made, in their order. */
+  let attempted: string[];
+  let attempt: (deliveryId: string) => Promise<unknown>;
+  /** What it has logged. */
+  let messages: string[];
+  beforeEach(() => {
+    [atEnd, attempted, messages] = [[], [], []];
+    attempt = async () => {};
+  });
+  afterEach(async () => {
+    for (const end of atEnd.toReversed()) await end();
+    await database.pool.query('delete from outbox');
+  });
+
+  async function way(lane: Lane): Promise<Way> {
+    const [routeId, destinationId] = [newId('rte'), newId('dst')];
+    await database.pool.query(
+      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+       values ($1, $2, 'D', $1, 'http', 'https://d.example', 'POST', 'none', 1000, '{"maxRetries": 0}')`,
+      [destinationId, organizationId],
+    );
+    await database.pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids, lane) values ($1, $2, 'R', $3, array[$4], $5)`,
+      [routeId, organizationId, sourceId, destinationId, lane],
+    );
+    return { routeId, destinationId };
+  }
+
+  /** A delivery in the outbox. */
+  async function queue(
+    { routeId, destinationId }: Way,
+    {
+      status = 'pending',
+      attempts = 0,
+      resume = null,
+    }: { status?: string; attempts?: number; resume?: Resume | null } = {},
+  ): Promise<string> {
+    const deliveryId = newId('dlv');
+    await database.pool.query(
+      `with made as (
+         insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, attempt_count)
+         values ($1, $2, $3, $4, $5, $6, 0, $7, true, $8)
+         returning id, organization_id, event_id, source_id, route_id, destination_id, priority
+       )
+       insert into outbox (delivery_id, organization_id, event_id, source_id, route_id, destination_id, priority, shard, resume)
+       select made.*, $9::int, $10::text from made`,
+      [
+        ...[deliveryId, organizationId, newId('evt'), sourceId, routeId, destinationId, status, attempts],
+        ...[shardOf(deliveryId), resume],
+      ],
+    );
+    return deliveryId;
+  }
+
+  async function connect(address: string): Promise<NativeConnection> {
+    const connection = await NativeConnection.connect({ address });
+    atEnd.push(() => connection.close());
+    return connection;
+  }
+
+  /** A relay in the lane `express` whose Temporal refuses whatever it is asked. */
+  async function start(connection?: NativeConnection): Promise<void> {
+    const name = newId('req');
+    const log = pino(
+      { level: 'info' },
+      { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) },
+    );
+    const toTemporal = connection ?? (await connect(stackAddresses().temporalAddress));
+    const session = holdSession(database.databaseUrl, name, () => shards.hadTrouble(), log);
+    const shards = holdShards({ pool: database.pool, name, session, log });
+    const relay = startRelay({
+      pool: database.pool,
+      client: new Client({ connection: toTemporal, namespace: 'there-is-none' }),
+      latencies: createLatencies(),
+      places: new DestinationPlaces(50),
+      mostInFlight: 200,
+      mostWorkflows: 20,
+      alone: () => true,
+      makesAttempt: () => false,
+      replayWindowMs: 0,
+      parking: { admit: () => true, stop: async () => {} },
+      lanes: createLaneChoice({ lane: 'express', report: () => {}, log }),
+      turns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
+      suspended: () => [],
+      async attempt({ deliveryId }) {
+        attempted.push(deliveryId);
+        await attempt(deliveryId);
+        return closed;
+      },
+      drainMs: 1000,
+      hotPool,
+      shards,
+      log,
+    });
+    atEnd.push(
+      () => session.close(),
+      () => shards.release(),
+      () => relay.stop(),
+    );
+    await until('it to hold positions', () => shards.held());
+  }
+
+  const untilEmpty = (deadlineMs?: number) =>
+    until('the outbox to be empty', async () => (await queuedDeliveries(database.pool)).length === 0, deadlineMs);
+
+  it('starts what has ended although its route is paused: nothing else would remove its row', async () => {
+    const paused = await way('express');
+    await pause(database.pool, 'routes', { organizationId, id: paused.routeId }, { until: null, reason: null });
+    const ended = await queue(paused, { status: 'cancelled', attempts: 1 });
+    await queue(paused);
+    await start();
+    await untilEmpty(20_000);
+    expect(attempted).to.deep.equal([ended]);
+  });
+
+  it('holds no place for what it has claimed and could not start: it claims that again, also while Temporal is away', async () => {
+    const express = await way('express');
+    await start();
+    const blocker = await database.pool.connect();
+    try {
+      await blocker.query('begin');
+      // It reads destinations when it has claimed.
+      await blocker.query('lock table destinations in access exclusive mode');
+      await queue(express);
+      await until('a round to fail', () => messages.includes('the relay waits: its last round failed'));
+    } finally {
+      await blocker.query('rollback');
+      blocker.release();
+    }
+    await untilEmpty(20_000);
+    expect(attempted).to.have.length(1);
+  });
+
+  describe('without Temporal', () => {
+    const UNREACHED = 'its workflow could not be reached; it is tried again';
+    const FAILED_ROUND = 'the relay waits: its last round failed';
+
+    it('makes first attempts while it waits for the answer to a start, however busy it is', async () => {
+      const [express, workflow] = [await way('express'), await way('workflow')];
+      const gate = Promise.withResolvers<void>();
+      attempt = () => gate.promise;
+      const silent = await startTcpProxy(stackAddresses().temporalAddress);
+      atEnd.push(() => silent.close());
+      const connection = await connect(silent.address);
+      silent.holdRequests();
+      // As many as make a relay busy, and the workflow beside them.
+      for (let n = 0; n < 10; n += 1) await queue(express);
+      await queue(workflow);
+      await start(connection);
+      atEnd.push(async () => silent.breakConnections());
+      await until('the first ones to be under way', () => attempted.length === 10);
+      const next = await queue(express);
+      await until('the next one', () => attempted.includes(next));
+      expect(messages).to.not.include(UNREACHED).and.not.include(FAILED_ROUND);
+      gate.resolve();
+    });
+
+    for (const [what, lane, row] of [
+      ['a delivery of the lane workflow', 'workflow', {}],
+      ['one whose workflow was lost', 'express', { status: 'retrying', attempts: 1, resume: 'lost' }],
+    ] as const)
+      it(`makes first attempts without a rest, although ${what} cannot be started`, async () => {
+        const [express, other] = [await way('express'), await way(lane)];
+        const waiting = await queue(other, row);
+        await start();
+        await until('its start to fail', () => messages.includes(UNREACHED), 15_000);
+        for (let n = 0; n < 3; n += 1) {
+          const next = await queue(express);
+          await until('another one', () => attempted.includes(next));
+        }
+        expect(await queuedDeliveries(database.pool)).to.include(waiting);
+        expect(messages).to.not.include(FAILED_ROUND);
+      });
+  });
+});
