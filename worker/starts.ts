@@ -97,6 +97,7 @@ export function createStarts(deps: StartsDeps): Starts {
   /** The overdue check would take one that waits here for late. @returns false when the relay ends */
   async function inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
     starting.add(deliveryId);
+    deps.inFlight.awaitsTurn(deliveryId);
     try {
       const turn = await turns.wait(organizationId, LONGEST_WAIT_MS);
       if (turn === 'none') turns.spend(organizationId);

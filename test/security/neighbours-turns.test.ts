@@ -2,11 +2,13 @@
 // another one has something to deliver.
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
+import { freePorts } from '../../local/ports.ts';
 import { PER_PROCESSOR } from '../../core/workflow-turns.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, type Neighbour } from '../support/neighbours.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
+import { scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 
 const FAILING = 80;
@@ -56,4 +58,33 @@ describe('an organization whose deliveries fail', function () {
     const seconds = (performance.now() - firstAt) / 1000;
     expect(seconds).to.be.at.least((FAILING - AT_ONCE - 1) / perSecond);
   });
+
+  it('leaves the relay room for others, although two of them wait for their turns', async () => {
+    const total = 99;
+    const [port = 0] = await freePorts(1);
+    await testInstance.onlyWorkers();
+    const floods = await Promise.all([greedy, await addNeighbour(testInstance)].map(flood));
+    await testInstance.startWorker({ HOOKYARD_MAX_IN_FLIGHT: String(total), HOOKYARD_METRICS_PORT: String(port) });
+
+    const metric = async (name: string) => (await scrape(port)).value(name) ?? Number.NaN;
+    await until('them to wait', async () => (await metric('hookyard_workflow_turns_awaited')) >= total / 2);
+    // Each has a third. More were answered before the first began to wait; these are over when some have had their turn.
+    await until('a quarter to be free', async () => (await metric('hookyard_relay_in_flight')) <= (total * 3) / 4);
+    const queued = await Promise.all(floods.map(({ records }) => records.queued()));
+    expect(Math.min(...queued), 'more than each may have in flight').to.be.at.least(total / 2);
+  });
+
+  /** One that has more failing deliveries than the relay has places. */
+  async function flood(neighbour: Neighbour): Promise<Neighbour> {
+    const source = await neighbour.records.source();
+    for (let number = 0; number < 3; number += 1) {
+      const { id } = await neighbour.records.destination(receiver.endpoint(500).url, {
+        name: `Down ${number}`,
+        retryPolicy: onceMore(3),
+      });
+      await neighbour.records.route(source.id, [id], { circuitFailureThreshold: 10_000 });
+    }
+    await Promise.all(Array.from({ length: 40 }, () => neighbour.records.accepted(source, '{}')));
+    return neighbour;
+  }
 });

@@ -195,6 +195,45 @@ describe('what the relay has in flight', () => {
       expect(inFlight.isAwaited(recorded)).to.equal(true);
     });
 
+    describe('whose deliveries fail and wait for their turn at Temporal', () => {
+      /** Destinations answer at once, so nothing but the wait limits how many are in flight. */
+      function flood(inFlight: InFlight, organizationId: string): void {
+        for (let at = 0; at < 50; at += 1) {
+          fill(inFlight, `dst_${organizationId}_${at}`, organizationId);
+          for (const id of inFlight.deliveryIds()) {
+            inFlight.answered(id);
+            inFlight.awaitsTurn(id);
+          }
+        }
+      }
+
+      it('leaves the next one a share, however many there are', () => {
+        const inFlight = several();
+        flood(inFlight, 'org_1');
+        expect(inFlight.size, 'half').to.equal(100);
+        flood(inFlight, 'org_2');
+        expect(inFlight.size).to.equal(150);
+        expect(inFlight.leftFor('org_3')).to.equal(25);
+        flood(inFlight, 'org_3');
+        expect(hasRoom(inFlight, 'dst_other', 'org_4')).to.equal(true);
+        for (const id of inFlight.deliveryIds()) inFlight.delete(id);
+        expect([inFlight.leftFor('org_1'), inFlight.leftFor()]).to.deep.equal([100, 100]);
+      });
+
+      it('counts each once, whether its destination answers before or during the wait', () => {
+        const inFlight = several();
+        const [before, during] = [row('dst_1', 'org_1'), row('dst_1', 'org_1')];
+        for (const each of [before, during]) inFlight.add(each);
+        inFlight.answered(before.deliveryId);
+        for (const each of [before, during, before]) inFlight.awaitsTurn(each.deliveryId);
+        inFlight.answered(during.deliveryId);
+        expect(inFlight.leftFor('org_1')).to.equal(98);
+        expect(inFlight.hasPlace(during.deliveryId), 'at its destination').to.equal(false);
+        inFlight.delete(during.deliveryId);
+        expect(inFlight.leftFor('org_1')).to.equal(99);
+      });
+    });
+
     it('has room for a new one until the last place', () => {
       const given = fc.record({
         total: fc.integer({ min: 1, max: 40 }),
