@@ -27,8 +27,6 @@ import { signalTurn } from './turns.ts';
 const ERROR_REST_MS = 1000;
 // Maximum number of remembered failed starts; the least recently used are dropped.
 const MOST_REMEMBERED = 10_000;
-/** How long a delivery waits for its organization's turn. Then it is started or signalled without one, which counts all the same. */
-const LONGEST_WAIT_MS = 30_000;
 
 export interface StartsDeps {
   inFlight: InFlight;
@@ -99,9 +97,7 @@ export function createStarts(deps: StartsDeps): Starts {
     starting.add(deliveryId);
     deps.inFlight.awaitsTurn(deliveryId);
     try {
-      const turn = await turns.wait(organizationId, LONGEST_WAIT_MS);
-      if (turn === 'none') turns.spend(organizationId);
-      return turn !== 'ended';
+      return await turns.inTurn(organizationId);
     } finally {
       starting.delete(deliveryId);
     }

@@ -150,6 +150,7 @@ export async function runWorker(
     issues,
     parking,
     turns,
+    workflowTurns,
     releases: new Places(CIRCUIT_RELEASES, alone),
     awaitRecordMs: AWAIT_RECORD_MS,
     pendingOpenings: new PendingOpenings(),
