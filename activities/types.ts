@@ -18,6 +18,8 @@ export interface AttemptRequest {
   waitsForTurn?: boolean;
   /** Whether it was queued for its turn at the last request. */
   queued?: boolean;
+  /** Whether its circuit, or the end of a pause, has just released it by a signal, which was sent in its organization's turn. */
+  released?: boolean;
   /** Whether the caller knows the outcome `unrecorded`; workflows of earlier versions do not. */
   recordsLater?: boolean;
 }
