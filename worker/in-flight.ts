@@ -50,7 +50,7 @@ const MOST_OF_ALL = 3 / 4;
 
 interface Limits {
   total: number;
-  /** Of these, how many may be started as workflows; by default all. */
+  /** Of these, how many may be workflows where the relay could make the attempt itself; by default all. */
   workflows?: number;
   places: DestinationPlaces;
 }
@@ -81,8 +81,8 @@ export class InFlight {
   readonly #alone: () => boolean;
   readonly #isSlow: (destinationId: string) => boolean;
   #workflows = 0;
-  /** Destinations with deliveries that wait for a workflow to end. */
-  readonly #awaitWorkflows = new Set<string>();
+  /** By organization. */
+  readonly #workflowsOf = new Map<string, number>();
   /** Unanswered attempts of slow destinations, as counted then. */
   #slow = { taken: 0, countedAt: Number.NEGATIVE_INFINITY };
 
@@ -157,7 +157,6 @@ export class InFlight {
   isAwaited(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (entry === undefined) return false;
-    if (entry.asWorkflow && this.#awaitWorkflows.size > 0) return true;
     return this.leftFor(entry.row.organizationId) === 0 || this.#awaitsRecords(entry.row.destinationId);
   }
 
@@ -166,10 +165,7 @@ export class InFlight {
     return (this.#unrecorded.get(destinationId) ?? 0) >= most;
   }
 
-  /**
-   * Destinations at their limit of unanswered or unrecorded attempts, retries included, and those with deliveries that wait for a
-   * workflow to end.
-   */
+  /** Destinations at their limit of unanswered or unrecorded attempts, retries included. */
   fullDestinations(): string[] {
     // Whether it is full, by destination.
     const seen = new Map<string, boolean>();
@@ -177,7 +173,6 @@ export class InFlight {
       if (!seen.has(row.destinationId)) seen.set(row.destinationId, !this.hasRoom(row));
     }
     for (const id of this.#limits.places.full()) seen.set(id, true);
-    for (const id of this.#awaitWorkflows) seen.set(id, true);
     return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
   }
 
@@ -215,20 +210,20 @@ export class InFlight {
     change(this.#unrecordedOf, row.organizationId, 1);
   }
 
-  /** A delivery in flight is to be started as a workflow. @returns false when too many are */
-  startsAsWorkflow(deliveryId: string): boolean {
-    const entry = this.#entries.get(deliveryId);
-    if (!entry || entry.asWorkflow) return true;
-    if (this.#workflows >= (this.#limits.workflows ?? this.#limits.total)) return false;
-    entry.asWorkflow = true;
-    this.#workflows += 1;
-    return true;
+  /** Whether one more of this organization may be a workflow where the relay could make the attempt itself. */
+  hasRoomForWorkflow(organizationId: string): boolean {
+    const limit = this.#limits.workflows ?? this.#limits.total;
+    const shared = { limit, taken: this.#workflows, alone: this.#alone() };
+    return leftFor(shared, this.#workflowsOf.get(organizationId) ?? 0) > 0;
   }
 
-  /** Gives a place up for which there is no workflow; its destination is skipped until there may be one. */
-  awaitWorkflow({ deliveryId, destinationId }: OutboxRow): void {
-    this.delete(deliveryId);
-    this.#awaitWorkflows.add(destinationId);
+  /** A delivery in flight becomes such a workflow; it counts as one until it is deleted. */
+  startsAsWorkflow(deliveryId: string): void {
+    const entry = this.#entries.get(deliveryId);
+    if (!entry || entry.asWorkflow) return;
+    entry.asWorkflow = true;
+    this.#workflows += 1;
+    change(this.#workflowsOf, entry.row.organizationId, 1);
   }
 
   /** Its destination has answered, or never will. @returns whether the destination had no place left before */
@@ -261,7 +256,7 @@ export class InFlight {
     this.answered(deliveryId);
     if (entry.asWorkflow) {
       this.#workflows -= 1;
-      this.#awaitWorkflows.clear();
+      change(this.#workflowsOf, entry.row.organizationId, -1);
     }
     if (entry.awaitsTurn) change(this.#perOrganization, entry.row.organizationId, -1);
     change(this.#unrecorded, entry.row.destinationId, -1);

@@ -54,8 +54,7 @@ export async function runRound(deps: RoundDeps): Promise<boolean> {
 /** @returns how many were started, without the resumed ones */
 async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
   const policyOf = await deps.policiesOf(rows);
-  const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
-  const fresh = await resume(deps, limited, policyOf);
+  const fresh = await resume(deps, limit(deps, rows, policyOf), policyOf);
   const paced = await pace(deps, fresh, policyOf);
   await start(deps, paced, policyOf);
   return paced.length;
@@ -97,16 +96,6 @@ function limit({ places, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: Pol
     inFlight.delete(row.deliveryId);
   }
   return tooMany.size === 0 ? rows : rows.filter((row) => !tooMany.has(row));
-}
-
-/** @returns deliveries that the relay may start itself, or as one of the workflows in flight. The others stay in the outbox */
-function limitWorkflows({ starts, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
-  return rows.filter((row) => {
-    if (row.resume === 'waiting' || !starts.needsWorkflow(policyOf(row))) return true;
-    if (inFlight.startsAsWorkflow(row.deliveryId)) return true;
-    inFlight.awaitWorkflow(row);
-    return false;
-  });
 }
 
 /**

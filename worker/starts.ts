@@ -50,8 +50,6 @@ export interface StartsDeps {
 }
 
 export interface Starts {
-  /** Whether a delivery can only be started as a workflow, of which not too many may be in flight. */
-  needsWorkflow(policy: StartPolicy): boolean;
   /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
   /** Starts the workflow of a delivery that continues from its recorded attempts. */
@@ -140,13 +138,13 @@ export function createStarts(deps: StartsDeps): Starts {
   function choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
     const choice = deps.lanes.choose(policy.lane);
     if (failedStarts.has(deliveryId)) return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
-    const hasRoom = () => turns.take(organizationId) && deps.inFlight.startsAsWorkflow(deliveryId);
-    const isWorkflow = choice.lane === 'workflow' && (!choice.adapts || hasRoom());
-    return isWorkflow ? choice : { ...choice, lane: 'express' };
+    if (choice.lane === 'express' || !choice.adapts) return choice;
+    if (!deps.inFlight.hasRoomForWorkflow(organizationId) || !turns.take(organizationId)) return { ...choice, lane: 'express' };
+    deps.inFlight.startsAsWorkflow(deliveryId);
+    return choice;
   }
 
   return {
-    needsWorkflow: (policy) => deps.lanes.isWorkflow(policy.lane),
     async start(row, policy) {
       turns.seen(row.organizationId);
       const choice = choose(row, policy);

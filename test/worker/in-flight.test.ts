@@ -49,25 +49,26 @@ describe('what the relay has in flight', () => {
     expect(hasRoom(inFlight, 'dst_2')).to.equal(true);
   });
 
-  it('starts no more as workflows than may be, and skips the destinations of others until one has ended', () => {
-    const inFlight = new InFlight({ ...limits(200, 50), workflows: 2 });
-    const rows = [row('dst_1'), row('dst_1'), row('dst_2'), row('dst_3')];
-    const [first, , third] = rows as [OutboxRow, OutboxRow, OutboxRow];
-    for (const each of rows) inFlight.add(each);
-    expect(rows.map(({ deliveryId }) => inFlight.startsAsWorkflow(deliveryId))).to.deep.equal([
-      true,
-      true,
-      false,
-      false,
-    ]);
-    inFlight.awaitWorkflow(third);
-    expect(inFlight.holds(third)).to.equal(false);
-    expect(inFlight.fullDestinations()).to.deep.equal(['dst_2']);
-    expect(inFlight.isAwaited(first.deliveryId)).to.equal(true);
-    inFlight.delete(first.deliveryId);
-    expect(inFlight.fullDestinations()).to.deep.equal([]);
-    inFlight.add(third);
-    expect(inFlight.startsAsWorkflow(third.deliveryId)).to.equal(true);
+  /** Starts as many as workflows as there is room for. @returns their ids */
+  function startWorkflows(inFlight: InFlight, organizationId: string): string[] {
+    const ids: string[] = [];
+    while (inFlight.hasRoomForWorkflow(organizationId)) {
+      const next = row(`dst_${ids.length}`, organizationId);
+      inFlight.add(next);
+      inFlight.startsAsWorkflow(next.deliveryId);
+      inFlight.startsAsWorkflow(next.deliveryId);
+      ids.push(next.deliveryId);
+    }
+    return ids;
+  }
+
+  it('has no more workflows than may be, and room for another when one has ended', () => {
+    const inFlight = new InFlight({ ...limits(200, 50), workflows: 20 });
+    const [first = '', ...others] = startWorkflows(inFlight, 'org_1');
+    expect(others).to.have.length(19);
+    expect(hasRoom(inFlight, 'dst_0'), 'for what the relay attempts itself').to.equal(true);
+    inFlight.delete(first);
+    expect(startWorkflows(inFlight, 'org_1')).to.have.length(1);
   });
 
   it('leaves room for others, however many destinations do not answer', () => {
@@ -175,6 +176,16 @@ describe('what the relay has in flight', () => {
       expect(inFlight.leftFor('org_greedy')).to.equal(0);
       expect(fill(inFlight, 'dst_other', 'org_other'), 'a destination of the other').to.be.at.least(15);
       expect(hasRoom(inFlight, 'dst_third', 'org_third')).to.equal(true);
+    });
+
+    it('leaves one workflows, however many destinations of another hang', () => {
+      const inFlight = new InFlight({ ...limits(200, 50), workflows: 20 }, { alone: () => false });
+      const [first = ''] = startWorkflows(inFlight, 'org_greedy');
+      expect(inFlight.size, 'half').to.equal(10);
+      expect(startWorkflows(inFlight, 'org_other')).to.have.length(5);
+      inFlight.delete(first);
+      expect(inFlight.hasRoomForWorkflow('org_greedy')).to.equal(false);
+      expect(inFlight.hasRoomForWorkflow('org_third')).to.equal(true);
     });
 
     it('leaves the other destinations of an organization room', () => {
