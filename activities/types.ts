@@ -4,7 +4,7 @@ import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {
-  /** Absent in the express lane, and in requests of earlier releases. */
+  /** Absent in requests of earlier releases. */
   organizationId?: string;
   deliveryId: string;
   eventId: string;
