@@ -9,9 +9,9 @@ import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import type { ResumePoint } from '../db/reconciliation/reconciliation.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
-import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import type { FirstAttempt } from '../workflows/messages.ts';
+import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import type { WorkflowTurns } from '../core/workflow-turns.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import { createExpress } from './express.ts';
@@ -53,7 +53,7 @@ export interface Starts {
   /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
   /** Starts the workflow of a delivery that continues from its recorded attempts. */
-  resume(row: OutboxRow, policy: StartPolicy, point: ResumePoint | undefined): Promise<void>;
+  resume(row: OutboxRow, policy: StartPolicy, point: ResumedDelivery | undefined): Promise<void>;
   /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
   wakeWorkflow(row: OutboxRow): Promise<void>;
   /** Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its workflow. */
