@@ -34,9 +34,9 @@ export type AttemptOutcome =
   | { status: 'held'; pausedBy?: 'route' | 'destination' }
   /**
    * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
-   * soon as the signal `release` says that its turn has come. `for`: something else is waited for, room for the transforms, the
-   * attempts or the large payloads (`places`) of its organization, a place at the destination, or the end of the organization's
-   * suspension.
+   * soon as the signal `release` says that its turn has come. `for`: something else is waited for: room for the transforms, or for the
+   * attempts or the large payloads (`places`), of its organization; a place at the destination; the end of the organization's
+   * suspension (`resumption`); or whether the failures that are being recorded open the circuit.
    */
   | {
       status: 'deferred';
