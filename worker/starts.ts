@@ -41,7 +41,7 @@ export interface StartsDeps {
   parking: Parking;
   lanes: LaneChoice;
   /** Of organizations, for starts and signals of workflows. */
-  turns: WorkflowTurns;
+  workflowTurns: WorkflowTurns;
   /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** How long running attempts of the express lane get at the end, ms. */
@@ -63,7 +63,7 @@ export interface Starts {
 }
 
 export function createStarts(deps: StartsDeps): Starts {
-  const { freePlace, turns } = deps;
+  const { freePlace, workflowTurns } = deps;
   const express = createExpress({
     ...deps,
     inTurn,
@@ -95,7 +95,7 @@ export function createStarts(deps: StartsDeps): Starts {
     starting.add(deliveryId);
     deps.inFlight.awaitsTurn(deliveryId);
     try {
-      return await turns.inTurn(organizationId);
+      return await workflowTurns.inTurn(organizationId);
     } finally {
       starting.delete(deliveryId);
     }
@@ -139,14 +139,15 @@ export function createStarts(deps: StartsDeps): Starts {
     const choice = deps.lanes.choose(policy.lane);
     if (failedStarts.has(deliveryId)) return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
     if (choice.lane === 'express' || !choice.adapts) return choice;
-    if (!deps.inFlight.hasRoomForWorkflow(organizationId) || !turns.take(organizationId)) return { ...choice, lane: 'express' };
+    const mayStart = deps.inFlight.hasRoomForWorkflow(organizationId) && workflowTurns.take(organizationId);
+    if (!mayStart) return { ...choice, lane: 'express' };
     deps.inFlight.startsAsWorkflow(deliveryId);
     return choice;
   }
 
   return {
     async start(row, policy) {
-      turns.seen(row.organizationId);
+      workflowTurns.seen(row.organizationId);
       const choice = choose(row, policy);
       // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
       if (choice.lane === 'express') express.run(row, policy);
