@@ -70,6 +70,8 @@ export class WorkflowTurns {
 
   /** Takes a turn, if the organization has one now and nothing of it waits. */
   take(organizationId: string): boolean {
+    // Retries are something to deliver, too.
+    this.seen(organizationId);
     return !this.#waiting.has(organizationId) && this.#pass(organizationId);
   }
 
