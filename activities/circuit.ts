@@ -1,7 +1,6 @@
 // What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries. A pause of the route
 // stops all of it until its end. A paused destination has such a workflow too, which only waits and releases.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import { changesAt } from '../core/circuit.ts';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
@@ -10,10 +9,8 @@ import { changeCircuits, electProbe, loadCircuits, resetCircuit, type StoredCirc
 import {
   countHeld,
   divertBlocked,
-  endHold,
   findHeld,
   hasFailover,
-  type HeldDelivery,
   heldOutsideCircuit,
   nextProbe,
   oldestHeld,
@@ -22,15 +19,13 @@ import {
 import { outlastPause } from '../db/circuits/pauses.ts';
 import { endRelease, forgetCircuit, setWakeTime } from '../db/circuits/wake-ups.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
-import type { Pool } from '../db/connections/pool.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { inTurn } from './in-turn.ts';
+import { CONCURRENT_SIGNALS, release, releaseInTurn, type ReleaseDeps } from './release-held.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
 
-export interface CircuitDeps {
-  pool: Pool;
-  client: Client;
+export interface CircuitDeps extends ReleaseDeps {
   settings: Pick<Settings, 'HOOKYARD_CIRCUIT_RELEASE_PER_SECOND'>;
   /** Of circuits that release. */
   releases: Places;
@@ -39,15 +34,14 @@ export interface CircuitDeps {
 
 // How long one call releases; then the workflow shows its progress and notices changes.
 const RELEASE_MS = 5000;
-// The shortest step of a release; with a higher rate, a step releases several.
+// The shortest step of a release; with a higher rate, a step releases several, and so many at most.
 const STEP_MS = 20;
+const MOST_OF_A_STEP = 500;
 // While the organization is suspended, or the route or destination is paused; resuming it wakes the workflow.
 const SUSPENDED_MS = 600_000;
 // A lost workflow is started again this long after it should have acted.
 const GRACE_MS = 10_000;
 const COUNT_UP_TO = 100_000;
-const DIVERT_STEP = 500;
-const CONCURRENT_SIGNALS = 10;
 
 /**
  * Brings a circuit as far as it can go now. May be called at any time and any number of times.
@@ -93,15 +87,16 @@ async function advance(deps: CircuitDeps, request: CircuitRequest, organizationI
   if (!current || current.circuit.state === 'closed') {
     // The only statement before it is the one above: many circuits of an organization may wait for a place.
     return inTurn(deps.releases, organizationId, async () => {
-      return (await resumption()) ?? releaseHeld(deps, request, current);
+      return (await resumption()) ?? releaseHeld(deps, routeId, organizationId, current);
     });
   }
   const suspended = await resumption();
   if (suspended) return suspended;
-  await releaseOutside(deps, routeId);
+  const isMore = await releaseOutside(deps, current);
   if (current.circuit.state === 'half_open') await probe(deps, current);
   await failOverHeld(deps, current);
-  return advise(deps, routeId);
+  const advice = await advise(deps, routeId);
+  return isMore ? { ...advice, waitMs: 0 } : advice;
 }
 
 /** While its route or destination is paused, nothing changes and nothing is released (PAUSE-13). @returns null: it is not */
@@ -161,17 +156,27 @@ async function advise(deps: CircuitDeps, routeId: string): Promise<CircuitAdvice
   return { ...advice, waitMs: dueAt === null ? null : Math.max(0, dueAt - readAt) };
 }
 
-/** What a pause has held, and the state of the circuit does not concern: it does not wait for that. */
-async function releaseOutside(deps: CircuitDeps, routeId: string): Promise<void> {
-  for (;;) {
-    const held = await heldOutsideCircuit(deps.pool, routeId, DIVERT_STEP);
-    await release(deps, routeId, held);
-    if (held.length < DIVERT_STEP) return;
-  }
+/**
+ * What a pause has held, and the state of the circuit does not concern: it does not wait for that, only for the turns of its
+ * organization. @returns whether there is more of it
+ */
+async function releaseOutside(deps: CircuitDeps, { organizationId, routeId }: StoredCircuit): Promise<boolean> {
+  const [first] = await heldOutsideCircuit(deps.pool, routeId, 1);
+  if (!first) return false;
+  return inTurn(deps.releases, organizationId, async () => {
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < RELEASE_MS) {
+      const held = await heldOutsideCircuit(deps.pool, routeId, MOST_OF_A_STEP);
+      const released = await releaseInTurn(deps, organizationId, routeId, held);
+      if (held.length < MOST_OF_A_STEP && released === held.length) return false;
+      await delay(STEP_MS);
+    }
+    return true;
+  });
 }
 
 /** Sends the next probe: the delivery that has waited longest. If none waits, the next new delivery becomes the probe. */
-async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Promise<void> {
+async function probe(deps: CircuitDeps, { organizationId, routeId, circuit }: StoredCircuit): Promise<void> {
   let deliveryId = circuit.probe?.deliveryId;
   if (deliveryId === undefined) {
     const next = await nextProbe(deps.pool, routeId);
@@ -182,25 +187,30 @@ async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Pr
   }
   // Also when it was elected before: this process or another may have died between the election and the release.
   const held = deliveryId === undefined ? undefined : await findHeld(deps.pool, routeId, deliveryId);
-  if (held) await release(deps, routeId, [held]);
+  if (!held) return;
+  // No wait for a turn: this activity holds a slot that others need, and there is one probe at a time.
+  if (held.hasWorkflow) deps.workflowTurns.spend(organizationId);
+  await release(deps, routeId, [held]);
 }
 
 /** The route may have been given failover destinations while it held deliveries. */
 async function failOverHeld(deps: CircuitDeps, { organizationId, routeId }: StoredCircuit): Promise<void> {
   if (!(await hasFailover(deps.pool, organizationId, routeId))) return;
   for (let after = ''; ; ) {
-    const held = await oldestHeld(deps.pool, routeId, { after, limit: DIVERT_STEP });
+    const held = await oldestHeld(deps.pool, routeId, { after, limit: MOST_OF_A_STEP });
     const last = held.at(-1);
     if (!last) return;
     const diversions = await divertBlocked(
       deps.pool,
       held.map((each) => ({ ...each, routeId })),
     );
-    const taken = held.filter(({ deliveryId }) => diversions.get(deliveryId)?.status === 'failed_over');
+    const taken = held.filter((each) => each.hasWorkflow && diversions.get(each.deliveryId)?.status === 'failed_over');
+    // No wait for turns: these have ended, and the signal to one that is not told before this worker ends would be lost.
     await sendAll(
-      taken.flatMap((each) =>
-        each.hasWorkflow ? [() => signalWorkflow(deps.client, each.deliveryId, 'release')] : [],
-      ),
+      taken.map(({ deliveryId: id }) => () => {
+        deps.workflowTurns.spend(organizationId);
+        return signalWorkflow(deps.client, id, 'release');
+      }),
       CONCURRENT_SIGNALS,
     );
     after = last.deliveryId;
@@ -208,13 +218,14 @@ async function failOverHeld(deps: CircuitDeps, { organizationId, routeId }: Stor
 }
 
 /**
- * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started if that is slower, for a
- * few seconds or until the circuit opens again, or a pause begins.
+ * Releases held deliveries in order of receipt, at the set rate or as quickly as they are started, or have their turn at Temporal, if
+ * that is slower, for a few seconds or until the circuit opens again, or a pause begins.
  * @returns `held` 0: all of them are released
  */
 async function releaseHeld(
   deps: CircuitDeps,
-  { routeId }: CircuitRequest,
+  routeId: string,
+  organizationId: string,
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
   // At most one second's worth of released deliveries is in flight, so that they stay in order even if workers are busy.
@@ -225,12 +236,13 @@ async function releaseHeld(
     const elapsedMs = performance.now() - startedAt;
     const { stopped, perSecond, onTheWay } = await releaseState(deps.pool, routeId, usual);
     if (stopped || elapsedMs > RELEASE_MS) break;
-    const due = Math.min(Math.floor((elapsedMs / 1000) * perSecond) + 1 - released, perSecond - onTheWay);
+    const atRate = Math.floor((elapsedMs / 1000) * perSecond) + 1 - released;
+    const due = Math.min(atRate, perSecond - onTheWay, MOST_OF_A_STEP);
     if (due > 0) {
       const held = await oldestHeld(deps.pool, routeId, { limit: due });
-      await release(deps, routeId, held);
-      released += held.length;
-      if (held.length < due) return ended(deps, routeId, current);
+      const count = await releaseInTurn(deps, organizationId, routeId, held);
+      released += count;
+      if (held.length < due && count === held.length) return ended(deps, routeId, current);
     }
     await delay(STEP_MS);
   }
@@ -247,17 +259,4 @@ async function ended(
   if (current) await endRelease(pool, routeId, current.version);
   else await forgetCircuit(pool, routeId);
   return { state: 'closed', held: 0, waitMs: 0 };
-}
-
-// The workflow is signalled first and the row is removed afterwards: a crash in between repeats the signal, which is harmless. A
-// delivery whose workflow is gone goes through the outbox; the relay notices and ends it visibly.
-async function release(deps: CircuitDeps, routeId: string, held: HeldDelivery[]): Promise<void> {
-  if (held.length === 0) return;
-  const released = await Promise.all(
-    held.map(async (each) => ({
-      ...each,
-      queue: !each.hasWorkflow || !(await signalWorkflow(deps.client, each.deliveryId, 'release')),
-    })),
-  );
-  await endHold(deps.pool, routeId, released);
 }

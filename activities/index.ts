@@ -79,8 +79,8 @@ export function createActivities(deps: ActivityDeps): Activities {
       }
     },
     async recordAttempt(request) {
-      const { deliveryId, eventId, made } = request;
-      const attempt = { deliveryId, eventId, attempt: made.attempt, retryDelay: null };
+      const { organizationId, deliveryId, eventId, made } = request;
+      const attempt = { organizationId, deliveryId, eventId, attempt: made.attempt, retryDelay: null };
       const outcome = await actingForOwner(request, () => orEnd(deps, attempt, () => recordAttempt(deps, request)));
       deps.onRecorded(deliveryId);
       return parkedOrNot(outcome, request.organizationId);

@@ -4,7 +4,7 @@ import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {
-  /** Absent in the express lane, and in requests of earlier releases. */
+  /** Absent in requests of earlier releases. */
   organizationId?: string;
   deliveryId: string;
   eventId: string;
@@ -18,6 +18,8 @@ export interface AttemptRequest {
   waitsForTurn?: boolean;
   /** Whether it was queued for its turn at the last request. */
   queued?: boolean;
+  /** Whether its circuit, or the end of a pause, has just released it by a signal, which was sent in its organization's turn. */
+  released?: boolean;
   /** Whether the caller knows the outcome `unrecorded`; workflows of earlier versions do not. */
   recordsLater?: boolean;
 }
@@ -32,9 +34,9 @@ export type AttemptOutcome =
   | { status: 'held'; pausedBy?: 'route' | 'destination' }
   /**
    * Not made: the destination's rate limit has no slot now. Make it in `waitMs`, in the reserved slot (if any); `queued`: or as
-   * soon as the signal `release` says that its turn has come. `for`: something else is waited for, room for the transforms, the
-   * attempts or the large payloads (`places`) of its organization, a place at the destination, or the end of the organization's
-   * suspension.
+   * soon as the signal `release` says that its turn has come. `for`: something else is waited for: room for the transforms, or for the
+   * attempts or the large payloads (`places`), of its organization; a place at the destination; the end of the organization's
+   * suspension (`resumption`); or whether the failures that are being recorded open the circuit.
    */
   | {
       status: 'deferred';

@@ -2665,7 +2665,7 @@ export interface Operations {
   resumeRoute(input: {
     id: string;
     body?: {
-      /** How many of the deliveries that wait go out per second. Left out: as the server is set (50). */
+      /** How many of the deliveries that wait go out per second at most. Left out: as the server is set (50). */
       releasePerSecond?: number;
     };
   }, options?: CallOptions): Promise<Pause>;
@@ -2683,7 +2683,7 @@ export interface Operations {
   resumeDestination(input: {
     id: string;
     body?: {
-      /** How many of the deliveries that wait go out per second. Left out: as the server is set (50). */
+      /** How many of the deliveries that wait go out per second at most. Left out: as the server is set (50). */
       releasePerSecond?: number;
     };
   }, options?: CallOptions): Promise<Pause>;

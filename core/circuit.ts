@@ -24,14 +24,13 @@ export interface CircuitRule {
   probeSuccessThreshold: number;
 }
 
+// A probe that ends without an attempt is cleared by the statement that ends it (db/delivery/delivery-commands.ts).
 export type CircuitEvent =
   /** An attempt ended, and is counted `at` this time. */
   | { type: 'succeeded'; deliveryId: string; at: number }
   | { type: 'failed'; deliveryId: string; at: number }
   /** This delivery becomes the next probe. */
   | { type: 'probe'; deliveryId: string; until: number }
-  /** A delivery ended without an attempt. */
-  | { type: 'gone'; deliveryId: string }
   /** Time has passed, or the rule was changed. */
   | { type: 'elapsed'; at: number }
   | { type: 'reset' };
@@ -60,8 +59,6 @@ export function nextCircuit(circuit: Circuit, rule: CircuitRule, event: CircuitE
     case 'probe':
       if (circuit.state !== 'half_open' || circuit.probe) return circuit;
       return { ...circuit, probe: { deliveryId: event.deliveryId, until: event.until } };
-    case 'gone':
-      return isProbe(circuit, event.deliveryId) ? { ...circuit, probe: null } : circuit;
     case 'elapsed':
       return elapsed(circuit, rule, event.at);
     case 'reset':

@@ -165,6 +165,8 @@ export class DestinationPlaces {
   /** What this process wants of the destinations that are used in turns, and whether it is to be asked for at once. */
   turnRequests(): { requests: TurnRequest[]; isUrgent: boolean } {
     const now = this.#now();
+    // What is not named below is given up in the database.
+    for (const entry of this.#entries.values()) if (!this.#isShort(entry)) entry.turn.end();
     const wanted = [...this.#entries].filter(([, entry]) => this.#isShort(entry) && entry.turn.isWanted);
     return {
       isUrgent: wanted.some(([, { turn, taken }]) => turn.isUrgent(taken)),
@@ -175,11 +177,17 @@ export class DestinationPlaces {
     };
   }
 
-  /** @param askedAt when they were asked for, ms of the clock */
-  turnsTold(answers: TurnAnswer[], askedAt: number): void {
-    for (const { destinationId, ...answer } of answers) {
+  /**
+   * @param requests what was asked for. A destination without an answer was deleted, or has no maximum any more
+   * @param askedAt when, ms of the clock
+   */
+  turnsTold(requests: TurnRequest[], answers: TurnAnswer[], askedAt: number): void {
+    const answerOf = new Map(answers.map(({ destinationId, ...answer }) => [destinationId, answer]));
+    for (const { destinationId } of requests) {
       const entry = this.#entries.get(destinationId);
-      entry?.turn.told(answer, askedAt, entry.taken, this.#now());
+      const answer = answerOf.get(destinationId);
+      if (answer) entry?.turn.told(answer, askedAt, entry.taken, this.#now());
+      else entry?.turn.end();
     }
   }
 

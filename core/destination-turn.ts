@@ -60,6 +60,13 @@ export class DestinationTurn {
     else this.#wants = true;
   }
 
+  /** Nothing is wanted and nothing held: the destination is gone, or is used without turns now. */
+  end(): void {
+    this.#wants = false;
+    this.#places = [];
+    this.#isEnding = false;
+  }
+
   /**
    * What to ask for now.
    * @param taken attempts under way here

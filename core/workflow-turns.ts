@@ -17,6 +17,8 @@ const AT_ONCE = 20;
 // An organization that had something to deliver so recently may have more at any moment.
 const ACTIVE_MS = 10_000;
 const LOOK_EVERY_MS = 25;
+/** How long something waits for its turn. Then it is done without one, which counts all the same. */
+const LONGEST_WAIT_MS = 30_000;
 // Organizations whose pace is remembered; one that is forgotten may have some at once again.
 const MOST_REMEMBERED = 10_000;
 
@@ -68,12 +70,21 @@ export class WorkflowTurns {
 
   /** Takes a turn, if the organization has one now and nothing of it waits. */
   take(organizationId: string): boolean {
+    // Retries are something to deliver, too.
+    this.seen(organizationId);
     return !this.#waiting.has(organizationId) && this.#pass(organizationId);
   }
 
   /** Counts what was done without a turn. */
   spend(organizationId: string): void {
     if (this.#isPaced(organizationId)) this.#count(organizationId);
+  }
+
+  /** Waits for a turn, or until that has taken too long. @returns false when the worker ends */
+  async inTurn(organizationId: string): Promise<boolean> {
+    const turn = await this.wait(organizationId, LONGEST_WAIT_MS);
+    if (turn === 'none') this.spend(organizationId);
+    return turn !== 'ended';
   }
 
   /** Waits for a turn, at most so long. */

@@ -72,7 +72,7 @@ export function exchangeConcurrency(
     const mayTake = visibleAt !== null && now - visibleAt >= SEEN_AFTER_MS;
     // It may have been done although it fails.
     hasTurns = true;
-    places.turnsTold(await takeTurns(pool, owner, requests, mayTake), now);
+    places.turnsTold(requests, await takeTurns(pool, owner, requests, mayTake), now);
     turnsAt = now;
     hasTurns = requests.length > 0;
   }

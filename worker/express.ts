@@ -141,9 +141,10 @@ export function createExpress(deps: ExpressDeps): Express {
   };
 }
 
-function firstAttempt({ deliveryId, eventId }: OutboxRow, { retryPolicy }: StartPolicy): AttemptRequest {
+function firstAttempt(row: OutboxRow, { retryPolicy }: StartPolicy): AttemptRequest {
+  const { organizationId, deliveryId, eventId } = row;
   const delay = retryPolicy.maxRetries < 1 ? null : retryDelay(retryPolicy, 1, Math.random());
-  return { deliveryId, eventId, attempt: 1, retryDelay: delay };
+  return { organizationId, deliveryId, eventId, attempt: 1, retryDelay: delay };
 }
 
 /** Held deliveries wait in the database, and failed-over deliveries have a successor; neither needs a workflow. */

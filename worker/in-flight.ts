@@ -1,11 +1,12 @@
 // Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the free
 // slots.
 //
-// Organizations share the places first (core/fair-share.ts): unanswered attempts count there, and an organization with those that
-// are being recorded never takes the last quarter. A destination's unanswered attempts may then not exceed half of what its
-// organization may still take, nor what it copes with (core/destination-places.ts, which retries count for too). Answered attempts
-// that are being recorded count only for the total, else a quick destination would wait for commits. With them a destination has at
-// most 50 more than its limit in flight; this is how many a killed relay may have to send again.
+// Organizations share the places first (core/fair-share.ts): unanswered attempts count there, and those that wait for their
+// organization's turn at Temporal; an organization with those that are being recorded never takes the last quarter. A destination's
+// unanswered attempts may then not exceed what its organization may still take (half of it, where there is only one organization), nor
+// what it copes with (core/destination-places.ts, which retries count for too). Answered attempts that are being recorded count only
+// for the total, else a quick destination would wait for commits. With them a destination has at most 50 more than its limit in
+// flight; this is how many a killed relay may have to send again.
 //
 // So slow destinations leave room for others, however many there are: the more places are taken, the fewer each may take, and the
 // last ones go to organizations and destinations that have none. With a fixed limit alone, total / limit slow destinations would
@@ -22,6 +23,8 @@ interface Entry {
   startedAt: number;
   /** Whether its destination has answered; then it no longer counts there. */
   answered: boolean;
+  /** Whether it waits for its organization's turn at Temporal, or has waited: then it counts as its organization's own until the end. */
+  awaitsTurn: boolean;
   /** Whether it is started as a workflow, whose attempt takes one of the slots for activities. */
   asWorkflow: boolean;
   /** When to check next whether it is still in the outbox, ms of the clock. */
@@ -47,7 +50,7 @@ const MOST_OF_ALL = 3 / 4;
 
 interface Limits {
   total: number;
-  /** Of these, how many may be started as workflows; by default all. */
+  /** Of these, how many may be workflows where the relay could make the attempt itself; by default all. */
   workflows?: number;
   places: DestinationPlaces;
 }
@@ -70,7 +73,7 @@ export class InFlight {
   readonly #perDestination = new Map<string, number>();
   /** Unrecorded, answered or not. */
   readonly #unrecorded = new Map<string, number>();
-  /** The same by organization. */
+  /** By organization: unanswered, or in wait for a turn. */
   readonly #perOrganization = new Map<string, number>();
   readonly #unrecordedOf = new Map<string, number>();
   readonly #limits: Limits;
@@ -78,8 +81,8 @@ export class InFlight {
   readonly #alone: () => boolean;
   readonly #isSlow: (destinationId: string) => boolean;
   #workflows = 0;
-  /** Destinations with deliveries that wait for a workflow to end. */
-  readonly #awaitWorkflows = new Set<string>();
+  /** By organization. */
+  readonly #workflowsOf = new Map<string, number>();
   /** Unanswered attempts of slow destinations, as counted then. */
   #slow = { taken: 0, countedAt: Number.NEGATIVE_INFINITY };
 
@@ -154,7 +157,6 @@ export class InFlight {
   isAwaited(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (entry === undefined) return false;
-    if (entry.asWorkflow && this.#awaitWorkflows.size > 0) return true;
     return this.leftFor(entry.row.organizationId) === 0 || this.#awaitsRecords(entry.row.destinationId);
   }
 
@@ -163,10 +165,7 @@ export class InFlight {
     return (this.#unrecorded.get(destinationId) ?? 0) >= most;
   }
 
-  /**
-   * Destinations at their limit of unanswered or unrecorded attempts, retries included, and those with deliveries that wait for a
-   * workflow to end.
-   */
+  /** Destinations at their limit of unanswered or unrecorded attempts, retries included. */
   fullDestinations(): string[] {
     // Whether it is full, by destination.
     const seen = new Map<string, boolean>();
@@ -174,7 +173,6 @@ export class InFlight {
       if (!seen.has(row.destinationId)) seen.set(row.destinationId, !this.hasRoom(row));
     }
     for (const id of this.#limits.places.full()) seen.set(id, true);
-    for (const id of this.#awaitWorkflows) seen.set(id, true);
     return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
   }
 
@@ -196,7 +194,14 @@ export class InFlight {
     if (this.#entries.has(row.deliveryId)) return;
     const now = this.#now();
     const checkAt = now + (row.resume === 'waiting' ? FIRST_LOOK_MS : FIRST_CHECK_MS);
-    this.#entries.set(row.deliveryId, { row, startedAt: now, answered: false, asWorkflow: false, checkAt });
+    this.#entries.set(row.deliveryId, {
+      row,
+      startedAt: now,
+      answered: false,
+      awaitsTurn: false,
+      asWorkflow: false,
+      checkAt,
+    });
     this.#limits.places.enter(row.destinationId);
     if (this.#isSlow(row.destinationId)) this.#slow.taken += 1;
     change(this.#perDestination, row.destinationId, 1);
@@ -205,20 +210,20 @@ export class InFlight {
     change(this.#unrecordedOf, row.organizationId, 1);
   }
 
-  /** A delivery in flight is to be started as a workflow. @returns false when too many are */
-  startsAsWorkflow(deliveryId: string): boolean {
-    const entry = this.#entries.get(deliveryId);
-    if (!entry || entry.asWorkflow) return true;
-    if (this.#workflows >= (this.#limits.workflows ?? this.#limits.total)) return false;
-    entry.asWorkflow = true;
-    this.#workflows += 1;
-    return true;
+  /** Whether one more of this organization may be a workflow where the relay could make the attempt itself. */
+  hasRoomForWorkflow(organizationId: string): boolean {
+    const limit = this.#limits.workflows ?? this.#limits.total;
+    const shared = { limit, taken: this.#workflows, alone: this.#alone() };
+    return leftFor(shared, this.#workflowsOf.get(organizationId) ?? 0) > 0;
   }
 
-  /** Gives a place up for which there is no workflow; its destination is skipped until there may be one. */
-  awaitWorkflow({ deliveryId, destinationId }: OutboxRow): void {
-    this.delete(deliveryId);
-    this.#awaitWorkflows.add(destinationId);
+  /** A delivery in flight becomes such a workflow; it counts as one until it is deleted. */
+  startsAsWorkflow(deliveryId: string): void {
+    const entry = this.#entries.get(deliveryId);
+    if (!entry || entry.asWorkflow) return;
+    entry.asWorkflow = true;
+    this.#workflows += 1;
+    change(this.#workflowsOf, entry.row.organizationId, 1);
   }
 
   /** Its destination has answered, or never will. @returns whether the destination had no place left before */
@@ -230,8 +235,19 @@ export class InFlight {
     entry.answered = true;
     this.#limits.places.leave(destinationId);
     change(this.#perDestination, destinationId, -1);
-    change(this.#perOrganization, organizationId, -1);
+    if (!entry.awaitsTurn) change(this.#perOrganization, organizationId, -1);
     return wasFull;
+  }
+
+  /**
+   * It waits for its organization's turn at Temporal. That may take long, so it is its organization's own again although its
+   * destination has answered: organizations whose deliveries fail by the hundreds would else fill the relay together.
+   */
+  awaitsTurn(deliveryId: string): void {
+    const entry = this.#entries.get(deliveryId);
+    if (!entry || entry.awaitsTurn) return;
+    entry.awaitsTurn = true;
+    if (entry.answered) change(this.#perOrganization, entry.row.organizationId, 1);
   }
 
   delete(deliveryId: string): boolean {
@@ -240,8 +256,9 @@ export class InFlight {
     this.answered(deliveryId);
     if (entry.asWorkflow) {
       this.#workflows -= 1;
-      this.#awaitWorkflows.clear();
+      change(this.#workflowsOf, entry.row.organizationId, -1);
     }
+    if (entry.awaitsTurn) change(this.#perOrganization, entry.row.organizationId, -1);
     change(this.#unrecorded, entry.row.destinationId, -1);
     change(this.#unrecordedOf, entry.row.organizationId, -1);
     return this.#entries.delete(deliveryId);

@@ -19,15 +19,13 @@ export interface LaneChoiceDeps {
 
 export interface Choice {
   lane: Lane;
-  /** Whether it might be another one for the next delivery, which then need not wait for this one's workflow. */
+  /** Whether the relay may make the attempt instead of a workflow. Then no other delivery needs to wait for this one's workflow. */
   adapts: boolean;
 }
 
 export interface LaneChoice {
   /** The lane of a first attempt that is due. @param named that of its route, if it names one */
   choose(named: LaneSetting | null): Choice;
-  /** Whether it is the lane `workflow`, however much room there is. */
-  isWorkflow(named: LaneSetting | null): boolean;
   /** Starts a workflow that makes a first attempt, and watches when that begins. @throws what `start` throws */
   watch(deliveryId: string, choice: Choice, start: () => Promise<Started>): Promise<void>;
   /** Call it when a first attempt begins in a workflow of this process. */
@@ -71,9 +69,11 @@ export function createLaneChoice({ lane: setting, report, log }: LaneChoiceDeps)
     choose(named) {
       const wanted = named ?? setting;
       if (wanted !== 'express') starts.due(performance.now());
-      return wanted === 'adaptive' ? { lane: look(), adapts: true } : { lane: wanted, adapts: false };
+      if (wanted === 'adaptive') return { lane: look(), adapts: true };
+      // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as its organization may
+      // have.
+      return { lane: wanted, adapts: wanted === 'workflow' && setting !== 'workflow' };
     },
-    isWorkflow: (named) => (named ?? setting) === 'workflow',
     async watch(deliveryId, { adapts }, start) {
       starts.started(deliveryId, performance.now());
       try {

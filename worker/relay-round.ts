@@ -78,7 +78,7 @@ interface Chosen {
 async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   try {
     const policyOf = await deps.policiesOf(rows);
-    const limited = limitWorkflows(deps, limit(deps, rows, policyOf), policyOf);
+    const limited = limit(deps, rows, policyOf);
     const resumed = await findResumed(deps.pool, limited);
     const fresh = limited.filter((row) => !resumed.has(row));
     return { resumed, paced: await pace(deps, fresh, policyOf), policyOf };
@@ -140,16 +140,6 @@ function limit({ places, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: Pol
     inFlight.delete(row.deliveryId);
   }
   return tooMany.size === 0 ? rows : rows.filter((row) => !tooMany.has(row));
-}
-
-/** @returns deliveries that the relay may start itself, or as one of the workflows in flight. The others stay in the outbox */
-function limitWorkflows({ starts, inFlight }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): OutboxRow[] {
-  return rows.filter((row) => {
-    if (row.resume === 'waiting' || !starts.needsWorkflow(policyOf(row))) return true;
-    if (inFlight.startsAsWorkflow(row.deliveryId)) return true;
-    inFlight.awaitWorkflow(row);
-    return false;
-  });
 }
 
 /**

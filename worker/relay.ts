@@ -141,7 +141,7 @@ export function startRelay(deps: RelayDeps): Relay {
       await loop.stop();
       // What is in flight may take long.
       shards.leave();
-      deps.turns.end();
+      deps.workflowTurns.end();
       await background.idle();
       await starts.drain();
       await vacuum.idle();

@@ -3,14 +3,14 @@
 import { lookAfterQueued, type RepairDeps } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { type ResumePoint, resumePoints } from '../db/reconciliation/reconciliation.ts';
-import type { ResumedDelivery } from '../workflows/messages.ts';
+import { resumePoints } from '../db/reconciliation/reconciliation.ts';
+import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 
 /**
  * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows without an
  * attempt are missing: they start like new ones.
  */
-export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumePoint | undefined>> {
+export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<OutboxRow, ResumedDelivery | undefined>> {
   const candidates = rows.filter((row) => row.resume === 'lost' || row.resume === 'ended');
   const points = await resumePoints(
     pool,
@@ -31,7 +31,7 @@ export async function findResumed(pool: Pool, rows: OutboxRow[]): Promise<Map<Ou
 export async function resumeDelivery(
   deps: RepairDeps,
   row: OutboxRow,
-  point: ResumePoint | undefined,
+  point: ResumedDelivery | undefined,
   start: (resumed: ResumedDelivery) => Promise<boolean>,
 ): Promise<void> {
   const started = point === undefined || (await start(point));

@@ -5,7 +5,8 @@ import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
-import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import type { FirstAttempt } from '../workflows/messages.ts';
+import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
 import {
   deliveryStatusAttribute,

@@ -9,9 +9,9 @@ import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import type { ResumePoint } from '../db/reconciliation/reconciliation.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
-import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
+import type { FirstAttempt } from '../workflows/messages.ts';
+import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import type { WorkflowTurns } from '../core/workflow-turns.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import { createExpress } from './express.ts';
@@ -27,8 +27,6 @@ import { signalTurn } from './turns.ts';
 const ERROR_REST_MS = 1000;
 // Maximum number of remembered failed starts; the least recently used are dropped.
 const MOST_REMEMBERED = 10_000;
-/** How long a delivery waits for its organization's turn. Then it is started or signalled without one, which counts all the same. */
-const LONGEST_WAIT_MS = 30_000;
 
 export interface StartsDeps {
   inFlight: InFlight;
@@ -43,7 +41,7 @@ export interface StartsDeps {
   parking: Parking;
   lanes: LaneChoice;
   /** Of organizations, for starts and signals of workflows. */
-  turns: WorkflowTurns;
+  workflowTurns: WorkflowTurns;
   /** Makes and records a first attempt in the express lane. */
   attempt: (request: AttemptRequest) => Promise<AttemptOutcome>;
   /** How long running attempts of the express lane get at the end, ms. */
@@ -52,12 +50,10 @@ export interface StartsDeps {
 }
 
 export interface Starts {
-  /** Whether a delivery can only be started as a workflow, of which not too many may be in flight. */
-  needsWorkflow(policy: StartPolicy): boolean;
   /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
   /** Starts the workflow of a delivery that continues from its recorded attempts. Never rejects. */
-  resume(row: OutboxRow, policy: StartPolicy, point: ResumePoint | undefined): Promise<void>;
+  resume(row: OutboxRow, policy: StartPolicy, point: ResumedDelivery | undefined): Promise<void>;
   /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
   wakeWorkflow(row: OutboxRow): Promise<void>;
   /** Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its workflow. */
@@ -67,7 +63,7 @@ export interface Starts {
 }
 
 export function createStarts(deps: StartsDeps): Starts {
-  const { freePlace, turns } = deps;
+  const { freePlace, workflowTurns } = deps;
   const express = createExpress({
     ...deps,
     inTurn,
@@ -97,10 +93,9 @@ export function createStarts(deps: StartsDeps): Starts {
   /** The overdue check would take one that waits here for late. @returns false when the relay ends */
   async function inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
     starting.add(deliveryId);
+    deps.inFlight.awaitsTurn(deliveryId);
     try {
-      const turn = await turns.wait(organizationId, LONGEST_WAIT_MS);
-      if (turn === 'none') turns.spend(organizationId);
-      return turn !== 'ended';
+      return await workflowTurns.inTurn(organizationId);
     } finally {
       starting.delete(deliveryId);
     }
@@ -114,7 +109,7 @@ export function createStarts(deps: StartsDeps): Starts {
       failedStarts.delete(deliveryId);
     } catch (error) {
       failedStarts.set(deliveryId, true);
-      if (choice.adapts || !deps.lanes.isWorkflow(null)) return await restAfter(error, row);
+      if (choice.adapts) return await restAfter(error, row);
       // There is no other lane that the relay could go on with. Does not wake the relay: it is about to rest because of this error.
       if (deps.inFlight.holds(row)) deps.inFlight.delete(deliveryId);
       throw error;
@@ -142,15 +137,16 @@ export function createStarts(deps: StartsDeps): Starts {
   function choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
     const choice = deps.lanes.choose(policy.lane);
     if (failedStarts.has(deliveryId)) return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
-    const hasRoom = () => turns.take(organizationId) && deps.inFlight.startsAsWorkflow(deliveryId);
-    const isWorkflow = choice.lane === 'workflow' && (!choice.adapts || hasRoom());
-    return isWorkflow ? choice : { ...choice, lane: 'express' };
+    if (choice.lane === 'express' || !choice.adapts) return choice;
+    const mayStart = deps.inFlight.hasRoomForWorkflow(organizationId) && workflowTurns.take(organizationId);
+    if (!mayStart) return { ...choice, lane: 'express' };
+    deps.inFlight.startsAsWorkflow(deliveryId);
+    return choice;
   }
 
   return {
-    needsWorkflow: (policy) => deps.lanes.isWorkflow(policy.lane),
     async start(row, policy) {
-      turns.seen(row.organizationId);
+      workflowTurns.seen(row.organizationId);
       const choice = choose(row, policy);
       // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
       if (choice.lane === 'express') express.run(row, policy);

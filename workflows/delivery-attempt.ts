@@ -47,7 +47,7 @@ export async function attemptUntilRecorded(run: Run, attempt: number): Promise<M
       continue;
     }
     if (outcome.status === 'held') {
-      if (await cancelledWhileHeld(run, outcome.pausedBy)) return null;
+      if (await cancelledWhileHeld(run, request, outcome.pausedBy)) return null;
     } else if (outcome.status === 'deferred') {
       if (await cancelledBeforeSlot(run, request, outcome)) return null;
     } else return outcome;
@@ -110,7 +110,7 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: 
   if (waitMs > 0) await condition(isOver, waitMs, { summary: texts.waitingSummary(deferral) });
   if (queued) Object.assign(requests, { release: false, retry: false });
   view.nextAttemptAt = null;
-  Object.assign(request, { slotAt, queued });
+  Object.assign(request, { slotAt, queued, released: undefined });
   return requests.cancel;
 }
 
@@ -118,7 +118,11 @@ async function cancelledBeforeSlot(run: Run, request: AttemptRequest, deferral: 
  * Waits until the route's circuit lets the delivery continue: as a probe, because it is closed, or to find that a failover
  * destination took over; or until what `pausedBy` names is resumed. @returns whether a cancel came first
  */
-async function cancelledWhileHeld(run: Run, pausedBy?: 'route' | 'destination'): Promise<boolean> {
+async function cancelledWhileHeld(
+  run: Run,
+  request: AttemptRequest,
+  pausedBy?: 'route' | 'destination',
+): Promise<boolean> {
   const { view, requests } = run;
   const before = view.status;
   view.status = 'circuit_open';
@@ -126,6 +130,7 @@ async function cancelledWhileHeld(run: Run, pausedBy?: 'route' | 'destination'):
   setCurrentDetails(pausedBy ? texts.paused(run, pausedBy) : texts.held(run));
   // A `release` that came before the outcome counts. An extra one only causes another check.
   await condition(() => requests.release || requests.cancel || requests.retry);
+  request.released = requests.release;
   requests.release = false;
   requests.retry = false;
   view.status = before;

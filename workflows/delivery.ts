@@ -15,8 +15,9 @@ import { attemptUntilRecorded, type MadeAttempt } from './delivery-attempt.ts';
 import { continueFrom, fromNow, isLong, type Run, showStatus } from './delivery-run.ts';
 import { listen } from './delivery-requests.ts';
 import * as texts from './delivery-texts.ts';
-import type { DeliveryInput, DeliveryResult, DeliveryStatusView, ResumedDelivery } from './messages.ts';
+import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
 import { UNTIL_DONE, untilDone } from './own-side.ts';
+import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import { destinationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 
 // Jitter, as a part of the window, so that deliveries that failed in one outage do not all close at the same moment.

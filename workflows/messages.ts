@@ -11,6 +11,7 @@ import type {
 import type { RetryPolicy } from '../core/backoff.ts';
 import type { ErrorSummary } from '../core/error-summary.ts';
 import type { ReplayProgress } from '../core/event-replay.ts';
+import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 
 /** The input of a delivery workflow: ids and the policy at its start. Never bodies, headers or secrets. */
 export interface DeliveryInput {
@@ -26,7 +27,7 @@ export interface DeliveryInput {
   resumeAt?: number;
   /** Open requests of the run before. The names are stored in histories. */
   carried?: { wishes: DeliveryRequests; slotAt?: number; queued?: boolean };
-  /** For a delivery whose workflow was lost: how it continues after its latest recorded attempt. */
+  /** For a delivery whose workflow was lost: how it continues after its latest recorded attempt, of which there is one at least. */
   resumed?: ResumedDelivery;
   /** The result of the first attempt, if the relay made it (or deferred it): the workflow continues from there. */
   first?: FirstAttempt;
@@ -40,16 +41,6 @@ export interface DeliveryRequests {
   /** The delivery that replays this one, when it exists already. */
   replayedAs?: string;
   release: boolean;
-}
-
-/** How far a delivery had come when its workflow was lost. */
-export interface ResumedDelivery {
-  /** Attempts recorded so far; at least one. */
-  attempts: number;
-  /** Until the next one, ms. */
-  waitMs: number;
-  statusCode: number | null;
-  error: ErrorSummary | null;
 }
 
 /** An outcome of a first attempt after which something is left to do. */

@@ -36,7 +36,7 @@ const OPENING_WAIT_MS = 2000;
 const OPENING_PAUSE_MS = 1000;
 
 /** What an attempt holds that others need: to be given back when it ends. */
-export interface Held {
+export interface Holdings {
   place: Place;
   bodyShare: BodyShare;
 }
@@ -56,7 +56,7 @@ export async function admit(
   deps: AttemptDeps,
   request: AttemptRequest,
   lane: Lane,
-  { place, bodyShare }: Held,
+  { place, bodyShare }: Holdings,
 ): Promise<Admitted | AttemptOutcome | typeof RELOAD> {
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;

@@ -2,7 +2,7 @@
 // is a thin wrapper around it.
 import type { Lane } from '../../core/lane.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { admit, awaitOpening, type Held, RELOAD, routeOf } from './admission.ts';
+import { admit, awaitOpening, type Holdings, RELOAD, routeOf } from './admission.ts';
 import { BodyShare } from './payload-memory.ts';
 import type { AttemptDeps } from './deps.ts';
 import { Place } from './place.ts';
@@ -31,7 +31,12 @@ export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest
   }
 }
 
-async function attempt(deps: AttemptDeps, request: AttemptRequest, lane: Lane, held: Held): Promise<AttemptOutcome> {
+async function attempt(
+  deps: AttemptDeps,
+  request: AttemptRequest,
+  lane: Lane,
+  held: Holdings,
+): Promise<AttemptOutcome> {
   // Each iteration loads the delivery. If it changed while the attempt was prepared, another iteration follows.
   for (;;) {
     const earlier = await awaitEarlier(deps, request, lane);

@@ -15,7 +15,7 @@ import { QUEUED } from './rate-limit.ts';
 
 // The relay of another process that has signalled a retry keeps a place for it until it sees that the retry has left the outbox:
 // about as long after the signal as the retry took to come here, and 300 ms at least (worker/in-flight.ts).
-const COME_BACK_MS = 1000;
+const PLACE_AGAIN_MS = 1000;
 
 type PlaceDeps = Pick<AttemptDeps, 'places' | 'pool' | 'hasPlace' | 'onRoom'>;
 
@@ -54,8 +54,8 @@ export class Place {
 
   /** If it stayed in the outbox, the relay that has signalled it would keep a place although nothing is under way. */
   async #comeBack(deliveryId: string): Promise<AttemptOutcome> {
-    await postponeDelivery(this.#deps.pool, deliveryId, COME_BACK_MS);
-    return { status: 'deferred', waitMs: COME_BACK_MS, for: 'destination' };
+    await postponeDelivery(this.#deps.pool, deliveryId, PLACE_AGAIN_MS);
+    return { status: 'deferred', waitMs: PLACE_AGAIN_MS, for: 'destination' };
   }
 
   /** Gives the place back, if there is one. */

@@ -9,8 +9,9 @@ import { offerFailover } from '../failover.ts';
 import type { AttemptResult } from '../../db/hot-path/record-results.ts';
 import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
 
-// Less than the deadline of the activity. Results that are not recorded by then are retried, here and by the workflow.
-const AWAIT_RECORD_MS = 20_000;
+// All waits together: less than the deadline of the activity (workflows/delivery.ts). A result that is not recorded by then is retried,
+// here and by the workflow.
+const RECORD_LATER_MS = 20_000;
 
 export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, error: null };
 
@@ -21,12 +22,21 @@ export const CLOSED: RecordedOutcome = { status: 'closed', statusCode: null, err
  */
 export async function recordAttempt(
   deps: Pick<AttemptDeps, 'contexts' | 'configs' | 'results'>,
-  { deliveryId, eventId, made }: RecordRequest,
+  request: RecordRequest,
 ): Promise<RecordedOutcome> {
-  const reference = { deliveryId, eventId, attempt: made.attempt, retryDelay: null };
+  const { deliveryId, eventId, made } = request;
+  const reference = {
+    organizationId: request.organizationId,
+    deliveryId,
+    eventId,
+    attempt: made.attempt,
+    retryDelay: null,
+  };
+  const until = performance.now() + RECORD_LATER_MS;
+  const inTime = (recorded: Promise<unknown>) => within(Math.max(0, until - performance.now()), recorded);
   // The process that made the attempt has the full result, and may still record it.
   const underWay = deps.results.underWay(deliveryId);
-  if (underWay) await within(AWAIT_RECORD_MS, underWay.recorded);
+  if (underWay) await inTime(underWay.recorded);
   const context = await deps.contexts.submit(reference);
   if (!context) return CLOSED;
   if (!isOpenStatus(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
@@ -61,7 +71,7 @@ export async function recordAttempt(
     responseBody: null,
     exchange: null,
   });
-  await within(AWAIT_RECORD_MS, recorded);
+  await inTime(recorded);
   const now = await deps.contexts.submit(reference);
   return now ? recordedOutcome(now) : CLOSED;
 }
@@ -84,7 +94,7 @@ export function unrecordedOutcome(result: AttemptResult): UnrecordedAttempt {
 /** @throws when the promise is not settled in this time, ms, or before the worker ends */
 export function within<T>(ms: number, promise: Promise<T>, ending?: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`Not recorded within ${ms / 1000} s`)), ms);
+  const timer = setTimeout(() => late.reject(new Error('Not recorded in time')), ms);
   const onEnd = () => late.reject(new Error('Not recorded before the worker ends'));
   ending?.addEventListener('abort', onEnd, { once: true });
   if (ending?.aborted) onEnd();

@@ -62,10 +62,10 @@ export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): T
     return outcome;
   }
 
-  function take(organizationId: string, { attempt, waitsForTurn, queued }: AttemptRequest): Leave | null {
+  function take(organizationId: string, { attempt, waitsForTurn, queued, released }: AttemptRequest): Leave | null {
     if (attempt === 1 || !waitsForTurn) return places.enter(organizationId);
     if (queued) return places.takeUpTo(SIGNALLED_UP_TO, organizationId);
-    if (workflowTurns.take(organizationId)) return places.take(organizationId);
+    if (released || workflowTurns.take(organizationId)) return places.take(organizationId);
     // That it came here cost Temporal as much as a turn.
     workflowTurns.spend(organizationId);
     return null;

@@ -4,7 +4,10 @@ import { bucketsOf, type Positions, sizeOf, writePositions } from '../../core/po
 import type { Queryable } from '../connections/pool.ts';
 import { circuitBlocks, FIRST_WAREHOUSE, OPEN, pauseBlocks } from '../sql-rules.ts';
 
-/** A delivery whose first attempt has no result yet, or whose next one waits for its turn under a rate limit. */
+/**
+ * A delivery whose first attempt has no result yet; or has one, but Temporal has no workflow for what is left (lane `express`); or
+ * whose next attempt waits: for a slot of a rate limit, a place at its destination, its organization's turn or resumption.
+ */
 export interface OutboxRow {
   deliveryId: string;
   destinationId: string;

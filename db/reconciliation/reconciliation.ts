@@ -1,7 +1,7 @@
 // Work that must continue according to this database: read by the reconciliation, which compares it with Temporal
 // (activities/reconciliation/), and repaired.
-import type { ErrorSummary } from '../../core/error-summary.ts';
 import { idFloor, shardOf } from '../../core/ids.ts';
+import type { ResumedDelivery } from '../../core/resumed-delivery.ts';
 import { databaseTime } from '../clock.ts';
 import { openTimes, slices } from '../delivery/open-times.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
@@ -122,21 +122,11 @@ export async function requeueDeliveries(db: Queryable, deliveries: Requeue[]): P
   return new Set(rows.map((row) => row.id));
 }
 
-/** How an open delivery continues after its latest recorded attempt. */
-export interface ResumePoint {
-  /** Attempts recorded so far. */
-  attempts: number;
-  /** Until the next one, ms. */
-  waitMs: number;
-  statusCode: number | null;
-  error: ErrorSummary | null;
-}
-
 /** Where deliveries continue; one that is not open is missing. */
-export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumePoint>> {
+export async function resumePoints(db: Queryable, deliveryIds: string[]): Promise<Map<string, ResumedDelivery>> {
   if (deliveryIds.length === 0) return new Map();
   const { ids, low, high } = bounds(deliveryIds);
-  const { rows } = await db.query<ResumePoint & { id: string }>(
+  const { rows } = await db.query<ResumedDelivery & { id: string }>(
     `select id, attempt_count as attempts, status_code as "statusCode", ${errorSummary('deliveries')} as error,
             greatest(0, ceil(extract(epoch from next_attempt_at - now()) * 1000))::float8 as "waitMs"
      from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN}`,

@@ -91,13 +91,11 @@ describe('circuit', () => {
     });
   });
 
-  it('gives up a probe that is gone or not heard of', () => {
+  it('gives up a probe that is not heard of', () => {
     const probing = [...halfOpened, probe('p', 70_000)];
     expect(changesAt(circuitAfter(...probing), RULE)).to.equal(70_000);
     expect(circuitAfter(...probing, elapsed(69_999)).probe).to.not.equal(null);
     expect(circuitAfter(...probing, elapsed(70_000)).probe).to.equal(null);
-    expect(circuitAfter(...probing, { type: 'gone', deliveryId: 'p' }).probe).to.equal(null);
-    expect(circuitAfter(...probing, { type: 'gone', deliveryId: 'x' }).probe).to.not.equal(null);
   });
 
   it('is closed by a reset in every state', () => {
@@ -145,7 +143,7 @@ const rules = fc.record({
   probeSuccessThreshold: fc.integer({ min: 1, max: 3 }),
 });
 const events = fc.record({
-  type: fc.constantFrom('succeeded', 'failed', 'failed', 'probe', 'probe', 'gone', 'elapsed', 'elapsed', 'reset'),
+  type: fc.constantFrom('succeeded', 'failed', 'failed', 'probe', 'probe', 'elapsed', 'elapsed', 'reset'),
   deliveryId: fc.constantFrom(...IDS),
   passed: fc.integer({ min: 0, max: 3000 }),
   // Results are most often those of the probe.
@@ -217,8 +215,6 @@ class Model {
       else if (this.#successes() >= this.#rule.probeSuccessThreshold) this.#enter('closed', now);
     } else if (event.type === 'probe') {
       if (state === 'half_open' && !current) this.#probes.push({ id: event.deliveryId, until: event.until });
-    } else if (event.type === 'gone') {
-      if (current?.id === event.deliveryId) current.over = true;
     } else if (state === 'open' && now - since >= this.#rule.cooldownSeconds * 1000) {
       this.#enter('half_open', now);
     } else if (current && now >= current.until) {

@@ -16,7 +16,11 @@ describe('turns at a destination', () => {
 
   const asked = () => places.turnRequests().requests;
   const tell = (held: number[], isContested = false) =>
-    places.turnsTold([{ destinationId: ID, places: held, isContested }], now);
+    places.turnsTold(
+      [{ destinationId: ID, wants: true, places: [] }],
+      [{ destinationId: ID, places: held, isContested }],
+      now,
+    );
   /** As the relay does: it claims where there is room, and gives back what is too much. */
   function claim(): boolean {
     if (!places.hasRoom(ID)) return false;
@@ -94,6 +98,38 @@ describe('turns at a destination', () => {
     expect(places.limitOf(ID)).to.equal(0);
     tell([]);
     expect(places.limitOf(ID)).to.equal(0);
+  });
+
+  it('are no longer wanted or held at a destination that is gone, which is forgotten then', () => {
+    claim();
+    expect(places.turnRequests().isUrgent).to.equal(true);
+    places.turnsTold(asked(), [], now);
+    expect(places.turnRequests()).to.deep.equal({ isUrgent: false, requests: [] });
+    claim();
+    tell([0]);
+    places.turnsTold(asked(), [], now);
+    expect(places.limitOf(ID)).to.equal(0);
+    now = 61_000;
+    expect(places.usedSince(now - 1)).to.deep.equal([]);
+    expect(places.limits(), 'forgotten').to.deep.equal([]);
+  });
+
+  it('are no longer wanted or held where there are as many places as workers, and are not there when they are needed again', () => {
+    claim();
+    tell([0]);
+    claim();
+    claim();
+    expect(asked()).to.deep.equal([{ destinationId: ID, wants: true, places: [0] }]);
+    places.setMaximum(ID, null);
+    expect(asked()).to.deep.equal([]);
+    places.leave(ID);
+    now = 1000;
+    places.setMaximum(ID, 2);
+    expect(places.limitOf(ID), 'others may have the place').to.equal(0);
+    places.setMaximum(ID, null);
+    now = 61_000;
+    expect(places.usedSince(now - 1)).to.deep.equal([]);
+    expect(places.limits(), 'forgotten').to.deep.equal([]);
   });
 
   it('are needed until it is known who else there is, and then where there are more workers than places', () => {

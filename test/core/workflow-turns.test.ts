@@ -36,6 +36,10 @@ describe('turns of organizations at Temporal', () => {
     expect(takeAll('busy')).to.equal(500);
     turns.seen('quiet');
     expect(takeAll('busy')).to.equal(20);
+    now += 20_000;
+    expect(takeAll('busy')).to.equal(500);
+    expect(turns.take('quiet'), 'a retry of the other one').to.equal(true);
+    expect(takeAll('busy')).to.equal(20);
     isAlone = true;
     expect(takeAll('busy')).to.equal(500);
   });

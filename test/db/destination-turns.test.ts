@@ -1,8 +1,12 @@
 // Places at destinations with fewer of them than there are workers, straight on PostgreSQL.
 import { expect } from 'chai';
+import { pino } from 'pino';
+import { DestinationPlaces } from '../../core/destination-places.ts';
 import { newId } from '../../core/ids.ts';
 import { forgetTurns, takeTurns } from '../../db/delivery/destination-turns.ts';
+import { exchangeConcurrency } from '../../worker/concurrency-exchange.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { until } from '../support/until.ts';
 
 const WORKERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
@@ -112,5 +116,20 @@ describe('turns at destinations, in PostgreSQL', () => {
   it('are those of destinations that exist and have a maximum', async () => {
     await database.pool.query('update destinations set max_concurrency = null where id = $1', [destinationId]);
     expect(await ask('a', true)).to.equal(undefined);
+  });
+
+  it('are not asked for any more when the destination was deleted', async () => {
+    const places = new DestinationPlaces(500);
+    places.setShare({ workers: 1, rank: 0, alive: null });
+    places.setMaximum(destinationId, 1);
+    expect(places.take(destinationId)).to.equal(false);
+    expect(places.turnRequests().isUrgent, 'it waits for its turn').to.equal(true);
+    const exchange = exchangeConcurrency({ pool: database.pool, log: pino({ level: 'silent' }) }, 'a', places);
+    try {
+      await database.pool.query('delete from destinations where id = $1', [destinationId]);
+      await until('the end of the wait', () => !places.turnRequests().isUrgent);
+    } finally {
+      await exchange.stop();
+    }
   });
 });

@@ -1,17 +1,19 @@
 // Deliveries that are held while others change their circuit: none of them is left without a probe that releases it.
 import { expect } from 'chai';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
 import { Places } from '../../core/places.ts';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
 import {
   changeCircuits,
   countAttempts,
   electProbe,
   loadCircuits,
+  resetCircuit,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
@@ -83,6 +85,9 @@ describe('held deliveries', () => {
     ...{ deliveryId, routeId, destinationId, organizationId, sourceId, eventId: newId('evt') },
     ...{ priority: 0, failoverOf: null, blockedBy: 'half_open', resume: null },
   });
+  const silent = readSettings({ LOG_LEVEL: 'silent' });
+  const common = { settings: silent, log: createLog(silent, 'worker') };
+  const unpaced = new WorkflowTurns({ perSecond: 1, alone: () => true });
 
   const wakeUps = async () => (await claimDueCircuits(pool, 100)).map(({ routeId }) => routeId);
 
@@ -151,7 +156,6 @@ describe('held deliveries', () => {
     const [first, second] = [await hold(routeId), await hold(routeId)];
     await endCooldown(routeId);
     const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
-    const settings = readSettings({ LOG_LEVEL: 'silent' });
     const blocker = await pool.connect();
     try {
       // After the probe was released, a look asks for failover destinations.
@@ -159,7 +163,7 @@ describe('held deliveries', () => {
       await blocker.query('lock table destinations in access exclusive mode');
       const client = new Client({ connection });
       const looking = advanceCircuit(
-        { pool, client, settings, releases: new Places(1, () => true), log: createLog(settings, 'worker') },
+        { ...common, pool, client, releases: new Places(1, () => true), workflowTurns: unpaced },
         { routeId, reset: false },
       );
       await until('the first to be released', async () => (await findHeld(pool, routeId, first)) === undefined);
@@ -174,6 +178,50 @@ describe('held deliveries', () => {
     }
   });
 
+  it('are signalled a few at a time, in the turns of their organization at Temporal, however high the rate', async () => {
+    const released = 50;
+    // Half of these are for one that waits alone; 20 come at once.
+    const perSecond = 40;
+    const routeId = await openRoute();
+    const ids = await Promise.all(Array.from({ length: released }, () => delivery(routeId)));
+    await divertBlocked(
+      pool,
+      ids.map((deliveryId) => ({ deliveryId, routeId, destinationId, inCircuit: true, hasWorkflow: true })),
+    );
+    await resetCircuit(pool, routeId);
+    await pool.query('update circuits set release_per_second = 10000 where route_id = $1', [routeId]);
+
+    const { temporalAddress: address, namespace } = stackAddresses();
+    const connection = Connection.lazy({ address });
+    const workflowTurns = new WorkflowTurns({ perSecond, alone: () => false });
+    for (const id of [organizationId, 'another']) workflowTurns.seen(id);
+    let [underWay, most, signals] = [0, 0, 0];
+    const counted: WorkflowClientInterceptor = {
+      async signal(input, next) {
+        underWay += 1;
+        signals += 1;
+        most = Math.max(most, underWay);
+        return next(input).finally(() => {
+          underWay -= 1;
+        });
+      },
+    };
+    const client = new Client({ connection, namespace, interceptors: { workflow: [counted] } });
+    try {
+      const began = performance.now();
+      const advice = await advanceCircuit(
+        { ...common, pool, client, releases: new Places(1, () => false), workflowTurns },
+        { organizationId, routeId, reset: false },
+      );
+      expect(advice).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
+      expect((performance.now() - began) / 1000).to.be.at.least((released - 20 - 1) / (perSecond / 2));
+      expect({ signals, isFew: most <= 10 }).to.deep.equal({ signals: released, isFew: true });
+    } finally {
+      workflowTurns.end();
+      await connection.close();
+    }
+  });
+
   describe('while the places of their organization are taken', () => {
     let deps: CircuitDeps;
     let own: Pool;
@@ -184,9 +232,8 @@ describe('held deliveries', () => {
       own = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
       shareConnections(own, { max: 2, reserved: 1, alone: () => false });
       connection = Connection.lazy({ address: stackAddresses().temporalAddress });
-      const settings = readSettings({ LOG_LEVEL: 'silent' });
       const client = new Client({ connection });
-      deps = { pool: own, client, settings, releases, log: createLog(settings, 'worker') };
+      deps = { ...common, pool: own, client, releases, workflowTurns: unpaced };
     });
     afterEach(async () => {
       await own.end();

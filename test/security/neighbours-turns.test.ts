@@ -2,16 +2,20 @@
 // another one has something to deliver.
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
+import { freePorts } from '../../local/ports.ts';
 import { PER_PROCESSOR } from '../../core/workflow-turns.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, type Neighbour } from '../support/neighbours.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
+import { scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
 
 const FAILING = 80;
 // What an organization gets at once.
 const AT_ONCE = 20;
+// And then, when it waits alone: half of the turns are its own.
+const PER_SECOND = (PER_PROCESSOR * availableParallelism()) / 2;
 
 describe('an organization whose deliveries fail', function () {
   this.timeout(180_000);
@@ -51,9 +55,60 @@ describe('an organization whose deliveries fail', function () {
     await until('every first attempt', () => attempts('1') === FAILING);
     await other.records.eventWith('delivered', await other.records.accepted(lively.source, '{}'));
     await until('every retry', () => attempts('2') === FAILING, 120_000);
-    // Each has a workflow, whose start is a turn. It waits alone, so half of the turns are its own; a slow machine takes longer.
-    const perSecond = (PER_PROCESSOR * availableParallelism()) / 2;
+    // Each has a workflow, whose start is a turn; a slow machine takes longer.
     const seconds = (performance.now() - firstAt) / 1000;
-    expect(seconds).to.be.at.least((FAILING - AT_ONCE - 1) / perSecond);
+    expect(seconds).to.be.at.least((FAILING - AT_ONCE - 1) / PER_SECOND);
   });
+
+  it('has no more workflows than its turns by a route of the lane `workflow`; the relay attempts the rest', async () => {
+    const batches = 3;
+    const { source, route } = await greedy.records.pipe(receiver.endpoint(200).url, { route: { lane: 'workflow' } });
+    const lively = await other.records.pipe(receiver.endpoint(200).url);
+    await testInstance.onlyWorker();
+    const began = performance.now();
+    for (let batch = 0; batch < batches; batch += 1) {
+      // The other one has something to deliver all the time.
+      await other.records.eventWith('delivered', await other.records.accepted(lively.source, '{}'));
+      await Promise.all(Array.from({ length: FAILING }, () => greedy.records.accepted(source, '{}')));
+    }
+    const delivered = await until('all of them to be delivered', async () => {
+      const { rows } = await testInstance.pool.query<{ lane: string }>(
+        `select lane from deliveries where route_id = $1 and status = 'delivered'`,
+        [route.id],
+      );
+      return rows.length === batches * FAILING && rows;
+    });
+    const seconds = (performance.now() - began) / 1000;
+    const workflows = delivered.filter(({ lane }) => lane === 'workflow').length;
+    expect(workflows).to.be.within(1, Math.ceil(AT_ONCE + seconds * PER_SECOND));
+  });
+
+  it('leaves the relay room for others, although two of them wait for their turns', async () => {
+    const total = 99;
+    const [port = 0] = await freePorts(1);
+    await testInstance.onlyWorkers();
+    const floods = await Promise.all([greedy, await addNeighbour(testInstance)].map(flood));
+    await testInstance.startWorker({ HOOKYARD_MAX_IN_FLIGHT: String(total), HOOKYARD_METRICS_PORT: String(port) });
+
+    const metric = async (name: string) => (await scrape(port)).value(name) ?? Number.NaN;
+    await until('them to wait', async () => (await metric('hookyard_workflow_turns_awaited')) >= total / 2);
+    // Each has a third. More were answered before the first began to wait; these are over when some have had their turn.
+    await until('a quarter to be free', async () => (await metric('hookyard_relay_in_flight')) <= (total * 3) / 4);
+    const queued = await Promise.all(floods.map(({ records }) => records.queued()));
+    expect(Math.min(...queued), 'more than each may have in flight').to.be.at.least(total / 2);
+  });
+
+  /** One that has more failing deliveries than the relay has places. */
+  async function flood(neighbour: Neighbour): Promise<Neighbour> {
+    const source = await neighbour.records.source();
+    for (let number = 0; number < 3; number += 1) {
+      const { id } = await neighbour.records.destination(receiver.endpoint(500).url, {
+        name: `Down ${number}`,
+        retryPolicy: onceMore(3),
+      });
+      await neighbour.records.route(source.id, [id], { circuitFailureThreshold: 10_000 });
+    }
+    await Promise.all(Array.from({ length: 40 }, () => neighbour.records.accepted(source, '{}')));
+    return neighbour;
+  }
 });

@@ -93,5 +93,8 @@ describe('turns of retries', () => {
     expect(await inOutbox()).to.deep.equal(['waiting']);
     expect(await turns.inTurn({ ...request, organizationId: 'another' }, made)).to.include({ status: 'delivered' });
     expect(await turns.inTurn({ ...request, queued: true }, made)).to.include({ status: 'delivered' });
+    expect(await turns.inTurn({ ...request, released: true }, made), 'by its circuit').to.include({
+      status: 'delivered',
+    });
   });
 });

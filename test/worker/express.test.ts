@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { ownWords } from '../../core/error-summary.ts';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
-import type { AttemptOutcome } from '../../activities/types.ts';
+import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
@@ -34,6 +34,7 @@ describe('first attempts of the express lane', function () {
   let duringAttempt: () => Promise<unknown>;
   let inTurn: () => Promise<boolean>;
   let attempts: number;
+  let asked: AttemptRequest | undefined;
   let starts: number;
   before(async () => {
     database = await ownDatabase('express_rows');
@@ -50,8 +51,9 @@ describe('first attempts of the express lane', function () {
     inTurn = async () => true;
     express = createExpress({
       pool,
-      attempt: async () => {
+      attempt: async (request) => {
         attempts += 1;
+        asked = request;
         await duringAttempt();
         if (outcome instanceof Error) throw outcome;
         return outcome;
@@ -81,6 +83,7 @@ describe('first attempts of the express lane', function () {
     const row = await queueDelivery(database.pool);
     await runOften(row, 4);
     expect({ attempts, starts }).to.deep.equal({ attempts: 4, starts: 0 });
+    expect(asked, 'as one of its organization').to.include({ organizationId: row.organizationId, attempt: 1 });
     expect(await queuedDeliveries(database.pool)).to.include(row.deliveryId);
   });
 

@@ -49,25 +49,26 @@ describe('what the relay has in flight', () => {
     expect(hasRoom(inFlight, 'dst_2')).to.equal(true);
   });
 
-  it('starts no more as workflows than may be, and skips the destinations of others until one has ended', () => {
-    const inFlight = new InFlight({ ...limits(200, 50), workflows: 2 });
-    const rows = [row('dst_1'), row('dst_1'), row('dst_2'), row('dst_3')];
-    const [first, , third] = rows as [OutboxRow, OutboxRow, OutboxRow];
-    for (const each of rows) inFlight.add(each);
-    expect(rows.map(({ deliveryId }) => inFlight.startsAsWorkflow(deliveryId))).to.deep.equal([
-      true,
-      true,
-      false,
-      false,
-    ]);
-    inFlight.awaitWorkflow(third);
-    expect(inFlight.holds(third)).to.equal(false);
-    expect(inFlight.fullDestinations()).to.deep.equal(['dst_2']);
-    expect(inFlight.isAwaited(first.deliveryId)).to.equal(true);
-    inFlight.delete(first.deliveryId);
-    expect(inFlight.fullDestinations()).to.deep.equal([]);
-    inFlight.add(third);
-    expect(inFlight.startsAsWorkflow(third.deliveryId)).to.equal(true);
+  /** Starts as many as workflows as there is room for. @returns their ids */
+  function startWorkflows(inFlight: InFlight, organizationId: string): string[] {
+    const ids: string[] = [];
+    while (inFlight.hasRoomForWorkflow(organizationId)) {
+      const next = row(`dst_${ids.length}`, organizationId);
+      inFlight.add(next);
+      inFlight.startsAsWorkflow(next.deliveryId);
+      inFlight.startsAsWorkflow(next.deliveryId);
+      ids.push(next.deliveryId);
+    }
+    return ids;
+  }
+
+  it('has no more workflows than may be, and room for another when one has ended', () => {
+    const inFlight = new InFlight({ ...limits(200, 50), workflows: 20 });
+    const [first = '', ...others] = startWorkflows(inFlight, 'org_1');
+    expect(others).to.have.length(19);
+    expect(hasRoom(inFlight, 'dst_0'), 'for what the relay attempts itself').to.equal(true);
+    inFlight.delete(first);
+    expect(startWorkflows(inFlight, 'org_1')).to.have.length(1);
   });
 
   it('leaves room for others, however many destinations do not answer', () => {
@@ -190,6 +191,16 @@ describe('what the relay has in flight', () => {
       expect(hasRoom(inFlight, 'dst_third', 'org_third')).to.equal(true);
     });
 
+    it('leaves one workflows, however many destinations of another hang', () => {
+      const inFlight = new InFlight({ ...limits(200, 50), workflows: 20 }, { alone: () => false });
+      const [first = ''] = startWorkflows(inFlight, 'org_greedy');
+      expect(inFlight.size, 'half').to.equal(10);
+      expect(startWorkflows(inFlight, 'org_other')).to.have.length(5);
+      inFlight.delete(first);
+      expect(inFlight.hasRoomForWorkflow('org_greedy')).to.equal(false);
+      expect(inFlight.hasRoomForWorkflow('org_third')).to.equal(true);
+    });
+
     it('leaves the other destinations of an organization room', () => {
       const inFlight = several();
       expect(fill(inFlight, 'dst_slow', 'org_1')).to.equal(50);
@@ -206,6 +217,45 @@ describe('what the relay has in flight', () => {
       expect(hasRoom(inFlight, 'dst_other', 'org_2')).to.equal(true);
       const [recorded = ''] = inFlight.deliveryIds();
       expect(inFlight.isAwaited(recorded)).to.equal(true);
+    });
+
+    describe('whose deliveries fail and wait for their turn at Temporal', () => {
+      /** Destinations answer at once, so nothing but the wait limits how many are in flight. */
+      function flood(inFlight: InFlight, organizationId: string): void {
+        for (let at = 0; at < 50; at += 1) {
+          fill(inFlight, `dst_${organizationId}_${at}`, organizationId);
+          for (const id of inFlight.deliveryIds()) {
+            inFlight.answered(id);
+            inFlight.awaitsTurn(id);
+          }
+        }
+      }
+
+      it('leaves the next one a share, however many there are', () => {
+        const inFlight = several();
+        flood(inFlight, 'org_1');
+        expect(inFlight.size, 'half').to.equal(100);
+        flood(inFlight, 'org_2');
+        expect(inFlight.size).to.equal(150);
+        expect(inFlight.leftFor('org_3')).to.equal(25);
+        flood(inFlight, 'org_3');
+        expect(hasRoom(inFlight, 'dst_other', 'org_4')).to.equal(true);
+        for (const id of inFlight.deliveryIds()) inFlight.delete(id);
+        expect([inFlight.leftFor('org_1'), inFlight.leftFor()]).to.deep.equal([100, 100]);
+      });
+
+      it('counts each once, whether its destination answers before or during the wait', () => {
+        const inFlight = several();
+        const [before, during] = [row('dst_1', 'org_1'), row('dst_1', 'org_1')];
+        for (const each of [before, during]) inFlight.add(each);
+        inFlight.answered(before.deliveryId);
+        for (const each of [before, during, before]) inFlight.awaitsTurn(each.deliveryId);
+        inFlight.answered(during.deliveryId);
+        expect(inFlight.leftFor('org_1')).to.equal(98);
+        expect(inFlight.hasPlace(during.deliveryId), 'at its destination').to.equal(false);
+        inFlight.delete(during.deliveryId);
+        expect(inFlight.leftFor('org_1')).to.equal(99);
+      });
     });
 
     it('has room for a new one until the last place', () => {

@@ -181,6 +181,7 @@ describe('delivery workflow', () => {
     await delivery.handle.signal(release);
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
     expect(delivery.attempts.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 2, 2]);
+    expect(delivery.attempts.map(({ released }) => released === true)).to.deep.equal([false, false, true, true]);
   });
 
   it('does not miss a release that is sent before it knows that it is held', async () => {
