@@ -1,6 +1,5 @@
 // How a claimed delivery starts: its workflow is started or woken, or the relay makes the first attempt itself (express lane).
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
@@ -10,6 +9,7 @@ import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import type { ResumePoint } from '../db/reconciliation/reconciliation.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import type { FirstAttempt, ResumedDelivery } from '../workflows/messages.ts';
 import type { WorkflowTurns } from '../core/workflow-turns.ts';
@@ -37,7 +37,7 @@ export interface StartsDeps {
   background: BackgroundTasks;
   /** Runs the rare commands. */
   pool: Pool;
-  client: Client;
+  client: InstallationClient;
   latencies: Latencies;
   replayWindowMs: number;
   parking: Parking;

@@ -20,6 +20,8 @@ export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
   dataConverter: DataConverter;
+  /** Of the installation's workflows. */
+  taskQueue: string;
   settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS'>;
   log: Log;
 }
@@ -63,6 +65,7 @@ export function run(worker: Worker): RunningWorker {
 }
 
 interface SideWorkerOptions {
+  /** Of its activities. */
   taskQueue: string;
   activities: object;
   /** Activities that run at the same time. */

@@ -1,8 +1,6 @@
 // The worker as one object: Temporal worker, relay and everything they share. main.ts adds settings and signals.
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
-import { Client } from '@temporalio/client';
 import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
@@ -37,9 +35,10 @@ import { ownServices } from '../core/own-services.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
+import { InstallationClient } from '../temporal-config/client.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
-import { TASK_QUEUE } from '../core/workflow-names.ts';
+import packageJson from '../package.json' with { type: 'json' };
 import { watchCircuits } from './circuits.ts';
 import { exchangeConcurrency } from './concurrency-exchange.ts';
 import { startEventReplays } from './event-replays.ts';
@@ -56,6 +55,7 @@ import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { closeAll, openPools } from './pools.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
+import { watchAttributes } from './search-attributes.ts';
 import { holdSession } from '../db/hot-path/relay-session.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { watchSuspensions } from './suspensions.ts';
@@ -99,7 +99,7 @@ export async function runWorker(
   log: Log,
   temporalMetrics?: () => Promise<string | undefined>,
 ): Promise<RunningWorker> {
-  const version = ownVersion();
+  const { version } = packageJson;
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
   const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
@@ -107,7 +107,10 @@ export async function runWorker(
     NativeConnection.connect(temporal.connectionOptions),
     bundleWorkflows(temporalLogger(log)),
   ]);
-  const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
+  const { namespace } = temporal;
+  const attributes = await watchAttributes(connection, namespace, log);
+  const prefix = settings.HOOKYARD_TEMPORAL_PREFIX;
+  const client = new InstallationClient({ connection, namespace, dataConverter, prefix, attributes });
   const { hotPool, pool, warehousePool } = openPools(settings, database, log);
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
@@ -171,7 +174,8 @@ export async function runWorker(
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
     client,
   };
-  const common: WorkerDeps = { connection, namespace: temporal.namespace, dataConverter, settings, log };
+  const taskQueue = client.workflowQueue;
+  const common: WorkerDeps = { connection, namespace, dataConverter, taskQueue, settings, log };
   const worker = await startMainWorker(common, settings, workflowBundle, createActivities(activityDeps));
   const schedules = keepSchedules(client, connection, log);
   const session = holdSession(database.directUrl, owner, () => shards.hadTrouble(), log);
@@ -232,6 +236,7 @@ export async function runWorker(
   const stopWatching = watchLoop(log);
   const metrics = await startWorkerMetrics({
     ...common,
+    attributes,
     settings,
     version,
     pools: { hot: hotPool, commands: pool, warehouses: warehousePool },
@@ -258,6 +263,7 @@ export async function runWorker(
         () => exchange.stop(),
         () => suspensions.stop(),
         () => schedules.stop(),
+        () => attributes.stop(),
         () => parking.stop(),
         () => results.idle(),
         () => issues.close(),
@@ -280,7 +286,7 @@ async function startMainWorker(
 ): Promise<RunningWorker> {
   const create = () =>
     createWorker(deps, {
-      taskQueue: TASK_QUEUE,
+      taskQueue: deps.taskQueue,
       workflowBundle,
       activities,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
@@ -302,11 +308,4 @@ async function stopInOrder(
   // Not before: others would start what is still under way in activities. The lease is renewed until here.
   await shards.release();
   for (const close of closers) await close();
-}
-
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }
