@@ -103,6 +103,12 @@ const variables = {
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_TEMPORAL_PREFIX: { schema: prefix, default: '' },
+  HOOKYARD_WORKER_VERSIONING: { schema: onOff, default: 'off' },
+  HOOKYARD_BUILD_ID: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be at most 100 letters, digits, dots, hyphens and underscores'),
+  },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
   HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
   HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },

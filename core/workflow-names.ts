@@ -42,6 +42,12 @@ export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-repl
 /** The task queue of the activities that write files to warehouses, beside the queue of their workflows. */
 export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-warehouse`;
 
+/** All task queues of an installation. @param taskQueue of its workflows */
+export const taskQueuesOf = (taskQueue: string): string[] => [
+  taskQueue,
+  ...[mailTaskQueue, alertTaskQueue, replayTaskQueue, warehouseTaskQueue].map((queue) => queue(taskQueue)),
+];
+
 /** The workflow id of a circuit, made of its route's id. */
 export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
 

@@ -30,6 +30,8 @@ interface InstallationOptions extends Omit<ClientOptions, 'interceptors'> {
   /** Of the installation; empty: it has none. */
   prefix: string;
   attributes?: AttributeState;
+  /** Whether the first task of a workflow may come back with the answer to its start. Not to versioned workers: Temporal 1.31 gives it to any of them. */
+  startsEagerly?: boolean;
 }
 
 /**
@@ -39,16 +41,18 @@ interface InstallationOptions extends Omit<ClientOptions, 'interceptors'> {
 export class InstallationClient extends Client {
   readonly prefix: string;
   readonly attributes: AttributeState;
+  readonly startsEagerly: boolean;
   /** The task queue of its workflows, as Temporal knows it. */
   readonly workflowQueue: string;
 
-  constructor({ prefix, attributes = NOT_WATCHED, ...options }: InstallationOptions) {
+  constructor({ prefix, attributes = NOT_WATCHED, startsEagerly = true, ...options }: InstallationOptions) {
     super({
       ...options,
       interceptors: { workflow: [namesWorkflows(prefix, attributes)], schedule: [namesSchedules(prefix)] },
     });
     this.prefix = prefix;
     this.attributes = attributes;
+    this.startsEagerly = startsEagerly;
     this.workflowQueue = withPrefix(prefix, TASK_QUEUE);
   }
 }

@@ -42,7 +42,7 @@ export async function startDelivery(
     // Never a second workflow, except for a delivery whose end this database is known to have missed
     // (db/reconciliation/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-    requestEagerStart: true,
+    requestEagerStart: client.startsEagerly,
     ...inTurnOf(row.organizationId),
     args: [
       {

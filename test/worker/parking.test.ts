@@ -28,8 +28,10 @@ describe('failed deliveries that wait in Temporal', () => {
     });
     worker = await startScriptedWorker(client.workflowQueue);
   });
-  after(() => client.connection.close());
-  after(() => worker.stop());
+  after(async () => {
+    await worker.stop();
+    await client.connection.close();
+  });
 
   it('are bounded per organization, counting those that wait already, until some are gone', async () => {
     const [crowded, other] = [newId('org'), newId('org')];
