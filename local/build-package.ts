@@ -37,7 +37,8 @@ function compileFolder(folder: string): void {
     const path = `${folder}/${entry.name}`;
     if (LEFT_OUT.test(path)) continue;
     if (entry.isDirectory()) compileFolder(path);
-    else if (path.endsWith('.ts')) write(path.replace(/\.ts$/, '.js'), compile(readFileSync(join(project, path), 'utf8')));
+    else if (path.endsWith('.ts'))
+      write(path.replace(/\.ts$/, '.js'), compile(readFileSync(join(project, path), 'utf8')));
     else write(path, readFileSync(join(project, path)));
   }
 }

@@ -50,6 +50,8 @@ async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[
      where schemaname = current_schema() and tablename = 'executions_visibility' order by indexname`,
   );
   if (rows.length === 0)
-    throw new StartupError('This database has no table executions_visibility; name the visibility database of Temporal.');
+    throw new StartupError(
+      'This database has no table executions_visibility; name the visibility database of Temporal.',
+    );
   return rows.map(({ name }) => name).filter((name) => !kept.includes(name));
 }

@@ -84,7 +84,8 @@ export function keepRelease(deps: KeepReleaseDeps): Watch {
       onError(error) {
         // One that is not versioned only wanted to know.
         if (release === null) isDone = true;
-        else throttled(log).warn({ ...release, cause: causeOf(error) }, 'this release cannot be made the current one yet');
+        else
+          throttled(log).warn({ ...release, cause: causeOf(error) }, 'this release cannot be made the current one yet');
       },
     },
   );

@@ -1,7 +1,14 @@
 import { expect } from 'chai';
 import { readSettings } from '../../core/config.ts';
 import { workflowLinks } from '../../core/temporal-link.ts';
-import { circuitWorkflowId, prefixOf, queryOf, TASK_QUEUE, withoutPrefix, withPrefix } from '../../core/workflow-names.ts';
+import {
+  circuitWorkflowId,
+  prefixOf,
+  queryOf,
+  TASK_QUEUE,
+  withoutPrefix,
+  withPrefix,
+} from '../../core/workflow-names.ts';
 
 const DELIVERY = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
 
@@ -39,7 +46,10 @@ describe('names in Temporal', () => {
       workflowId: `a.${DELIVERY}`,
       temporalUrl: `https://temporal.example/namespaces/shared/workflows/a.${DELIVERY}`,
     });
-    const without = workflowLinks(readSettings({}), { connectionOptions: { address: 'temporal:7233' }, namespace: 'x' });
+    const without = workflowLinks(readSettings({}), {
+      connectionOptions: { address: 'temporal:7233' },
+      namespace: 'x',
+    });
     expect(without(DELIVERY)).to.deep.equal({ workflowId: DELIVERY, temporalUrl: null });
   });
 });

@@ -46,10 +46,7 @@ describe('a namespace without search attributes @turns', function () {
       return (await lookAtNamespace(connection, namespace)) === 'bare';
     });
     const settings = { HOOKYARD_LANE: 'workflow', HOOKYARD_OPERATOR_KEY: OPERATOR_KEY };
-    [testInstance, receiver] = await Promise.all([
-      startHookyard(undefined, settings, { namespace }),
-      startReceiver(),
-    ]);
+    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings, { namespace }), startReceiver()]);
     records = new Records(testInstance);
     await testInstance.startWorker({ HOOKYARD_METRICS_PORT: String(workerPort) });
   });
@@ -61,7 +58,11 @@ describe('a namespace without search attributes @turns', function () {
 
   const describeWorkflow = (id: string): Promise<WorkflowExecutionDescription> =>
     testInstance.temporal.workflow.getHandle(id).describe();
-  const linesWith = (text: string) => testInstance.logs().split('\n').filter((line) => line.includes(text)).length;
+  const linesWith = (text: string) =>
+    testInstance
+      .logs()
+      .split('\n')
+      .filter((line) => line.includes(text)).length;
   const status = () =>
     createClient(testInstance.api.url, OPERATOR_KEY).get<{ temporal: string; searchAttributes: boolean }>(
       '/api/status',

@@ -51,7 +51,10 @@ describe('two installations in one namespace @turns', function () {
     ({ source, delivery: waiting } = await first.records.deliver(endpoint.url, '{"n":1}', 'retrying', { destination }));
     await Promise.all([worker.stop(), hookyard.api.stop()]);
     const { namespace } = hookyard.temporal.options;
-    const database = await copyDatabase(`${new URL(hookyard.databaseUrl).pathname.slice(1)}_copy`, hookyard.databaseUrl);
+    const database = await copyDatabase(
+      `${new URL(hookyard.databaseUrl).pathname.slice(1)}_copy`,
+      hookyard.databaseUrl,
+    );
     await Promise.all([hookyard.startApi(), hookyard.startWorker()]);
     const settings = { ...common, HOOKYARD_TEMPORAL_PREFIX: PREFIX };
     const second = await startHookyard(stackAddresses(), settings, { namespace, database });

@@ -2,7 +2,7 @@
 // checkout and installing takes minutes, so it runs alone: TEST_PACKAGE=yes npm test -- test/local/package.test.ts
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { expect } from 'chai';
@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 
 describe('the package', function () {
   this.timeout(15 * MINUTE_MS);
-  const folder = mkdtempSync(join(tmpdir(), 'hookyard-package-'));
+  const folder = join(tmpdir(), `hookyard-package-${process.pid}`);
   const prefix = join(folder, 'prefix');
   const empty = join(folder, 'empty');
   const home = join(folder, 'data-home');
@@ -27,13 +27,19 @@ describe('the package', function () {
     // Without the programs of this checkout: whoever installs the package has those of the system.
     PATH: [join(prefix, 'bin'), ...(process.env.PATH ?? '').split(delimiter).filter(isOfSystem)].join(delimiter),
     XDG_DATA_HOME: home,
-    ...{ HOOKYARD_PORT: '0', HOOKYARD_METRICS_PORT: '0', POSTGRES_PORT: '0', TEMPORAL_PORT: '0', TEMPORAL_UI_PORT: '0' },
+    ...{
+      HOOKYARD_PORT: '0',
+      HOOKYARD_METRICS_PORT: '0',
+      POSTGRES_PORT: '0',
+      TEMPORAL_PORT: '0',
+      TEMPORAL_UI_PORT: '0',
+    },
     LOG_LEVEL: 'warn',
   };
 
   before(function () {
     if (process.env.TEST_PACKAGE !== 'yes') return this.skip();
-    for (const made of [prefix, empty, home]) mkdirSync(made);
+    for (const made of [folder, prefix, empty, home]) mkdirSync(made);
     run('npm', ['pack', '--pack-destination', folder], project);
     const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];

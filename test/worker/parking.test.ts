@@ -45,11 +45,7 @@ describe('failed deliveries that wait in Temporal', () => {
 
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
-    const parking = await startParking(
-      { client, log },
-      { total: 1_000_000, perOrganization: MOST },
-      500,
-    );
+    const parking = await startParking({ client, log }, { total: 1_000_000, perOrganization: MOST }, 500);
     try {
       let more = 0;
       await until('some counts', () => {
@@ -118,8 +114,16 @@ describe('failed deliveries that wait in Temporal', () => {
   it('are none while the namespace lacks search attributes, by which they are counted', async () => {
     const lacking = { ...attributes, missing: true };
     const { connection } = client;
-    const without = new InstallationClient({ connection, namespace: client.options.namespace, prefix: '', attributes: lacking });
-    const parking = await startParking({ client: without, log: pino({ level: 'silent' }) }, { total: MOST, perOrganization: MOST });
+    const without = new InstallationClient({
+      connection,
+      namespace: client.options.namespace,
+      prefix: '',
+      attributes: lacking,
+    });
+    const parking = await startParking(
+      { client: without, log: pino({ level: 'silent' }) },
+      { total: MOST, perOrganization: MOST },
+    );
     expect(parking.admit(newId('org'))).to.equal(false);
     lacking.missing = false;
     expect(parking.admit(newId('org'))).to.equal(true);
