@@ -8,6 +8,7 @@ import { replayOnce } from '../db/replay/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
 import { inTime } from '../outbound/http/in-time.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import type { Parking } from './parking.ts';
@@ -27,6 +28,7 @@ const LEAST_AWAIT_RECORD_MS = 500;
 
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
   settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
+  client: InstallationClient;
   parking: Parking;
   compute: Pick<Compute, 'validate'>;
   turns: Turns;

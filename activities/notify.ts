@@ -132,7 +132,7 @@ function mailFacts(
     error: summaryOf(facts),
     at: new Date(facts.at),
     failedBefore,
-    temporalUrl: workflowLink(facts.delivery_id),
+    temporalUrl: workflowLink(facts.delivery_id).temporalUrl,
     apiUrl: `${apiBase}/api/deliveries/${facts.delivery_id}`,
   };
 }

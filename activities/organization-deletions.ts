@@ -1,6 +1,5 @@
 // Removes what deleted organizations leave, in PostgreSQL and in Temporal, in the background and at half speed (background-steps.ts).
 // PostgreSQL first: what is left there would start workflows again.
-import type { Client } from '@temporalio/client';
 import { eachOf } from '../core/each-of.ts';
 import type { Log } from '../core/log.ts';
 import {
@@ -12,6 +11,7 @@ import {
   removeOrganization,
 } from '../db/organizations/deletion.ts';
 import type { Pool } from '../db/connections/pool.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
 import { deleteWorkflow, workflowsOf } from '../temporal-config/workflow-deletion.ts';
 import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
 
@@ -19,7 +19,7 @@ const CONCURRENT_DELETIONS = 10;
 
 export interface OrganizationDeletionDeps {
   pool: Pool;
-  client: Client;
+  client: InstallationClient;
   log: Log;
 }
 
@@ -62,7 +62,9 @@ async function removeAll({ pool, client, log }: OrganizationDeletionDeps, deleti
     return some;
   };
   if (await repeat(async () => found(await removeOfOrganization(pool, organizationId)), until, log)) return true;
-  if (await repeat(async () => found(await removeWorkflows(client, organizationId)), until, log)) return true;
+  if (client.attributes.missing) {
+    log.warn({ organizationId }, 'workflows of a deleted organization cannot be found without search attributes');
+  } else if (await repeat(async () => found(await removeWorkflows(client, organizationId)), until, log)) return true;
   if (isLastLook && isEmpty) {
     await removeOrganization(pool, organizationId);
     log.info({ organizationId, eventsRemoved }, 'everything of a deleted organization has been removed');
@@ -71,7 +73,7 @@ async function removeAll({ pool, client, log }: OrganizationDeletionDeps, deleti
 }
 
 /** Running or closed, with their histories; a running one is ended by that. @returns false: there was none */
-async function removeWorkflows(client: Client, organizationId: string): Promise<boolean> {
+async function removeWorkflows(client: InstallationClient, organizationId: string): Promise<boolean> {
   const executions = await workflowsOf(client, organizationId);
   await eachOf(executions, CONCURRENT_DELETIONS, (execution) => deleteWorkflow(client, execution));
   return executions.length > 0;

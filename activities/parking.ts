@@ -1,9 +1,9 @@
 // How many failed deliveries wait in Temporal to be replayed. An outage can fail a million of them: above a limit, the workflow
 // of a failed delivery ends at once. A replay by the API then starts a new one, as always.
-import type { Client } from '@temporalio/client';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
 
 export interface ParkingLimits {
   total: number;
@@ -95,10 +95,11 @@ class Estimate {
 /**
  * Keeps the limits, approximately: while deliveries fail, each worker counts in Temporal periodically, and adds its own
  * admissions.
- * Failure policy: while Temporal is unreachable, admissions stay counted, so that too few deliveries wait rather than too many.
+ * Failure policy: while Temporal is unreachable, admissions stay counted, so that too few deliveries wait rather than too many. While
+ * the namespace lacks search attributes none waits: nobody could count or find it.
  */
 export async function startParking(
-  { client, log }: { client: Client; log: Log },
+  { client, log }: { client: InstallationClient; log: Log },
   { total: mostInAll, perOrganization }: ParkingLimits,
   countEveryMs = COUNT_EVERY_MS,
 ): Promise<Parking> {
@@ -115,14 +116,17 @@ export async function startParking(
     return answer.count;
   }
 
+  const waiting = `${WAITING} and TaskQueue = "${client.workflowQueue}"`;
+
   async function countAll(): Promise<void> {
+    if (client.attributes.missing) return;
     asked = false;
     const mostAsking = [...organizations]
       .filter(([, { asked: times }]) => times > 0)
       .toSorted(([, a], [, b]) => b.asked - a.asked)
       .slice(0, ORGANIZATIONS_PER_COUNT);
     for (const estimate of [total, ...organizations.values()]) estimate.begin();
-    const inAll = await count(WAITING);
+    const inAll = await count(waiting);
     total.counted(inAll);
     if (inAll < perOrganization) {
       // No organization has more than the total.
@@ -132,7 +136,7 @@ export async function startParking(
       }
       return;
     }
-    for (const [id, estimate] of mostAsking) estimate.counted(await count(`${WAITING} and OrganizationId = "${id}"`));
+    for (const [id, estimate] of mostAsking) estimate.counted(await count(`${waiting} and OrganizationId = "${id}"`));
   }
 
   function countWhenDue(): void {
@@ -160,6 +164,7 @@ export async function startParking(
 
   return {
     admit(organizationId) {
+      if (client.attributes.missing) return false;
       asked = true;
       const ofOrganization = organizations.get(organizationId) ?? new Estimate(unseenMs);
       organizations.set(organizationId, ofOrganization);

@@ -1,7 +1,6 @@
 // Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
 
 import type { Server } from 'node:http';
-import { Client, Connection, type DataConverter } from '@temporalio/client';
 import { watchLoop } from '../core/loop-delay.ts';
 import { createCompute } from '../outbound/compute/index.ts';
 import { parseRange } from '../core/address-ranges.ts';
@@ -40,7 +39,8 @@ import { findTenantRole } from '../db/tenants/rights.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startMetrics } from '../telemetry/index.ts';
 import { startTracing } from '../telemetry/tracing.ts';
-import { type TemporalConnection, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
+import { lazyClient } from '../temporal-config/client.ts';
+import { temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
 import { createApp } from './app.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
@@ -58,7 +58,7 @@ import { OpenConnections } from './open-connections.ts';
 import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
 import { RefusedRequests } from './refused-requests.ts';
-import { lookAtDatabase, lookAtLanes, lookAtTemporal } from './resources/health.ts';
+import { lookAtDatabase, lookAtLanes, lookAtSearchAttributes, lookAtTemporal } from './resources/health.ts';
 import { createSignals } from './signals.ts';
 import { createAlertTester } from './test-alert.ts';
 import { createTestSender } from './test-send.ts';
@@ -101,7 +101,8 @@ export async function startService(
   shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
   const orm = createOrm(url, connectionsFor.records, { alone, tenantRole, pooling });
   const temporalSettings = temporalConnectionOptions(env);
-  const temporal = lazyTemporalClient(temporalSettings, temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys));
+  const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
+  const temporal = lazyClient(temporalSettings, { dataConverter, prefix: settings.HOOKYARD_TEMPORAL_PREFIX });
   const signals = createSignals(temporal, pool, log);
   const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
@@ -166,6 +167,7 @@ export async function startService(
       ingestState: () => backlog.state(),
       database: lookAtDatabase(ingestPool),
       temporal: lookAtTemporal(temporal),
+      searchAttributes: lookAtSearchAttributes(temporal),
       lanes: lookAtLanes(ingestPool),
     },
   });
@@ -259,16 +261,6 @@ async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: L
       await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
     }
   }
-}
-
-// Connects at the first call, so that the API starts and ingest works while Temporal is down.
-function lazyTemporalClient(
-  { connectionOptions, namespace }: TemporalConnection,
-  dataConverter: DataConverter,
-): Client {
-  const { grpcCompression: _forWorkers, ...others } = connectionOptions;
-  const options = { ...others, channelArgs: WITHOUT_PROXY };
-  return new Client({ connection: Connection.lazy(options), namespace, dataConverter });
 }
 
 function listen(server: Server, settings: Settings): Promise<number> {

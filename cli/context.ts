@@ -1,8 +1,9 @@
 // The URL of the service and the API key, from options, environment and data folder; and the context of every command.
 import { readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { type Client, createClient } from '../client/index.ts';
+import { dataFolder as dataFolderOf } from '../core/data-folder.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
 import { secretOf } from '../core/secret-files.ts';
 import { servedUrl } from '../local/served-url.ts';
@@ -89,10 +90,8 @@ export function checkedUrl(address: string): string {
   return address.replace(/\/+$/, '');
 }
 
-/** The data folder of `npm start`, which runs in the project's folder. */
-export function dataFolder(): string {
-  return resolve(project, process.env.HOOKYARD_DATA_DIR || './data');
-}
+/** The data folder of `npm start` or hookyard-server. */
+export const dataFolder = (): string => dataFolderOf(project, process.env.HOOKYARD_DATA_DIR);
 
 function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): string | undefined {
   const given = options.apiKey || chosenProfile(options.profile)?.apiKey || secretOf(process.env, 'HOOKYARD_API_KEY');

@@ -1,31 +1,36 @@
 #!/usr/bin/env node
-// npx hookyard: runs cli/main.ts with Node 24. Plain JavaScript, because the machine's own Node may be older (>= 20); then the Node
-// of the npm package `node` takes over. Looks at nothing else, so that every command starts at once.
+// npx hookyard: runs cli/main.ts with Node 24, in an installed package as it was compiled. Plain JavaScript, because the machine's own
+// Node may be older (>= 20); then the Node of the npm package `node` takes over. Looks at nothing else, so that every command starts at
+// once.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import module from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installedNode } from '../local/installed-node.js';
 
 const self = fileURLToPath(import.meta.url);
 const project = dirname(dirname(self));
-const main = join(project, 'cli', 'main.ts');
-const installedNode = join(project, 'node_modules', '.bin', 'node');
+const source = join(project, 'cli', 'main.ts');
+const isCheckout = existsSync(source);
+const main = isCheckout ? source : join(project, 'dist', 'cli', 'main.js');
 // Those of the command itself are in docs/cli.md.
 const CANNOT_START = 2;
 
 if (!existsSync(main))
   fail('This package holds the client only. For the command line, clone the project and run npx hookyard there');
-else if (!existsSync(join(project, 'node_modules', 'commander')))
+else if (isCheckout && !existsSync(join(project, 'node_modules', 'commander')))
   fail(`The dependencies are missing: run npm ci in ${project}`);
 else if (process.versions.node.startsWith('24.')) await start();
-else if (existsSync(installedNode)) runWith(installedNode);
-else fail(`Hookyard needs Node 24, this is ${process.version}: run npm ci in ${project}, which brings it`);
+else if (existsSync(installedNode(project))) runWith(installedNode(project));
+else if (isCheckout)
+  fail(`Hookyard needs Node 24, this is ${process.version}: run npm ci in ${project}, which brings it`);
+else fail(`Hookyard needs Node 24, this is ${process.version}: install it from https://nodejs.org`);
 
 /** With the code as Node kept it after the first time, types taken out and compiled: halves the time to the first line. */
 async function start() {
-  module.enableCompileCache(join(project, 'node_modules', '.cache', 'hookyard'));
+  module.enableCompileCache(isCheckout ? join(project, 'node_modules', '.cache', 'hookyard') : undefined);
   await import(main);
 }
 

@@ -1867,6 +1867,8 @@ export type InstallationStatus = {
   /** Of the process that answers. */
   ingest: 'open' | 'partly_full' | 'full';
   temporal: 'ok' | 'away';
+  /** Whether the namespace in Temporal has the search attributes by which its UI finds deliveries. Null: not known. */
+  searchAttributes: boolean | null;
   /** `away`: what it would say is null. */
   database: 'ok' | 'away';
   /** Of the installation: `HOOKYARD_MAX_BACKLOG`, `HOOKYARD_MAX_DATABASE_BYTES`. Null: none. */

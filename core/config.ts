@@ -61,6 +61,12 @@ const url = (protocols: string[]) =>
 // Of services that paths are added to.
 const base = url(['http:', 'https:']).transform((text) => text.replace(/\/+$/, ''));
 
+// Temporal takes longer ids; the UI shows them in columns.
+const prefix = z
+  .string()
+  .max(40, 'must have at most 40 characters')
+  .regex(/^([a-z0-9]+(-[a-z0-9]+)*)?$/, 'must be lowercase letters and digits with single hyphens');
+
 // Compared with the Origin header of a browser, letter by letter (RFC 6454, section 6.2): no path, no default port.
 const origins = list.refine(
   (texts) =>
@@ -96,6 +102,13 @@ const variables = {
   HOOKYARD_PLAN: { schema: oneOf(PLANS), default: 'business' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
+  HOOKYARD_TEMPORAL_PREFIX: { schema: prefix, default: '' },
+  HOOKYARD_WORKER_VERSIONING: { schema: onOff, default: 'off' },
+  HOOKYARD_BUILD_ID: {
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be at most 100 letters, digits, dots, hyphens and underscores'),
+  },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
   HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
   HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },

@@ -1,20 +1,29 @@
-// Where a delivery's workflow is seen in the Temporal UI.
+// A workflow as answers and mails name it: its id in Temporal, and where it is seen in the Temporal UI.
 import type { Settings } from './config.ts';
+import { withPrefix } from './workflow-names.ts';
 
-/** The URL of a workflow in the Temporal UI; null when the URL of the UI is unknown. */
-export type WorkflowLink = (workflowId: string) => string | null;
+export interface ShownWorkflow {
+  workflowId: string;
+  /** Null when the URL of the UI is unknown. */
+  temporalUrl: string | null;
+}
+
+/** @param name without the prefix of the installation */
+export type WorkflowLink = (name: string) => ShownWorkflow;
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])(:\d+)?$/i;
 
 /** The URL of the UI: TEMPORAL_UI_URL, or the port of the UI beside a Temporal server on this machine. */
 export function workflowLinks(
-  settings: Pick<Settings, 'TEMPORAL_UI_URL' | 'TEMPORAL_UI_PORT'>,
+  settings: Pick<Settings, 'TEMPORAL_UI_URL' | 'TEMPORAL_UI_PORT' | 'HOOKYARD_TEMPORAL_PREFIX'>,
   { connectionOptions, namespace }: { connectionOptions: { address: string }; namespace: string },
 ): WorkflowLink {
   const base = settings.TEMPORAL_UI_URL ?? localUi(settings.TEMPORAL_UI_PORT, connectionOptions.address);
-  if (base === null) return () => null;
-  const workflows = `${base.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
-  return (workflowId) => `${workflows}/${encodeURIComponent(workflowId)}`;
+  const workflows = base && `${base.replace(/\/+$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows`;
+  return (name) => {
+    const workflowId = withPrefix(settings.HOOKYARD_TEMPORAL_PREFIX, name);
+    return { workflowId, temporalUrl: workflows && `${workflows}/${encodeURIComponent(workflowId)}` };
+  };
 }
 
 function localUi(port: number, temporalAddress: string): string | null {

@@ -1,18 +1,21 @@
 // node local/bootstrap.js <file.ts> [arguments]: what every npm script starts with. Plain JavaScript, because it also runs on the
 // machine's own Node (>= 20) before anything is installed: installs the dependencies when they are missing or out of date,
-// then runs the TypeScript file with Node 24, which comes as the npm package `node` when the machine's Node is another.
+// then runs the TypeScript file with Node 24, which comes as the npm package `node` when the machine's Node is another. In an installed
+// package, for which npm has done the first step, it runs the same file as it was compiled into dist/ (local/build-package.ts).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { installedNode } from './installed-node.js';
 
 const project = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const lockFile = join(project, 'package-lock.json');
 const marker = join(project, 'node_modules', '.hookyard-installed');
 const npmsOwnRecord = join(project, 'node_modules', '.package-lock.json');
-const installedNode = join(project, 'node_modules', '.bin', 'node');
+// npm puts no lock file into a package.
+const isPackage = !existsSync(lockFile);
 const ownMajor = Number(process.versions.node.split('.')[0]);
 // One Ctrl-C arrives several times: from the terminal, which signals the whole process group, and from npm, which passes it on.
 const samePressMs = 1000;
@@ -22,8 +25,8 @@ function main() {
   if (ownMajor < 20)
     return fail(`Hookyard needs Node 20 or newer to start, this is ${process.version}: https://nodejs.org`);
   if (!file) return fail('Usage: node local/bootstrap.js <file.ts> [arguments]');
-  if (!isInstalled()) return install(() => start(file, args));
-  start(file, args);
+  if (isPackage || isInstalled()) return start(file, args);
+  install(() => start(file, args));
 }
 
 /** True when node_modules is what package-lock.json says. */
@@ -32,7 +35,7 @@ function isInstalled() {
   if (existsSync(marker)) return readFileSync(marker, 'utf8') === wanted;
   // Installed by hand with `npm ci` or `npm install` after the last change of the lock file.
   if (!existsSync(npmsOwnRecord)) return false;
-  return existsSync(installedNode) && statSync(npmsOwnRecord).mtimeMs >= statSync(lockFile).mtimeMs;
+  return existsSync(installedNode(project)) && statSync(npmsOwnRecord).mtimeMs >= statSync(lockFile).mtimeMs;
 }
 
 function lockHash() {
@@ -66,20 +69,25 @@ function install(then) {
 /** Node 24: this one, or the one from npm. */
 function findNode() {
   if (ownMajor === 24) return process.execPath;
-  const { status, stdout } = spawnSync(installedNode, ['--version'], { encoding: 'utf8' });
-  return status === 0 && stdout.startsWith('v24.') ? installedNode : undefined;
+  const node = installedNode(project);
+  const { status, stdout } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  return status === 0 && stdout.startsWith('v24.') ? node : undefined;
 }
 
 function start(file, args) {
   const node = findNode();
   if (!node) {
     return fail(
-      `Node 24 is not in ${dirname(installedNode)}; delete node_modules and start again, or install Node 24 yourself`,
+      isPackage
+        ? 'Node 24 is not installed, and the install script of the package node, which brings it, did not run; install Node 24: https://nodejs.org'
+        : `Node 24 is not in ${dirname(installedNode(project))}; delete node_modules and start again, or install Node 24 yourself`,
     );
   }
   // Its own process group: signals reach it through us alone, one for each Ctrl-C. The IPC channel tells it when we are gone.
-  const child = spawn(node, [join(project, file), ...args], {
-    cwd: project,
+  const script = isPackage ? join(project, 'dist', file.replace(/\.ts$/, '.js')) : join(project, file);
+  const child = spawn(node, [script, ...args], {
+    // Paths in settings of an installed package are those of whoever starts it.
+    cwd: isPackage ? process.cwd() : project,
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });

@@ -1,5 +1,6 @@
 // The first steps, printed when everything runs: the addresses, and three commands for a first webhook (README.md has the same).
 import { join } from 'node:path';
+import { dataFolder as dataFolderOf, isPackage } from '../core/data-folder.ts';
 import type { PreparedDatabase } from '../db/schema/prepare.ts';
 
 export interface Running {
@@ -16,9 +17,9 @@ export interface Running {
 
 const project = join(import.meta.dirname, '..');
 
-/** The lines to print. The commands run in the project's folder, in any POSIX shell. */
+/** The lines to print. The commands run in the project's folder, those of an installed package anywhere, in any POSIX shell. */
 export function firstSteps(running: Running): string[] {
-  const hookyard = `${dataFolder(running)}npx hookyard`;
+  const hookyard = `${dataFolder(running)}${isPackage ? '' : 'npx '}hookyard`;
   return [
     '',
     `  API          ${running.apiUrl}`,
@@ -28,7 +29,7 @@ export function firstSteps(running: Running): string[] {
     `  Temporal UI  ${running.temporalUiUrl ?? 'that of your own Temporal server'}`,
     ...keyLines(running),
     '',
-    'Your first webhook. Receive webhooks in a second terminal, in this folder:',
+    `Your first webhook. Receive webhooks in a second terminal${isPackage ? '' : ', in this folder'}:`,
     `${hookyard} listen 4000 --source orders`,
     '',
     'Send one in a third terminal, and see what became of it:',
@@ -49,9 +50,9 @@ function keyLines({ createdKey, keyFile }: Running): string[] {
   ];
 }
 
-/** The command line looks for address and key in ./data unless another folder is given. */
+/** The command line looks for address and key in the usual data folder unless another one is given. */
 function dataFolder({ dataDir }: Running): string {
-  return dataDir === join(project, 'data') ? '' : `HOOKYARD_DATA_DIR=${shellQuote(dataDir)} `;
+  return dataDir === dataFolderOf(project, '') ? '' : `HOOKYARD_DATA_DIR=${shellQuote(dataDir)} `;
 }
 
 function shellQuote(text: string): string {

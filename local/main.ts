@@ -1,7 +1,8 @@
-// npm start: the whole of Hookyard on one machine. Starts the servers that no variable points to, keeps them running, and stops
+// npm start, and hookyard-server of an installed package: the whole of Hookyard on one machine. Starts the servers that no variable points to, keeps them running, and stops
 // them in order.
-import { resolve } from 'node:path';
+import { join } from 'node:path';
 import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
+import { dataFolder } from '../core/data-folder.ts';
 import { withSecretFiles } from '../core/secret-files.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
@@ -45,9 +46,10 @@ try {
   const settings = readSettings({
     HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE,
     ...env,
+    HOOKYARD_DATA_DIR: dataFolder(join(import.meta.dirname, '..'), env.HOOKYARD_DATA_DIR),
     HOOKYARD_DRAIN_SECONDS: env.HOOKYARD_DRAIN_SECONDS || noDrain,
   });
-  await start({ ...settings, HOOKYARD_DATA_DIR: resolve(settings.HOOKYARD_DATA_DIR) }, env);
+  await start(settings, env);
 } catch (error) {
   const asked = ending.signal.aborted && error !== failure;
   for (const line of asked ? [] : problems(error)) console.error(`hookyard: ${line}`);

@@ -77,7 +77,7 @@ export async function launchRole({ name, label, dataDir, env }: LaunchOptions): 
     command: process.execPath,
     args: [join(project, name, 'main.ts'), `--data-dir=${dataDir}`], // marks whose process this is, and that its settings are printed
     env,
-    cwd: project,
+    cwd: process.cwd(),
     output: label === undefined ? 'inherit' : 'file',
     ipc: true,
   });

@@ -12,8 +12,8 @@ import { claimPort } from './ports.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { Service } from './process.ts';
 import { internalPorts, startTemporal } from './temporal.ts';
-import { dropUnusedKeywordIndexes } from './temporal-schema.ts';
 import { startTemporalUi } from './temporal-ui.ts';
+import { dropUnusedIndexes } from './visibility-indexes.ts';
 
 export interface StackOptions {
   dataDir: string;
@@ -277,7 +277,7 @@ async function setUpNamespace(
       await ensureNamespace(connection, namespace, log);
       if (postgres === null) return;
       const used = await searchAttributeColumns(connection, namespace);
-      await dropUnusedKeywordIndexes(postgres.url('temporal_visibility', 'hookyard_temporal'), used);
+      await dropUnusedIndexes(postgres.url('temporal_visibility', 'hookyard_temporal'), { used });
     } finally {
       await connection.close();
     }

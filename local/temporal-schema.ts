@@ -1,16 +1,12 @@
 // The schemas of Temporal's two databases, through Temporal's own SQL tool (the schema files are inside the tool).
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import pg from 'pg';
 import { oneLine, StartupError } from './errors.ts';
 
 const run = promisify(execFile);
-const visibilityIndexes = join(import.meta.dirname, '..', 'temporal-config', 'visibility-indexes.sql');
 
 /**
- * Creates or updates both schemas and drops the visibility indexes that are not used.
+ * Creates or updates both schemas.
  * @throws StartupError with what the SQL tool says
  */
 export async function updateTemporalSchemas(options: {
@@ -21,7 +17,7 @@ export async function updateTemporalSchemas(options: {
   const { sqlTool, databaseUrl, visibilityUrl } = options;
   await Promise.all([
     updateSchema(sqlTool, databaseUrl, 'postgresql/v12/temporal'),
-    updateSchema(sqlTool, visibilityUrl, 'postgresql/v12/visibility').then(() => dropUnusedIndexes(visibilityUrl)),
+    updateSchema(sqlTool, visibilityUrl, 'postgresql/v12/visibility'),
   ]);
 }
 
@@ -45,30 +41,5 @@ async function runTool(sqlTool: string, url: string, args: string[]): Promise<vo
     await run(sqlTool, args, { env });
   } catch (error) {
     throw new StartupError(`Temporal's database schema could not be set up: ${oneLine(error)}`);
-  }
-}
-
-async function dropUnusedIndexes(url: string): Promise<void> {
-  await withClient(url, (client) => client.query(readFileSync(visibilityIndexes, 'utf8')));
-}
-
-/**
- * Drops the indexes of the Keyword columns that no search attribute uses.
- * @param used column names as the server gives them: `Keyword01`
- */
-export async function dropUnusedKeywordIndexes(visibilityUrl: string, used: string[]): Promise<void> {
-  const kept = used.map((column) => column.replace(/^Keyword/, 'by_keyword_'));
-  const all = Array.from({ length: 10 }, (_, i) => `by_keyword_${String(i + 1).padStart(2, '0')}`);
-  const unused = all.filter((index) => !kept.includes(index));
-  await withClient(visibilityUrl, (client) => client.query(`DROP INDEX IF EXISTS ${unused.join(', ')}`));
-}
-
-async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
   }
 }

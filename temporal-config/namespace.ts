@@ -24,11 +24,14 @@ export interface ServerConnection {
   operatorService: OperatorService;
 }
 
+/** `complete`: it has every search attribute. `bare`: it lacks some, or all. */
+export type NamespaceState = 'complete' | 'bare' | 'unknown';
+
 /**
  * Makes the namespace (retention 3 days) and its search attributes when they are missing, and waits until they can be used.
  * Safe to call at every start and by several processes at once.
- * @param log gets one line when the server forbids reading or writing them (Temporal Cloud): then both must exist already
- * @throws Error when the server cannot be reached, or the attributes are not usable after 60 s
+ * @param log gets one line when the namespace lacks search attributes and the server does not let this client make them
+ * @throws Error when the server cannot be reached, there is no namespace, or what was made is not usable after 60 s
  */
 export async function ensureNamespace(
   connection: ServerConnection,
@@ -38,15 +41,51 @@ export async function ensureNamespace(
   const until = performance.now() + usableDeadlineMs;
   for (;;) {
     try {
-      await registerNamespace(connection, namespace);
-      await addMissingAttributes(connection, namespace);
-      await queryByAttributes(connection, namespace);
-      return;
+      const refused = await setUp(connection, namespace);
+      const state = await lookAtNamespace(connection, namespace);
+      if (state === 'complete') return;
+      if (refused !== null) return afterRefusal(namespace, state, refused, log);
+      if (performance.now() > until) throw new Error(`Temporal cannot use its namespace ${namespace} yet`);
     } catch (error) {
-      if (isRefusal(error)) return log(refusal(namespace));
+      // Not even whether they are there may be asked.
+      if (isRefusal(error)) return log(refusal(namespace, messageOf(error)));
       if (!isTransient(error) || performance.now() > until) throw error;
     }
     await delay(100);
+  }
+}
+
+function afterRefusal(namespace: string, state: NamespaceState, refused: string, log: (line: string) => void): void {
+  if (state === 'unknown')
+    throw new Error(
+      `Temporal has no namespace ${namespace} and does not let this client make it (${refused}); make it, or set TEMPORAL_NAMESPACE`,
+    );
+  log(refusal(namespace, refused));
+}
+
+/** @returns why something is missing and could not be made; null: it is there, or was made, and may not be usable yet */
+async function setUp(connection: ServerConnection, namespace: string): Promise<string | null> {
+  try {
+    await registerNamespace(connection, namespace);
+    await addMissingAttributes(connection, namespace);
+    return null;
+  } catch (error) {
+    // An invalid argument: a namespace has room for ten search attributes of this type, or takes another form of names.
+    if (isRefusal(error) || grpcStatus(error) === grpcCode.invalidArgument) return messageOf(error);
+    throw error;
+  }
+}
+
+/** @throws when the server cannot be reached, or does not let this client ask */
+export async function lookAtNamespace(connection: ServerConnection, namespace: string): Promise<NamespaceState> {
+  try {
+    await queryByAttributes(connection, namespace);
+    return 'complete';
+  } catch (error) {
+    const code = grpcStatus(error);
+    if (code === grpcCode.notFound) return 'unknown';
+    if (code === grpcCode.invalidArgument) return 'bare';
+    throw error;
   }
 }
 
@@ -56,16 +95,17 @@ export async function searchAttributeColumns(connection: ServerConnection, names
   return Object.keys(config?.customSearchAttributeAliases ?? {});
 }
 
-/** Whether the namespace exists and its search attributes can be used. @throws when the server cannot be reached */
-export async function takesAttributes(connection: ServerConnection, namespace: string): Promise<boolean> {
-  try {
-    await queryByAttributes(connection, namespace);
-    return true;
-  } catch (error) {
-    const code = grpcStatus(error);
-    if (code === grpcCode.notFound || code === grpcCode.invalidArgument) return false;
-    throw error;
-  }
+/** The same of all namespaces, each column once. @throws when the server does not let this client list them */
+export async function columnsOfAllNamespaces({ workflowService }: ServerConnection): Promise<string[]> {
+  const columns = new Set<string>();
+  let nextPageToken: Uint8Array | undefined;
+  do {
+    const page = await workflowService.listNamespaces({ pageSize: 100, nextPageToken });
+    for (const { config } of page.namespaces)
+      for (const column of Object.keys(config?.customSearchAttributeAliases ?? {})) columns.add(column);
+    ({ nextPageToken } = page);
+  } while (nextPageToken?.length);
+  return [...columns];
 }
 
 async function registerNamespace({ workflowService }: ServerConnection, namespace: string): Promise<void> {
@@ -110,12 +150,15 @@ async function queryByAttributes({ workflowService }: ServerConnection, namespac
 /** Errors of a server whose caches lag behind the registration, or that is still starting. */
 function isTransient(error: unknown): boolean {
   const code = grpcStatus(error);
-  return code === grpcCode.notFound || code === grpcCode.invalidArgument || code === grpcCode.unavailable;
+  return code === grpcCode.notFound || code === grpcCode.unavailable;
 }
 
-function refusal(namespace: string): string {
-  return `Temporal does not let this client set up namespace ${namespace}; it must exist and have the Keyword search attributes ${searchAttributeNames.join(', ')}`;
+function refusal(namespace: string, why: string): string {
+  return `${why}; namespace ${namespace} should have the Keyword search attributes ${searchAttributeNames.join(', ')}`;
 }
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error && 'details' in error && typeof error.details === 'string' ? error.details : String(error);
 
 function isRefusal(error: unknown): boolean {
   const code = grpcStatus(error);

@@ -1,24 +1,25 @@
 // Deletes workflows of an organization with their histories.
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { isGrpcServiceError } from '@temporalio/client';
 import { organizationIdAttribute } from '../core/search-attributes.ts';
+import type { InstallationClient } from './client.ts';
 
 const PAGE_SIZE = 200;
 const DEADLINE_MS = 10_000;
 // The gRPC status NOT_FOUND.
 const NOT_FOUND = 5;
 
-/** One run of a workflow. */
+/** One run of a workflow, named as Temporal lists it. */
 export interface Execution {
   workflowId: string;
   runId: string;
 }
 
 /** Some of them. Temporal shows what was deleted for a moment longer. */
-export async function workflowsOf(client: Client, organizationId: string): Promise<Execution[]> {
+export async function workflowsOf(client: InstallationClient, organizationId: string): Promise<Execution[]> {
   const { executions } = await client.connection.withDeadline(Date.now() + DEADLINE_MS, () =>
     client.workflowService.listWorkflowExecutions({
       namespace: client.options.namespace,
-      query: `${organizationIdAttribute.name} = "${organizationId}"`,
+      query: `${organizationIdAttribute.name} = "${organizationId}" and TaskQueue = "${client.workflowQueue}"`,
       pageSize: PAGE_SIZE,
     }),
   );
@@ -29,7 +30,7 @@ export async function workflowsOf(client: Client, organizationId: string): Promi
 }
 
 /** One that runs is terminated first. One that is gone is no error. */
-export async function deleteWorkflow(client: Client, { workflowId, runId }: Execution): Promise<void> {
+export async function deleteWorkflow(client: InstallationClient, { workflowId, runId }: Execution): Promise<void> {
   try {
     await client.connection.withDeadline(Date.now() + DEADLINE_MS, () =>
       client.workflowService.deleteWorkflowExecution({

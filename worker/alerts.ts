@@ -44,7 +44,7 @@ export function startAlerts(deps: AlertWorkerDeps): Promise<RunningWorker> {
   const send = createAlertSender({ ...deps, smtp });
   const look = alertRounds(deps.pool);
   return startSideWorker(deps, {
-    taskQueue: alertTaskQueue(TASK_QUEUE),
+    taskQueue: alertTaskQueue(deps.taskQueue),
     activities: createAlertActivities({ ...deps, send, hasMail: smtp !== null }),
     slots: ALERT_SLOTS,
     async startDue() {

@@ -28,7 +28,7 @@ export interface EventReplayDeps extends WorkerDeps {
 
 export function startEventReplays(deps: EventReplayDeps): Promise<RunningWorker> {
   return startSideWorker(deps, {
-    taskQueue: replayTaskQueue(TASK_QUEUE),
+    taskQueue: replayTaskQueue(deps.taskQueue),
     activities: createReplayActivities(deps),
     slots: PAGE_SLOTS,
     startDue: async () => (await lookAfterDue(deps)) === MAX_PER_LOOK,

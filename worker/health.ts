@@ -1,10 +1,9 @@
 // Whether this worker can start deliveries, for the probes of its operators.
-import type { NativeConnection } from '@temporalio/worker';
 import { CachedProbe, UNREACHABLE } from '../core/cached-probe.ts';
 import { sizeOf } from '../core/positions.ts';
-import { takesAttributes } from '../temporal-config/namespace.ts';
 import type { Readiness } from '../telemetry/index.ts';
 import type { Relay } from './relay.ts';
+import type { AttributeWatch } from './search-attributes.ts';
 import type { Shards } from './shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
 
@@ -13,8 +12,8 @@ const DEADLINE_MS = 3000;
 const CLAIMED_WITHIN_MS = 10_000;
 
 export interface HealthDeps {
-  connection: NativeConnection;
   namespace: string;
+  attributes: Pick<AttributeWatch, 'look' | 'hasNamespace'>;
   shards: Shards;
   relay: Pick<Relay, 'state'>;
   worker: Pick<RunningWorker, 'isPolling'>;
@@ -23,14 +22,16 @@ export interface HealthDeps {
 }
 
 /**
- * Ready: the relay holds positions and claims from them, and Temporal answers, knows the search attributes, and is polled. In the
- * lanes `express` and `adaptive` first attempts go on while Temporal is away; their retries do not, so that is not ready either.
+ * Ready: the relay holds positions and claims from them, and Temporal answers, knows the namespace, and is polled. In the lanes
+ * `express` and `adaptive` first attempts go on while Temporal is away; their retries do not, so that is not ready either. Missing
+ * search attributes are only shown: deliveries go on without them.
  */
 export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
-  const { connection, namespace, shards, relay, worker, isEnding } = deps;
+  const { namespace, attributes, shards, relay, worker, isEnding } = deps;
+  let takesAttributes = false;
   const temporal = new CachedProbe(async () => {
-    const looked = connection.withDeadline(Date.now() + DEADLINE_MS, () => takesAttributes(connection, namespace));
-    return (await looked) ? null : `does not know the namespace ${namespace} with its search attributes`;
+    takesAttributes = await attributes.look();
+    return attributes.hasNamespace ? null : `does not know the namespace ${namespace}`;
   });
   return async () => {
     const found = await temporal.within(DEADLINE_MS);
@@ -56,7 +57,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
         },
         temporal: {
           answers: found !== undefined && found !== UNREACHABLE,
-          searchAttributes: found === null,
+          searchAttributes: found === null && takesAttributes,
           polling: isPolling,
         },
       },

@@ -1,5 +1,4 @@
 // The metrics of a worker and its probes, on one port.
-import type { NativeConnection } from '@temporalio/worker';
 import type { Settings } from '../core/config.ts';
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
@@ -16,6 +15,7 @@ import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createReadiness } from './health.ts';
 import type { Relay } from './relay.ts';
+import type { AttributeWatch } from './search-attributes.ts';
 import type { Shards } from './shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
 
@@ -23,8 +23,8 @@ export interface WorkerMetricsDeps {
   settings: Settings;
   version: string;
   pools: { hot: Pool; commands: Pool; warehouses: Pool };
-  connection: NativeConnection;
   namespace: string;
+  attributes: AttributeWatch;
   shards: Shards;
   relay: Relay;
   worker: RunningWorker;

@@ -42,7 +42,7 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
       : null;
   const confirmations = smtp && confirm(deps, smtp);
   return startSideWorker(deps, {
-    taskQueue: mailTaskQueue(TASK_QUEUE),
+    taskQueue: mailTaskQueue(deps.taskQueue),
     activities: createNotifyActivities({ ...deps, smtp, apiBase: apiBase(settings) }),
     slots: MAIL_SLOTS,
     startDue: async () => (await startDue(deps)) === MAX_PER_LOOK,

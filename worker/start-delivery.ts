@@ -1,13 +1,14 @@
 // Starts the workflow of one delivery.
-import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
 import type { ResumedDelivery } from '../core/resumed-delivery.ts';
-import { TASK_QUEUE } from '../core/workflow-names.ts';
+import { TASK_QUEUE, withPrefix } from '../core/workflow-names.ts';
 import {
   deliveryStatusAttribute,
   destinationIdAttribute,
@@ -25,13 +26,13 @@ import type { StartPolicy } from './start-policies.ts';
 export type Started = 'here' | 'elsewhere' | 'before';
 
 /**
- * Starts a delivery's workflow; its id is the delivery's, so a second start changes nothing.
+ * Starts a delivery's workflow; it is named by the delivery's id, so a second start changes nothing.
  * @param options.first result of the first attempt, if it was already made
  * @param options.resumed its progress when its workflow was lost
  * @throws when Temporal cannot be reached or refuses
  */
 export async function startDelivery(
-  client: Client,
+  client: InstallationClient,
   row: OutboxRow,
   policy: StartPolicy,
   options: { quick: boolean; replayWindowMs: number; first?: FirstAttempt; resumed?: ResumedDelivery },
@@ -42,7 +43,7 @@ export async function startDelivery(
     // Never a second workflow, except for a delivery whose end this database is known to have missed
     // (db/reconciliation/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
-    requestEagerStart: true,
+    requestEagerStart: client.startsEagerly,
     ...inTurnOf(row.organizationId),
     args: [
       {
@@ -60,7 +61,7 @@ export async function startDelivery(
     staticDetails:
       row.failoverOf === null
         ? undefined
-        : `Failover: takes over from ${workflowReference(row.failoverOf)}, whose destination did not take the event.`,
+        : `Failover: takes over from ${workflowReference(withPrefix(client.prefix, row.failoverOf), row.failoverOf)}, whose destination did not take the event.`,
     typedSearchAttributes: new TypedSearchAttributes([
       { key: organizationIdAttribute, value: row.organizationId },
       { key: sourceIdAttribute, value: row.sourceId },

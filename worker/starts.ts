@@ -1,6 +1,5 @@
 // How a claimed delivery starts: its workflow is started or woken, or the relay makes the first attempt itself (express lane).
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Client } from '@temporalio/client';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
@@ -9,6 +8,7 @@ import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
 import type { ResumedDelivery } from '../core/resumed-delivery.ts';
@@ -35,7 +35,7 @@ export interface StartsDeps {
   background: BackgroundTasks;
   /** Runs the rare commands. */
   pool: Pool;
-  client: Client;
+  client: InstallationClient;
   latencies: Latencies;
   replayWindowMs: number;
   parking: Parking;

@@ -6,6 +6,7 @@ import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
+import { type Release, versioned } from './release.ts';
 import { watch } from './watch.ts';
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.
@@ -20,6 +21,10 @@ export interface WorkerDeps {
   connection: NativeConnection;
   namespace: string;
   dataConverter: DataConverter;
+  /** Of the installation's workflows. */
+  taskQueue: string;
+  /** Null: workers are not versioned. */
+  release: Release | null;
   settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS'>;
   log: Log;
 }
@@ -42,6 +47,7 @@ export async function createWorker(deps: WorkerDeps, options: WorkerOptions): Pr
     shutdownGraceTime: graceMs,
     shutdownForceTime: graceMs + FORCE_AFTER_MS,
     maxHeartbeatThrottleInterval: LONGEST_BETWEEN_BEATS_MS,
+    ...versioned(deps.release),
     ...options,
   });
 }
@@ -63,6 +69,7 @@ export function run(worker: Worker): RunningWorker {
 }
 
 interface SideWorkerOptions {
+  /** Of its activities. */
   taskQueue: string;
   activities: object;
   /** Activities that run at the same time. */

@@ -39,7 +39,7 @@ export interface WarehouseFlushDeps extends WorkerDeps, Omit<FlushDeps, 'warehou
 export function startWarehouseFlushes(deps: WarehouseFlushDeps): Promise<RunningWorker> {
   const warehouses = createWarehouses({ ...deps.reach, r2: deps.r2 });
   return startSideWorker(deps, {
-    taskQueue: warehouseTaskQueue(TASK_QUEUE),
+    taskQueue: warehouseTaskQueue(deps.taskQueue),
     activities: createWarehouseActivities({ ...deps, warehouses, places: new Places(SLOTS, deps.alone) }),
     slots: SLOTS,
     // A workflow gets at most one signal a second.

@@ -1,9 +1,7 @@
 // The worker as one object: Temporal worker, relay and everything they share. main.ts adds settings and signals.
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { availableParallelism, hostname } from 'node:os';
-import { Client } from '@temporalio/client';
-import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { createConfigCache } from '../activities/config-cache.ts';
 import { systemResolve } from '../outbound/http/guarded-connect.ts';
@@ -38,9 +36,9 @@ import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
-import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
-import { TASK_QUEUE } from '../core/workflow-names.ts';
+import packageJson from '../package.json' with { type: 'json' };
 import { watchCircuits } from './circuits.ts';
+import { connectToTemporal } from './connect.ts';
 import { exchangeConcurrency } from './concurrency-exchange.ts';
 import { startEventReplays } from './event-replays.ts';
 import { createLaneChoice } from './lane-choice.ts';
@@ -54,15 +52,14 @@ import { apiBase, startNotifications } from './notifications.ts';
 import type { Database } from '../db/connections/database.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { closeAll, openPools } from './pools.ts';
+import { keepRelease } from './release.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdSession } from '../db/hot-path/relay-session.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { watchSuspensions } from './suspensions.ts';
-import { temporalLogger } from './temporal-log.ts';
 import { createWorker, type RunningWorker, run, type WorkerDeps } from './temporal-worker.ts';
 import { startWarehouseFlushes } from './warehouse-flushes.ts';
-import { bundleWorkflows } from './workflow-bundle.ts';
 
 // Slots are fixed. Of workflow tasks, there are as many as workflows in flight: an eager start without a free slot becomes an ordinary
 // one. More would not make them faster. When many workflows start at once, every task would wait here for its turn, longer than Temporal
@@ -99,15 +96,12 @@ export async function runWorker(
   log: Log,
   temporalMetrics?: () => Promise<string | undefined>,
 ): Promise<RunningWorker> {
-  const version = ownVersion();
+  const { version } = packageJson;
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
-  const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
-  const [connection, workflowBundle] = await Promise.all([
-    NativeConnection.connect(temporal.connectionOptions),
-    bundleWorkflows(temporalLogger(log)),
-  ]);
-  const client = new Client({ connection, namespace: temporal.namespace, dataConverter });
+  const connected = await connectToTemporal(settings, temporal, { keys, version, log });
+  const { client, workflowBundle, attributes, common } = connected;
+  const { connection } = common;
   const { hotPool, pool, warehousePool } = openPools(settings, database, log);
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
@@ -172,7 +166,6 @@ export async function runWorker(
     onRecorded: (deliveryId) => relay?.recorded(deliveryId),
     client,
   };
-  const common: WorkerDeps = { connection, namespace: temporal.namespace, dataConverter, settings, log };
   const worker = await startMainWorker(common, settings, workflowBundle, createActivities(activityDeps));
   const schedules = keepSchedules(client, connection, log);
   const session = holdSession(database.directUrl, owner, () => shards.hadTrouble(), log);
@@ -229,10 +222,12 @@ export async function runWorker(
     await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings, r2: operatorR2(settings, env) }),
   ];
   const workers = [worker, ...others];
+  const release = keepRelease({ ...common, prefix: client.prefix });
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log);
   const metrics = await startWorkerMetrics({
     ...common,
+    attributes,
     settings,
     version,
     pools: { hot: hotPool, commands: pool, warehouses: warehousePool },
@@ -259,6 +254,8 @@ export async function runWorker(
         () => exchange.stop(),
         () => suspensions.stop(),
         () => schedules.stop(),
+        () => release.stop(),
+        () => attributes.stop(),
         () => parking.stop(),
         () => results.idle(),
         () => issues.close(),
@@ -281,7 +278,7 @@ async function startMainWorker(
 ): Promise<RunningWorker> {
   const create = () =>
     createWorker(deps, {
-      taskQueue: TASK_QUEUE,
+      taskQueue: deps.taskQueue,
       workflowBundle,
       activities,
       maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
@@ -303,11 +300,4 @@ async function stopInOrder(
   // Not before: others would start what is still under way in activities. The lease is renewed until here.
   await shards.release();
   for (const close of closers) await close();
-}
-
-function ownVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }

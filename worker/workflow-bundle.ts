@@ -10,6 +10,8 @@ import { bundleNow } from './build-workflow-bundle.ts';
 
 const project = join(import.meta.dirname, '..');
 const cache = join(project, 'node_modules', '.cache', 'hookyard');
+/** In an installed package: made when it was packed. */
+const packed = join(project, 'workflow-bundle.js');
 const BUILD_DEADLINE_MS = 120_000;
 
 /**
@@ -17,6 +19,7 @@ const BUILD_DEADLINE_MS = 120_000;
  * Failure policy: where the cache cannot be written (a read-only image), the bundle is built in memory at every start.
  */
 export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleOption> {
+  if (existsSync(packed)) return { codePath: packed };
   const codePath = join(cache, `workflows-${versionOfCode()}.js`);
   if (existsSync(codePath)) return { codePath };
   try {

@@ -11,6 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities, CircuitAdvice } from '../activities/types.ts';
 import { countOf, listReference, paragraphs, signalChoices, workflowReference } from '../core/operator-markdown.ts';
+import { prefixOf, queryOf, withPrefix } from '../core/workflow-names.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './messages.ts';
 import { UNTIL_DONE, untilDone } from './own-side.ts';
 
@@ -81,10 +82,11 @@ function describe({ routeId }: CircuitInput, advice: CircuitAdvice): string {
       ? '**Closed**: nothing is held.'
       : `**Closed**, releasing: ${countOf(advice.held, 'delivery', 'deliveries')} left.`;
   }
-  const afterAttempt = `RouteId = "${routeId}" and DeliveryStatus = "circuit_open" and ExecutionStatus = "Running"`;
+  const prefix = prefixOf(workflowInfo().taskQueue);
+  const held = `RouteId = "${routeId}" and DeliveryStatus = "circuit_open" and ExecutionStatus = "Running"`;
   return paragraphs(
-    advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice),
-    `Held at ${new Date().toISOString()}: ${countOf(advice.held, 'delivery', 'deliveries')}. How many now: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those that had an attempt before', afterAttempt)} have a workflow.`,
+    advice.state === 'open' ? describeOpen(advice) : describeHalfOpen(advice, prefix),
+    `Held at ${new Date().toISOString()}: ${countOf(advice.held, 'delivery', 'deliveries')}. How many now: \`GET /api/deliveries?routeId=${routeId}&status=circuit_open\`. Only ${listReference('those that had an attempt before', queryOf(prefix, held))} have a workflow.`,
     signalChoices(
       '`resetCircuit` closes the circuit now and releases what is held. While the destination is still down, it opens again.',
     ),
@@ -107,10 +109,13 @@ function describeOpen({ failureCount, waitMs }: OpenAdvice): string {
   return `**Open** after ${failureCount} failed attempts in a row: nothing is sent to the route's destinations until ${until}; then one delivery is sent as a probe. Until then new deliveries go to the route's failover destinations, or are held when it has none.`;
 }
 
-function describeHalfOpen({ probeSuccessCount, probeSuccessThreshold, probeDeliveryId }: OpenAdvice): string {
+function describeHalfOpen(
+  { probeSuccessCount, probeSuccessThreshold, probeDeliveryId }: OpenAdvice,
+  prefix: string,
+): string {
   const probe =
     probeDeliveryId === null
       ? 'the next delivery is sent as a probe'
-      : `delivery ${workflowReference(probeDeliveryId)} is sent as a probe`;
+      : `delivery ${workflowReference(withPrefix(prefix, probeDeliveryId), probeDeliveryId)} is sent as a probe`;
   return `**Half-open**: ${probeSuccessCount} of ${probeSuccessThreshold} probes succeeded; ${probe}. A failed one opens the circuit again.`;
 }

@@ -10,7 +10,7 @@ import type { AttemptRequest } from '../activities/types.ts';
 import type { delivery } from './delivery.ts';
 import type * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryRequests } from './messages.ts';
-import { deliveryStatusAttribute } from '../core/search-attributes.ts';
+import { deliveryStatusAttribute, eventIdAttribute } from '../core/search-attributes.ts';
 
 // About a hundred attempts. Well before Temporal suggests it: a worker that takes over a delivery replays its history first.
 const MAX_HISTORY_EVENTS = 1000;
@@ -25,9 +25,14 @@ export interface Run extends texts.Facts {
   shown?: string;
 }
 
+/** Whether it was started with search attributes. Without, its namespace may know none, and it must not set one. */
+export function hasSearchAttributes(): boolean {
+  return workflowInfo().typedSearchAttributes.get(eventIdAttribute) !== undefined;
+}
+
 export function showStatus(run: Run, value: string): void {
   run.shown = value;
-  upsertSearchAttributes([{ key: deliveryStatusAttribute, value }]);
+  if (hasSearchAttributes()) upsertSearchAttributes([{ key: deliveryStatusAttribute, value }]);
 }
 
 /** @returns ISO 8601 */

@@ -11,10 +11,12 @@ import {
 } from '../core/operator-markdown.ts';
 import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import type { DeliveryStatusView } from './messages.ts';
-import { circuitWorkflowId } from '../core/workflow-names.ts';
+import { circuitWorkflowId, queryOf, withPrefix } from '../core/workflow-names.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
 export interface Belongings {
+  /** Of its installation. */
+  prefix: string;
   eventId: string;
   routeId?: string;
   destinationId?: string;
@@ -26,7 +28,6 @@ export interface Facts {
   belongs: Belongings;
 }
 
-// In the texts below, the UI puts the workflow's id, which is the delivery's, in the place of {workflowId}.
 const CANCEL = '`cancel` ends the delivery: no further attempt is made.';
 
 /** While an attempt is made. */
@@ -140,7 +141,7 @@ export function paused(facts: Facts, what: 'route' | 'destination'): string {
 
 export function held(facts: Facts): string {
   const { routeId } = facts.belongs;
-  const circuit = routeId === undefined ? 'circuit' : workflowReference(circuitWorkflowId(routeId), 'circuit');
+  const circuit = routeId === undefined ? 'circuit' : own(facts, circuitWorkflowId(routeId), 'circuit');
   return paragraphs(
     `**Held**: the ${circuit} of its route is open, so nothing is sent to the route's destinations. It goes on by itself when the circuit lets it.`,
     signalChoices(CANCEL),
@@ -151,17 +152,17 @@ export function held(facts: Facts): string {
 
 /** Its end, other than by a failure. */
 export function ended(facts: Facts, ending: 'delivered' | 'cancelled' | 'closed'): string {
-  const { attempts, maxAttempts } = facts.view;
+  const { deliveryId, attempts, maxAttempts } = facts.view;
   if (ending === 'delivered') return `**Delivered** by attempt ${attempts} of ${maxAttempts}.`;
   if (ending === 'cancelled') {
     return paragraphs(
       `**Cancelled** after ${countOf(attempts, 'attempt')} of ${maxAttempts}. No further attempt is made.`,
-      'To deliver the event after all: `POST /api/deliveries/{workflowId}/replay`.',
+      `To deliver the event after all: \`POST /api/deliveries/${deliveryId}/replay\`.`,
       seeAlso(facts),
     );
   }
   return paragraphs(
-    '**Closed** without a further attempt: the delivery was ended in Hookyard (cancelled, its destination disabled or deleted) or deleted with its event. `GET /api/deliveries/{workflowId}` says which.',
+    `**Closed** without a further attempt: the delivery was ended in Hookyard (cancelled, its destination disabled or deleted) or deleted with its event. \`GET /api/deliveries/${deliveryId}\` says which.`,
     seeAlso(facts),
   );
 }
@@ -172,7 +173,7 @@ export function failedOver(facts: Facts, takenOverBy: string | null): string {
   const successor =
     takenOverBy === null
       ? 'Another delivery of this event goes to the failover destination.'
-      : `${workflowReference(takenOverBy)} delivers the event to the failover destination.`;
+      : `${own(facts, takenOverBy)} delivers the event to the failover destination.`;
   return paragraphs(
     `**Failed over** ${after}${lastError === null ? '' : `: ${plain(lastError)}`}. ${successor}`,
     seeAlso(facts, ofDestination(facts, 'failed')),
@@ -197,11 +198,11 @@ export function failed(facts: Facts, openUntil: string): string {
   );
 }
 
-/** Failed, when nothing waits here for a replay: the window is 0, or too many wait already. */
+/** Failed, when nothing waits here for a replay: the window is 0, too many wait already, or it could not be found. */
 export function failedAndClosed(facts: Facts): string {
   return paragraphs(
-    `${shownFailure(facts.view)} No further attempt is made by itself, and this page does not wait for a replay: so many others do that there is no room, or the replay window is 0.`,
-    'To deliver the event again: `POST /api/deliveries/{workflowId}/replay`, as long as the payload is kept.',
+    `${shownFailure(facts.view)} No further attempt is made by itself, and this page does not wait for a replay: so many others do that there is no room, the replay window is 0, or the namespace has no search attributes.`,
+    `To deliver the event again: \`POST /api/deliveries/${facts.view.deliveryId}/replay\`, as long as the payload is kept.`,
     seeAlso(facts, ofDestination(facts, 'failed')),
   );
 }
@@ -210,7 +211,7 @@ export function failedAndClosed(facts: Facts): string {
 export function replayed(facts: Facts, replayedAs: string | undefined): string {
   const { view } = facts;
   const what = replayedAs
-    ? `Replayed as ${workflowReference(replayedAs)}`
+    ? `Replayed as ${own(facts, replayedAs)}`
     : 'It could not be replayed: its payload, destination or event is gone';
   return paragraphs(`${shownFailure(view)} ${what}.`, seeAlso(facts));
 }
@@ -232,16 +233,22 @@ function failedAttempt({ attempts, maxAttempts }: DeliveryStatusView, error: str
   return `Attempt ${attempts} of ${maxAttempts} failed: ${error}`;
 }
 
+/** A link to another workflow of the installation. */
+function own({ belongs }: Facts, name: string, text = name): string {
+  return workflowReference(withPrefix(belongs.prefix, name), text);
+}
+
 function seeAlso({ belongs }: Facts, ...others: (string | null)[]): string {
-  const event = listReference('all deliveries of this event', `EventId = "${belongs.eventId}"`);
+  const ofEvent = queryOf(belongs.prefix, `EventId = "${belongs.eventId}"`);
+  const event = listReference('all deliveries of this event', ofEvent);
   return `See also: ${[event, ...others.filter((other) => other !== null)].join(', ')}.`;
 }
 
 /** Others of the same destination that are in the same state. */
-function ofDestination({ belongs: { destinationId } }: Facts, status: 'failed' | 'retrying'): string | null {
+function ofDestination({ belongs: { prefix, destinationId } }: Facts, status: 'failed' | 'retrying'): string | null {
   if (destinationId === undefined) return null;
   // One that has failed may wait for a replay here, or may have ended.
   const execution = status === 'failed' ? 'in ("Running", "Failed")' : '= "Running"';
   const query = `DestinationId = "${destinationId}" and DeliveryStatus = "${status}" and ExecutionStatus ${execution}`;
-  return listReference(`${status} deliveries of this destination`, query);
+  return listReference(`${status} deliveries of this destination`, queryOf(prefix, query));
 }

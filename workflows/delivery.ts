@@ -12,13 +12,14 @@ import {
 } from '@temporalio/workflow';
 import type { Activities, RecordedOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import { attemptUntilRecorded, type MadeAttempt } from './delivery-attempt.ts';
-import { continueFrom, fromNow, isLong, type Run, showStatus } from './delivery-run.ts';
+import { continueFrom, fromNow, hasSearchAttributes, isLong, type Run, showStatus } from './delivery-run.ts';
 import { listen } from './delivery-requests.ts';
 import * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
 import { UNTIL_DONE, untilDone } from './own-side.ts';
 import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import { destinationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
+import { prefixOf } from '../core/workflow-names.ts';
 
 // Jitter, as a part of the window, so that deliveries that failed in one outage do not all close at the same moment.
 const WINDOW_JITTER = 0.1;
@@ -65,7 +66,7 @@ async function deliver(run: Run): Promise<DeliveryResult> {
     view.attempts = attempt;
     view.lastError = outcome.error;
     view.lastStatusCode = outcome.statusCode;
-    if (outcome.status === 'failed') return parked(run, outcome.parked === false ? 0 : input.replayWindowMs);
+    if (outcome.status === 'failed') return parked(run, windowOf(run, outcome.parked));
     if (outcome.status === 'failed_over') return takenOver(run, outcome.takenOverBy);
     if (outcome.status !== 'retrying') return finished(run, outcome.status);
     await waitForRetry(run, outcome.waitMs);
@@ -144,6 +145,11 @@ async function cancelled(run: Run): Promise<DeliveryResult> {
   return finished(run, 'cancelled');
 }
 
+/** Nobody could find or count one without search attributes. @returns how long it waits for a replay, ms */
+function windowOf({ input }: Run, mayWait = true): number {
+  return mayWait && hasSearchAttributes() ? input.replayWindowMs : 0;
+}
+
 /** Failed for good: open until it is replayed or cancelled, or the replay window ends. */
 async function parked(run: Run, windowMs: number): Promise<DeliveryResult> {
   const { input, view, requests } = run;
@@ -163,8 +169,9 @@ async function parked(run: Run, windowMs: number): Promise<DeliveryResult> {
 
 /** The search attributes of its start say what it belongs to. */
 function belongings({ eventId }: DeliveryInput): texts.Belongings {
-  const { typedSearchAttributes } = workflowInfo();
+  const { typedSearchAttributes, taskQueue } = workflowInfo();
   return {
+    prefix: prefixOf(taskQueue),
     eventId,
     routeId: typedSearchAttributes.get(routeIdAttribute),
     destinationId: typedSearchAttributes.get(destinationIdAttribute),

@@ -10,12 +10,15 @@ import {
   openRanges,
   overdueDeliveries,
 } from '../../db/reconciliation/reconciliation.ts';
+import type { InstallationClient } from '../../temporal-config/client.ts';
 import type { ReconcilePosition, ReconcileStep, Repairs } from '../types.ts';
 import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../../temporal-config/open-deliveries.ts';
 import { endNeedless } from './running-workflows.ts';
 import { repairLostWakeups } from './lost-wakeups.ts';
 
-export type ReconcileDeps = RepairDeps;
+export interface ReconcileDeps extends RepairDeps {
+  client: InstallationClient;
+}
 
 // All running workflows are listed this often; open deliveries are checked in every run.
 const LIST_EVERY_MS = 600_000;

@@ -1,10 +1,11 @@
 // Workflows of deliveries that run although nothing is left to do: their delivery was deleted, replayed or ended, and the signal
-// to them was lost.
-import type { Client } from '@temporalio/client';
+// to them was lost. Only those of this installation are looked at.
 import { type Notice, noticesFor } from '../../db/reconciliation/reconciliation.ts';
 import { deliveryStatusAttribute } from '../../core/search-attributes.ts';
+import { withoutPrefix } from '../../core/workflow-names.ts';
+import type { InstallationClient } from '../../temporal-config/client.ts';
 import { type Send, sendAll, signalWorkflow } from '../../temporal-config/workflow-signals.ts';
-import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';
+import type { ReconcileDeps } from './index.ts';
 
 const PAGE_SIZE = 500;
 const CONCURRENT_SIGNALS = 10;
@@ -17,7 +18,7 @@ const QUERY = 'WorkflowType = "delivery" and ExecutionStatus = "Running"';
  * @returns the deliveries whose workflow was signalled to end, and the token of the next page
  */
 export async function endNeedless(
-  { pool, client }: RepairDeps,
+  { pool, client }: ReconcileDeps,
   page: string | null,
 ): Promise<{ signalled: string[]; next: string | null }> {
   const { running, next } = await listRunning(client, page);
@@ -33,7 +34,7 @@ export async function endNeedless(
 }
 
 /** A workflow whose delivery has ended is signalled to attempt: it then finds out how the delivery ended, and shows that. */
-function send(client: Client, notice: Notice): Promise<boolean> {
+function send(client: InstallationClient, notice: Notice): Promise<boolean> {
   const { deliveryId } = notice;
   if (notice.says === 'gone') return signalWorkflow(client, deliveryId, 'cancel');
   if (notice.says === 'replayed') return signalWorkflow(client, deliveryId, 'replay', notice.replayedAs);
@@ -41,24 +42,23 @@ function send(client: Client, notice: Notice): Promise<boolean> {
 }
 
 async function listRunning(
-  client: Client,
+  client: InstallationClient,
   page: string | null,
 ): Promise<{ running: { deliveryId: string; shows: string | null }[]; next: string | null }> {
   const { executions, nextPageToken } = await client.connection.withDeadline(Date.now() + DEADLINE_MS, () =>
     client.workflowService.listWorkflowExecutions({
       namespace: client.options.namespace,
-      query: QUERY,
+      query: `${QUERY} and TaskQueue = "${client.workflowQueue}"`,
       pageSize: PAGE_SIZE,
       nextPageToken: page === null ? undefined : Buffer.from(page, 'base64'),
     }),
   );
   return {
     running: executions.flatMap(({ execution, searchAttributes }) => {
-      if (!execution?.workflowId) return [];
+      const deliveryId = withoutPrefix(client.prefix, execution?.workflowId ?? '');
+      if (!deliveryId) return [];
       const shows = searchAttributes?.indexedFields?.[deliveryStatusAttribute.name]?.data;
-      return [
-        { deliveryId: execution.workflowId, shows: shows ? String(JSON.parse(Buffer.from(shows).toString())) : null },
-      ];
+      return [{ deliveryId, shows: shows ? String(JSON.parse(Buffer.from(shows).toString())) : null }];
     }),
     next: nextPageToken.length === 0 ? null : Buffer.from(nextPageToken).toString('base64'),
   };

@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -31,6 +32,8 @@ else {
 
 async function build(target: string): Promise<void> {
   mkdirSync(dirname(target), { recursive: true });
+  const known = consoleFolder();
+  if (existsSync(join(known, 'index.html'))) return cpSync(known, target, { recursive: true });
   const unfinished = mkdtempSync(`${target}.unfinished-`);
   try {
     await install();

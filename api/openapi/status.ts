@@ -21,6 +21,14 @@ const status = z
     at: timestamp,
     ingest: z.enum(['open', 'partly_full', 'full']).meta({ description: 'Of the process that answers.' }),
     temporal: z.enum(['ok', 'away']),
+    searchAttributes: z
+      .boolean()
+      .nullable()
+      .meta({
+        description:
+          'Whether the namespace in Temporal has the search attributes by which its UI finds deliveries. Null: not known.',
+        examples: [true],
+      }),
     database: z.enum(['ok', 'away']).meta({ description: '`away`: what it would say is null.' }),
     limits: z
       .object({ waitingDeliveries: count.nullable(), databaseBytes: count.nullable() })

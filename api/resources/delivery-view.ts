@@ -129,7 +129,7 @@ function hasWorkflow({ status, attemptCount, lane }: DeliveryRecord): boolean {
   return true;
 }
 
-/** Its workflow: its own, or that of its warehouse while it waits for a file; null when there is none. */
+/** The name of its workflow: its own, or that of its warehouse while it waits for a file; null when there is none. */
 function workflowOf(delivery: DeliveryRecord): string | null {
   if (!isId('dst_wh', delivery.destinationId)) return hasWorkflow(delivery) ? delivery.id : null;
   return delivery.status === 'pending' ? warehouseWorkflowId(delivery.destinationId) : null;
@@ -146,7 +146,7 @@ export async function showDeliveries(
 }
 
 export function showDelivery(delivery: DeliveryRecord, hold: Hold | undefined, link: WorkflowLink) {
-  const workflowId = workflowOf(delivery);
+  const workflow = workflowOf(delivery);
   return {
     id: delivery.id,
     eventId: delivery.eventId,
@@ -170,8 +170,7 @@ export function showDelivery(delivery: DeliveryRecord, hold: Hold | undefined, l
     lane: delivery.lane,
     holdReason: hold?.reason ?? null,
     batchId: delivery.batchId,
-    workflowId,
-    temporalUrl: workflowId === null ? null : link(workflowId),
+    ...(workflow === null ? { workflowId: null, temporalUrl: null } : link(workflow)),
   };
 }
 

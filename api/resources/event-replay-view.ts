@@ -80,9 +80,8 @@ export function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
     createdAt: isoTime(replay.createdAt),
     startedAt: isoTime(replay.startedAt),
     finishedAt: isoTime(replay.finishedAt),
-    // The workflow id of a replay is the replay's id.
-    workflowId: replay.id,
-    temporalUrl: workflowLink(replay.id),
+    // The workflow of a replay is named by the replay's id.
+    ...workflowLink(replay.id),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Lane } from '../../core/lane.ts';
 import { countRelayLanes } from '../../db/hot-path/relay-lanes.ts';
 import { type Pool, takesWrites } from '../../db/connections/pool.ts';
 import { CachedProbe } from '../../core/cached-probe.ts';
+import { lookAtNamespace } from '../../temporal-config/namespace.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import type { DoorState } from '../ingest/backlog.ts';
@@ -14,6 +15,7 @@ import { parseQuery } from '../validation.ts';
 const DEADLINE_MS = 2000;
 // The plain probe only reports Temporal: load balancers give probes little time, often half a second.
 const PATIENCE_MS = 100;
+const LACKS_ATTRIBUTES = 'lacks search attributes';
 
 export const readySchema = z.object({
   deep: z
@@ -34,7 +36,14 @@ export interface HealthDeps {
   ingestState: () => DoorState;
   database: CachedProbe;
   temporal: CachedProbe;
+  searchAttributes: CachedProbe;
   lanes: LanesProbe;
+}
+
+/** Whether the namespace in Temporal has them; null when that is not known. */
+export function hasSearchAttributes(found: string | null | undefined): boolean | null {
+  if (found === null) return true;
+  return found === LACKS_ATTRIBUTES ? false : null;
 }
 
 export interface LanesProbe {
@@ -82,6 +91,15 @@ export function lookAtTemporal({ connection, workflowService }: Client): CachedP
   return new CachedProbe(async () => {
     await connection.withDeadline(Date.now() + DEADLINE_MS, () => workflowService.getSystemInfo({}));
     return null;
+  });
+}
+
+/** What it finds wrong: the namespace in Temporal lacks search attributes, so workflows carry none. */
+export function lookAtSearchAttributes({ connection, options }: Client): CachedProbe {
+  return new CachedProbe(async () => {
+    const until = Date.now() + DEADLINE_MS;
+    const state = await connection.withDeadline(until, () => lookAtNamespace(connection, options.namespace));
+    return state === 'complete' ? null : LACKS_ATTRIBUTES;
   });
 }
 

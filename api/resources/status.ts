@@ -1,5 +1,5 @@
 // The state of the installation, for its operator: what waits, workers, circuits, retention, Temporal.
-// Rules: STATUS-01 to STATUS-08.
+// Rules: STATUS-01 to STATUS-09.
 import { z } from 'zod';
 import type { Settings } from '../../core/config.ts';
 import type { Log } from '../../core/log.ts';
@@ -16,7 +16,7 @@ import { requireOperator } from '../operator-key.ts';
 import { booleanParam } from '../query.ts';
 import { isoTime } from '../records.ts';
 import { parseQuery } from '../validation.ts';
-import type { HealthDeps } from './health.ts';
+import { type HealthDeps, hasSearchAttributes } from './health.ts';
 
 /** How long an answer about the database is given again, ms. */
 const KEPT_MS = 1000;
@@ -41,7 +41,7 @@ export interface StatusDeps {
   settings: StatusSettings;
   /** It belongs to no organization. */
   slowPool: Pool;
-  health: Pick<HealthDeps, 'ingestState' | 'temporal'>;
+  health: Pick<HealthDeps, 'ingestState' | 'temporal' | 'searchAttributes'>;
   log: Log;
 }
 
@@ -59,11 +59,12 @@ export function mountStatus(router: ApiRouter, deps: StatusDeps): void {
   const find = keptFor(KEPT_MS, () => findAll(deps));
   router.get('/api/status', requireOperator(settings, log), async (ctx) => {
     const { organizations = false } = parseQuery(ctx, statusSchema);
-    const [found, temporal] = await Promise.all([
+    const [found, temporal, searchAttributes] = await Promise.all([
       withinDeadline(find(), (error) =>
         throttled(log).warn({ cause: causeOf(error) }, 'the status could not be read from the database'),
       ),
       health.temporal.within(TEMPORAL_DEADLINE_MS),
+      health.searchAttributes.within(TEMPORAL_DEADLINE_MS),
     ]);
     ctx.set('Cache-Control', 'no-store');
     ctx.body = {
@@ -71,6 +72,7 @@ export function mountStatus(router: ApiRouter, deps: StatusDeps): void {
       at: isoTime(found?.at ?? new Date()),
       ingest: health.ingestState(),
       temporal: temporal === null ? 'ok' : 'away',
+      searchAttributes: hasSearchAttributes(searchAttributes),
       database: found ? 'ok' : 'away',
       limits: {
         waitingDeliveries: settings.HOOKYARD_MAX_BACKLOG || null,

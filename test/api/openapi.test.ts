@@ -29,6 +29,7 @@ describe('The description of the API', () => {
       ingestState: () => 'open' as const,
       database: server,
       temporal: server,
+      searchAttributes: server,
       lanes: { within: async () => undefined },
     };
     const operator = operatorRouter({ settings: {}, health } as unknown as StatusDeps);

@@ -159,7 +159,7 @@ describe('The status of the installation @turns', () => {
     const usual = testInstance.api;
     const alone = await testInstance.startApi({ TEMPORAL_ADDRESS: '127.0.0.1:1' });
     const its = createClient(alone.url, KEY);
-    expect(await its.get('/api/status')).to.include({ temporal: 'away', database: 'ok' });
+    expect(await its.get('/api/status')).to.include({ temporal: 'away', searchAttributes: null, database: 'ok' });
     const { rows } = await testInstance.pool.query<{ name: string }>('select current_database() as name');
     const name = rows[0]?.name ?? '';
     // From another database: one cannot lock itself out of its own.

@@ -35,6 +35,15 @@ describe('settings', () => {
     expect(problemsOf({ HOOKYARD_PROT: '1', PATH: '/bin' }).join()).to.contain('HOOKYARD_PROT');
   });
 
+  it('take as prefix of names in Temporal only what is unlike every other name', () => {
+    expect(readSettings({}).HOOKYARD_TEMPORAL_PREFIX).to.equal('');
+    expect(readSettings({ HOOKYARD_TEMPORAL_PREFIX: 'staging-2' }).HOOKYARD_TEMPORAL_PREFIX).to.equal('staging-2');
+    for (const prefix of ['a.b', 'A', 'a_b', '-a', 'a-', 'a b', 'a:b', 'x'.repeat(41)])
+      expect(problemsOf({ HOOKYARD_TEMPORAL_PREFIX: prefix }).join(), prefix).to.contain(
+        'HOOKYARD_TEMPORAL_PREFIX must',
+      );
+  });
+
   it("leave the command line's address alone, which may be set in the same shell", () => {
     expect(problemsOf({ HOOKYARD_URL: 'http://localhost:3000' })).to.deep.equal([]);
   });

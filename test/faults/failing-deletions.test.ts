@@ -1,11 +1,12 @@
 // The deletion of an organization that fails, again and again, keeps no other from being deleted, and is finished once it can be.
-import { Client, Connection } from '@temporalio/client';
+import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import { finishOrganizations, type OrganizationDeletionDeps } from '../../activities/organization-deletions.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
 import { createPool } from '../../db/connections/pool.ts';
+import { InstallationClient } from '../../temporal-config/client.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 
@@ -20,7 +21,7 @@ describe('deleting organizations of which one cannot be deleted @turns', functio
     connection = await Connection.connect({ address: temporalAddress });
     deps = {
       pool: createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {} }),
-      client: new Client({ connection, namespace }),
+      client: new InstallationClient({ connection, namespace, prefix: '' }),
       log: createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker'),
     };
   });

@@ -9,7 +9,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { newToken } from '../../core/api-token.ts';
 import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { type ApiClient, createClient } from './api-client.ts';
-import { createDatabase, createMigratedDatabase } from './own-database.ts';
+import { type CreatedDatabase, createDatabase, createMigratedDatabase } from './own-database.ts';
 import { createOrganization, type Service, sharedService, startService, testPool } from './service.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
@@ -73,19 +73,19 @@ export type CommonSettings = Record<string, string> | ((databaseUrl: string) => 
  * Processes, database and Temporal namespace of its own; starts the API and no worker.
  * @param servers by default those of the stack that all test files share
  * @param settings of all its processes
+ * @param existing what is there already and is used instead of new ones; the database goes with this Hookyard all the same
  */
 export async function startHookyard(
   servers: Servers = stackAddresses(),
   settings: CommonSettings = {},
+  existing: { namespace?: string; database?: CreatedDatabase } = {},
 ): Promise<OwnHookyard> {
   const { temporalAddress } = servers;
-  const namespace = `test-${randomBytes(6).toString('hex')}`;
+  const name = `test-${randomBytes(6).toString('hex')}`;
+  const namespace = existing.namespace ?? name;
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-test-'));
-  const name = namespace.replace('-', '_');
   const isOfStack = servers.databaseUrl === stackAddresses().databaseUrl;
-  const { databaseUrl, drop } = isOfStack
-    ? await createMigratedDatabase(name)
-    : await createDatabase(name, servers.databaseUrl);
+  const { databaseUrl, drop } = existing.database ?? (await makeDatabase(name.replace('-', '_'), servers, isOfStack));
   const servicesUrl = isOfStack ? asServices(databaseUrl) : databaseUrl;
   const common = typeof settings === 'function' ? settings(servicesUrl) : settings;
   const token = common.HOOKYARD_API_KEY ?? newToken();
@@ -107,7 +107,7 @@ export async function startHookyard(
     return service;
   };
   // A worker would make the namespace too. It takes two seconds until Temporal knows a new one, in which the API starts.
-  const [api] = await Promise.all([start('api'), ensureNamespace(connection, namespace)]);
+  const [api] = await Promise.all([start('api'), existing.namespace ?? ensureNamespace(connection, namespace)]);
   const testInstance: OwnHookyard = {
     api,
     workers: [],
@@ -156,4 +156,8 @@ export async function startHookyard(
   testInstance.organizationId = me.organization.id;
   testInstance.base = `/api/organizations/${testInstance.organizationId}`;
   return testInstance;
+}
+
+function makeDatabase(name: string, servers: Servers, isOfStack: boolean): Promise<CreatedDatabase> {
+  return isOfStack ? createMigratedDatabase(name) : createDatabase(name, servers.databaseUrl);
 }

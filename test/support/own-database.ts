@@ -57,6 +57,14 @@ export function createDatabase(name: string, beside: string = stackAddresses().d
 const TEMPLATE = 'test_template';
 let template: Promise<string> | undefined;
 
+/** A copy of another database of the stack's server. Nobody may be connected to that one; idle connections are ended. */
+export async function copyDatabase(name: string, databaseUrl: string): Promise<CreatedDatabase> {
+  const beside = stackAddresses().databaseUrl;
+  const template = new URL(databaseUrl).pathname.slice(1);
+  await administer(beside, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${template}'`);
+  return create(name, beside, template);
+}
+
 /** A migrated database on the stack's server: a copy of one that is migrated once for all test files. */
 export async function createMigratedDatabase(name: string): Promise<CreatedDatabase> {
   const { databaseUrl } = stackAddresses();

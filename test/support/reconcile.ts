@@ -1,7 +1,7 @@
 // The comparison of PostgreSQL with Temporal, run when a test wants it instead of at its next time.
 import type { ScheduleDescription } from '@temporalio/client';
 import { newId } from '../../core/ids.ts';
-import { TASK_QUEUE } from '../../core/workflow-names.ts';
+import { TASK_QUEUE, withPrefix } from '../../core/workflow-names.ts';
 import type { reconcile } from '../../workflows/reconcile.ts';
 import type { Hookyard } from './hookyard.ts';
 import { until } from './until.ts';
@@ -22,12 +22,16 @@ export async function pauseReconciliation({ temporal }: Hookyard): Promise<void>
   for (const { action } of info.recentActions) await temporal.workflow.getHandle(action.workflow.workflowId).result();
 }
 
-/** Runs it through once, the list of running workflows included. @returns what was repaired, by kind */
-export async function reconcileNow({ temporal, pool }: Hookyard): Promise<Record<string, number>> {
+/**
+ * Runs it through once, the list of running workflows included.
+ * @param prefix of the installation
+ * @returns what was repaired, by kind
+ */
+export async function reconcileNow({ temporal, pool }: Hookyard, prefix = ''): Promise<Record<string, number>> {
   await pool.query(`update reconciliation set listed_at = '-infinity'`);
   return temporal.workflow.execute<typeof reconcile>('reconcile', {
     workflowId: newId('req'),
-    taskQueue: TASK_QUEUE,
+    taskQueue: withPrefix(prefix, TASK_QUEUE),
     args: [],
   });
 }

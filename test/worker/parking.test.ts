@@ -1,11 +1,14 @@
 // How many failed deliveries wait in Temporal, counted on a real server.
-import { pino } from 'pino';
+import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { type Parking, startParking } from '../../activities/parking.ts';
 import { newId } from '../../core/ids.ts';
+import { InstallationClient } from '../../temporal-config/client.ts';
 import { cancel } from '../../workflows/messages.ts';
 import { failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 import { hasStatus, timerLengths } from '../support/scripted-history.ts';
+import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 const MOST = 5;
@@ -14,10 +17,21 @@ const COUNTS = 4;
 
 describe('failed deliveries that wait in Temporal', () => {
   let worker: ScriptedWorker;
+  let client: InstallationClient;
+  const attributes = { missing: false, look: async () => true };
   before(async () => {
-    worker = await startScriptedWorker('test-parking');
+    client = new InstallationClient({
+      connection: Connection.lazy({ address: stackAddresses().temporalAddress }),
+      namespace: stackAddresses().namespace,
+      prefix: 'test-parking',
+      attributes,
+    });
+    worker = await startScriptedWorker(client.workflowQueue);
   });
-  after(() => worker.stop());
+  after(async () => {
+    await worker.stop();
+    await client.connection.close();
+  });
 
   it('are bounded per organization, counting those that wait already, until some are gone', async () => {
     const [crowded, other] = [newId('org'), newId('org')];
@@ -31,11 +45,7 @@ describe('failed deliveries that wait in Temporal', () => {
 
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
-    const parking = await startParking(
-      { client: worker.client, log },
-      { total: 1_000_000, perOrganization: MOST },
-      500,
-    );
+    const parking = await startParking({ client, log }, { total: 1_000_000, perOrganization: MOST }, 500);
     try {
       let more = 0;
       await until('some counts', () => {
@@ -68,7 +78,7 @@ describe('failed deliveries that wait in Temporal', () => {
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
     const limits = { total: 1_000_000, perOrganization: MOST };
-    const parking = await startParking({ client: worker.client, log }, limits, 150);
+    const parking = await startParking({ client, log }, limits, 150);
     const organization = newId('org');
     expect(admitted(parking, organization)).to.equal(MOST);
     // None of them was started, so each count finds none; refusals show the count.
@@ -80,11 +90,11 @@ describe('failed deliveries that wait in Temporal', () => {
   it('count once when Temporal shows them before that', async () => {
     const organization = newId('org');
     const started = MOST - 1;
-    const query = 'DeliveryStatus = "failed" and ExecutionStatus = "Running"';
+    const query = `DeliveryStatus = "failed" and ExecutionStatus = "Running" and TaskQueue = "${client.workflowQueue}"`;
     const count = async () => (await worker.client.workflow.count(query)).count;
     const before = await count();
     const limits = { total: before + 2 * started, perOrganization: 10 * started };
-    const parking = await startParking({ client: worker.client, log: pino({ level: 'silent' }) }, limits, 60_000);
+    const parking = await startParking({ client, log: pino({ level: 'silent' }) }, limits, 60_000);
     for (let n = 0; n < started; n += 1) expect(parking.admit(organization)).to.equal(true);
     const waiting = await Promise.all(
       Array.from({ length: started }, () => worker.start([failed], { organizationId: organization })),
@@ -101,9 +111,28 @@ describe('failed deliveries that wait in Temporal', () => {
     await parking.stop();
   });
 
+  it('are none while the namespace lacks search attributes, by which they are counted', async () => {
+    const lacking = { ...attributes, missing: true };
+    const { connection } = client;
+    const without = new InstallationClient({
+      connection,
+      namespace: client.options.namespace,
+      prefix: '',
+      attributes: lacking,
+    });
+    const parking = await startParking(
+      { client: without, log: pino({ level: 'silent' }) },
+      { total: MOST, perOrganization: MOST },
+    );
+    expect(parking.admit(newId('org'))).to.equal(false);
+    lacking.missing = false;
+    expect(parking.admit(newId('org'))).to.equal(true);
+    await parking.stop();
+  });
+
   it('are bounded in all', async () => {
     const limits = { total: 0, perOrganization: MOST };
-    const parking = await startParking({ client: worker.client, log: pino({ level: 'silent' }) }, limits);
+    const parking = await startParking({ client, log: pino({ level: 'silent' }) }, limits);
     expect(parking.admit(newId('org'))).to.equal(false);
     await parking.stop();
   });

@@ -241,7 +241,7 @@ describe('delivery workflow', () => {
   it('ends as failed at once when too many others wait for a replay, and is found all the same', async () => {
     const delivery = await worker.start([{ ...failed, parked: false }], { replayWindowMs: HOUR_MS });
     expect(await failureOf(delivery)).to.have.property('type', 'DeliveryFailed');
-    expect(await currentDetails(delivery)).to.contain('POST /api/deliveries/{workflowId}/replay');
+    expect(await currentDetails(delivery)).to.contain(`POST /api/deliveries/${delivery.input.deliveryId}/replay`);
     const query = `DestinationId = "${delivery.destinationId}" and DeliveryStatus = "failed" and ExecutionStatus in ("Running", "Failed")`;
     await until('it in visibility', async () => (await worker.client.workflow.count(query)).count === 1);
   });

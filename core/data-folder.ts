@@ -1,0 +1,27 @@
+// Where `npm start` and hookyard-server keep their data, and where the command line looks for it.
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+
+/** Whether this is an installed package, whose code is compiled (local/build-package.ts), and not a checkout. */
+export const isPackage = /\.js$/.test(import.meta.filename);
+
+/**
+ * An absolute path.
+ * @param project the folder of the code
+ * @param named HOOKYARD_DATA_DIR; without it data is beside the code of a checkout, and an installed package keeps it for its user
+ */
+export function dataFolder(project: string, named: string | undefined): string {
+  if (!isPackage) return resolve(project, named || 'data');
+  return named ? resolve(named) : userDataFolder(process.platform, process.env, homedir());
+}
+
+/** By the customs of the system: https://specifications.freedesktop.org/basedir, Apple's File System Programming Guide, KNOWNFOLDERID. */
+export function userDataFolder(
+  platform: NodeJS.Platform,
+  { XDG_DATA_HOME, LOCALAPPDATA }: Record<string, string | undefined>,
+  home: string,
+): string {
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Hookyard');
+  if (platform === 'win32') return join(LOCALAPPDATA || join(home, 'AppData', 'Local'), 'Hookyard');
+  return join(XDG_DATA_HOME || join(home, '.local', 'share'), 'hookyard');
+}

@@ -1,0 +1,136 @@
+// The client of Temporal of one installation. What it names there gets the prefix of the installation, so that several can share a
+// namespace. While the namespace has no search attributes, it starts workflows without them: Temporal refuses unknown ones.
+import {
+  Client,
+  type ClientOptions,
+  Connection,
+  isGrpcServiceError,
+  type ScheduleClientInterceptor,
+  type WorkflowClientInterceptor,
+  type WorkflowStartInput,
+} from '@temporalio/client';
+import { TASK_QUEUE, withPrefix } from '../core/workflow-names.ts';
+import { type TemporalConnection, WITHOUT_PROXY } from './connection.ts';
+
+// The gRPC status INVALID_ARGUMENT.
+const REFUSED = 3;
+
+/** What is known of the search attributes of the namespace. */
+export interface AttributeState {
+  /** Whether workflows have to start without them. */
+  readonly missing: boolean;
+  /** Looks now. @returns whether Temporal takes them @throws when it cannot be reached */
+  look(): Promise<boolean>;
+}
+
+/** For a client that starts no workflows. */
+const NOT_WATCHED: AttributeState = { missing: false, look: async () => true };
+
+interface InstallationOptions extends Omit<ClientOptions, 'interceptors'> {
+  /** Of the installation; empty: it has none. */
+  prefix: string;
+  attributes?: AttributeState;
+  /** Whether the first task of a workflow may come back with the answer to its start. Not to versioned workers: Temporal 1.31 gives it to any of them. */
+  startsEagerly?: boolean;
+}
+
+/**
+ * Callers name workflows, schedules and task queues without the prefix, here and in handles. What Temporal lists has it, and lists
+ * hold workflows of other installations too: a query asks for `workflowQueue`, which only those of this one use.
+ */
+export class InstallationClient extends Client {
+  readonly prefix: string;
+  readonly attributes: AttributeState;
+  readonly startsEagerly: boolean;
+  /** The task queue of its workflows, as Temporal knows it. */
+  readonly workflowQueue: string;
+
+  constructor({ prefix, attributes = NOT_WATCHED, startsEagerly = true, ...options }: InstallationOptions) {
+    super({
+      ...options,
+      interceptors: { workflow: [namesWorkflows(prefix, attributes)], schedule: [namesSchedules(prefix)] },
+    });
+    this.prefix = prefix;
+    this.attributes = attributes;
+    this.startsEagerly = startsEagerly;
+    this.workflowQueue = withPrefix(prefix, TASK_QUEUE);
+  }
+}
+
+/** A client that connects at its first call: the API starts, and ingest works, while Temporal is down. */
+export function lazyClient(
+  { connectionOptions, namespace }: TemporalConnection,
+  options: Pick<InstallationOptions, 'dataConverter' | 'prefix'>,
+): InstallationClient {
+  const { grpcCompression: _forWorkers, ...others } = connectionOptions;
+  const connection = Connection.lazy({ ...others, channelArgs: WITHOUT_PROXY });
+  return new InstallationClient({ ...options, connection, namespace });
+}
+
+function namesWorkflows(prefix: string, attributes: AttributeState): WorkflowClientInterceptor {
+  type Start = Pick<WorkflowStartInput, 'options'>;
+  type Reference = { workflowExecution: { workflowId: string } };
+  const ownStart = <Input extends Start>(input: Input): Input => ({
+    ...input,
+    options: {
+      ...input.options,
+      workflowId: withPrefix(prefix, input.options.workflowId),
+      taskQueue: withPrefix(prefix, input.options.taskQueue),
+    },
+  });
+  const own = <Input extends Reference>(input: Input): Input => {
+    const { workflowExecution } = input;
+    const workflowId = withPrefix(prefix, workflowExecution.workflowId);
+    return { ...input, workflowExecution: { ...workflowExecution, workflowId } };
+  };
+  const start = <Input extends Start, Result>(input: Input, next: (input: Input) => Promise<Result>) =>
+    startWithOrWithout(attributes, ownStart(input), next);
+  return {
+    startWithDetails: start,
+    signalWithStart: start,
+    signal: (input, next) => next(own(input)),
+    query: (input, next) => next(own(input)),
+    terminate: (input, next) => next(own(input)),
+    cancel: (input, next) => next(own(input)),
+    describe: (input, next) => next(own(input)),
+  };
+}
+
+function namesSchedules(prefix: string): ScheduleClientInterceptor {
+  return {
+    create(input, next) {
+      const { scheduleId, action } = input.options;
+      const { workflowId, taskQueue } = action;
+      const named = { workflowId: withPrefix(prefix, workflowId), taskQueue: withPrefix(prefix, taskQueue) };
+      return next({
+        ...input,
+        options: {
+          ...input.options,
+          scheduleId: withPrefix(prefix, scheduleId),
+          action: { ...action, ...named },
+        },
+      });
+    },
+  };
+}
+
+/** A workflow that was started without search attributes sets none later (workflows/delivery-run.ts). */
+async function startWithOrWithout<Input extends Pick<WorkflowStartInput, 'options'>, Result>(
+  attributes: AttributeState,
+  input: Input,
+  next: (input: Input) => Promise<Result>,
+): Promise<Result> {
+  const without = { ...input, options: { ...input.options, typedSearchAttributes: undefined } };
+  if (attributes.missing) return next(without);
+  try {
+    return await next(input);
+  } catch (error) {
+    // Something else may be wrong with it: its words are those of a version of Temporal, so the namespace is asked.
+    if (!isInvalidArgument(error) || (await attributes.look())) throw error;
+    return next(without);
+  }
+}
+
+function isInvalidArgument(error: unknown): boolean {
+  return error instanceof Error && isGrpcServiceError(error.cause) && error.cause.code === REFUSED;
+}

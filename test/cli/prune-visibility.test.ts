@@ -1,0 +1,54 @@
+// The indexes of a Temporal of one's own that the command drops, and those that it leaves.
+import pg from 'pg';
+import { expect } from 'chai';
+import { type CommandLine, commandLine } from '../support/cli.ts';
+import { createOrganization } from '../support/service.ts';
+import { stackAddresses } from '../support/stack.ts';
+
+interface Pruned {
+  indexes: string[];
+  dropped: boolean;
+}
+
+describe('hookyard prune-visibility @turns', () => {
+  const url = Object.assign(new URL(stackAddresses().databaseUrl), { pathname: '/temporal_visibility' }).href;
+  let cli: CommandLine;
+  before(async () => {
+    cli = commandLine({ ...(await createOrganization()), token: '' });
+  });
+
+  async function query(sql: string): Promise<string[]> {
+    const client = new pg.Client({ connectionString: url });
+    await client.connect();
+    try {
+      return (await client.query<{ name: string }>(sql)).rows.map(({ name }) => name);
+    } finally {
+      await client.end();
+    }
+  }
+  const indexes = () =>
+    query(`select indexname as name from pg_indexes where tablename = 'executions_visibility' order by 1`);
+
+  it('drops what nobody searches by, and keeps the columns of search attributes of every namespace', async () => {
+    const before = await indexes();
+    await query('create index by_int_01 on executions_visibility (namespace_id, int01)');
+    const wouldBe = await cli.json<Pruned>('prune-visibility', '--database', url, '--dry-run');
+    expect(wouldBe).to.deep.equal({ indexes: ['by_int_01'], dropped: false });
+    expect(await indexes()).to.have.length(before.length + 1);
+    expect(await cli.json<Pruned>('prune-visibility', '--database', url)).to.deep.equal({
+      indexes: ['by_int_01'],
+      dropped: true,
+    });
+    expect(await indexes()).to.deep.equal(before);
+  });
+
+  it('says what is wrong with another database, and while Temporal is away', async () => {
+    const { databaseUrl } = stackAddresses();
+    const other = await cli.run(['prune-visibility', '--database', databaseUrl]);
+    expect([other.code, other.stdout]).to.deep.equal([5, '']);
+    expect(other.stderr).to.include('no table executions_visibility');
+    const away = await cli.run(['prune-visibility', '--database', url], { env: { TEMPORAL_ADDRESS: '127.0.0.1:1' } });
+    expect([away.code, away.stdout]).to.deep.equal([5, '']);
+    expect(away.stderr).to.include('Temporal at 127.0.0.1:1');
+  });
+});

@@ -1,0 +1,55 @@
+import { expect } from 'chai';
+import { readSettings } from '../../core/config.ts';
+import { workflowLinks } from '../../core/temporal-link.ts';
+import {
+  circuitWorkflowId,
+  prefixOf,
+  queryOf,
+  TASK_QUEUE,
+  withoutPrefix,
+  withPrefix,
+} from '../../core/workflow-names.ts';
+
+const DELIVERY = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
+
+describe('names in Temporal', () => {
+  it('are what they were before where the installation has no prefix', () => {
+    for (const name of [TASK_QUEUE, DELIVERY, circuitWorkflowId('rte_1')]) {
+      expect(withPrefix('', name)).to.equal(name);
+      expect(withoutPrefix('', name)).to.equal(name);
+    }
+    expect(prefixOf(TASK_QUEUE)).to.equal('');
+    expect(queryOf('', 'EventId = "evt_1"')).to.equal('EventId = "evt_1"');
+  });
+
+  it('begin with the prefix, and workflows find it in their task queue', () => {
+    for (const prefix of ['a', 'staging-2', 'hookyard']) {
+      const name = withPrefix(prefix, DELIVERY);
+      expect(name).to.equal(`${prefix}.${DELIVERY}`);
+      expect(withoutPrefix(prefix, name)).to.equal(DELIVERY);
+      expect(prefixOf(withPrefix(prefix, TASK_QUEUE))).to.equal(prefix);
+      expect(queryOf(prefix, 'EventId = "evt_1"')).to.equal(`EventId = "evt_1" and TaskQueue = "${prefix}.hookyard"`);
+    }
+  });
+
+  it('of one installation are none of another', () => {
+    const prefixes = ['', 'a', 'b', 'a-b', 'dlv'];
+    for (const one of prefixes)
+      for (const other of prefixes.filter((each) => each !== one))
+        expect(withoutPrefix(other, withPrefix(one, DELIVERY)), `${one} and ${other}`).to.equal(null);
+  });
+
+  it('with the prefix are in links to the Temporal UI', () => {
+    const settings = readSettings({ HOOKYARD_TEMPORAL_PREFIX: 'a', TEMPORAL_UI_URL: 'https://temporal.example/' });
+    const link = workflowLinks(settings, { connectionOptions: { address: 'temporal:7233' }, namespace: 'shared' });
+    expect(link(DELIVERY)).to.deep.equal({
+      workflowId: `a.${DELIVERY}`,
+      temporalUrl: `https://temporal.example/namespaces/shared/workflows/a.${DELIVERY}`,
+    });
+    const without = workflowLinks(readSettings({}), {
+      connectionOptions: { address: 'temporal:7233' },
+      namespace: 'x',
+    });
+    expect(without(DELIVERY)).to.deep.equal({ workflowId: DELIVERY, temporalUrl: null });
+  });
+});

@@ -1,0 +1,107 @@
+// Two releases of workers side by side (HOOKYARD_WORKER_VERSIONING): the new one takes over while webhooks come in and deliveries wait,
+// the old one finishes what it has, and nothing is lost, doubled or left lying.
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import type { Service } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+// What a delivery may take at most while the releases change.
+const AT_ONCE_MS = 15_000;
+
+describe('workers of two releases @turns', function () {
+  this.timeout(240_000);
+  let testInstance: OwnHookyard;
+  let records: Records;
+  let receiver: Receiver;
+  let first: Service;
+  let second: Service;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([
+      startHookyard(undefined, { HOOKYARD_LANE: 'workflow', HOOKYARD_WORKER_VERSIONING: 'on' }),
+      startReceiver(),
+    ]);
+    records = new Records(testInstance);
+    first = await startRelease('1');
+  });
+  after(async () => {
+    await testInstance?.close();
+    await receiver?.close();
+  });
+
+  const startRelease = async (buildId: string) => {
+    const worker = await testInstance.startWorker({ HOOKYARD_BUILD_ID: buildId });
+    await until('its release to be the current one', () => worker.output().includes('this release is the current one'));
+    return worker;
+  };
+
+  /** The releases that worked on a workflow, in order; and whether a task of it has failed. */
+  async function workedOn(id: string): Promise<{ releases: string[]; failed: number }> {
+    const { events } = await testInstance.temporal.workflow.getHandle(id).fetchHistory();
+    const releases = (events ?? []).flatMap(({ workflowTaskCompletedEventAttributes: task }) => {
+      const buildId = task?.deploymentVersion?.buildId;
+      return buildId ? [buildId] : [];
+    });
+    const failed = (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length;
+    return { releases: [...new Set(releases)], failed };
+  }
+
+  it('deliver with the first one', async () => {
+    const { delivery } = await records.deliver(receiver.endpoint(200).url, '{"n":0}', 'delivered');
+    await records.workflowsEnd([delivery.id]);
+    expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['1'], failed: 0 });
+  });
+
+  it('change while webhooks come in: the second takes over what waits, and nothing is late', async () => {
+    const destination = { retryPolicy: onceMore(5, HOUR_MS) };
+    const waiting = await records.deliver(receiver.endpoint(500, 200).url, '{"n":1}', 'retrying', { destination });
+    const { promise: answer, resolve: answerNow } = Promise.withResolvers<void>();
+    const slow = receiver.endpoint({ status: 200, after: answer });
+    const pipeToSlow = await records.pipe(slow.url);
+    const inAttempt = await records.accepted(pipeToSlow.source, '{"n":2}');
+    await until('its attempt to be under way', () => slow.waiting === 1);
+
+    const endpoint = receiver.endpoint(200);
+    const { source } = await records.pipe(endpoint.url);
+    const sent = new Map<string, number>();
+    let isOver = false;
+    const stream = (async () => {
+      while (!isOver) {
+        sent.set(await records.accepted(source, `{"n":${sent.size}}`), performance.now());
+        await delay(100);
+      }
+    })();
+    second = await startRelease('2');
+    await testInstance.client.post(`/api/deliveries/${waiting.delivery.id}/retry`, {});
+    await records.deliveryWith('delivered', waiting.eventId);
+    const stopping = first.stop();
+    answerNow();
+    expect(await stopping).to.equal(0);
+    isOver = true;
+    await stream;
+    await until('all to arrive', () => endpoint.requests.length >= sent.size, AT_ONCE_MS);
+    for (const id of sent.keys()) await records.eventWith('delivered', id);
+    expect(endpoint.requests).to.have.length(sent.size);
+    await records.deliveryWith('delivered', inAttempt);
+    expect(slow.requests).to.have.length(1);
+
+    expect((await workedOn(waiting.delivery.id)).releases).to.deep.equal(['1', '2']);
+    for (const id of sent.keys()) {
+      const [delivery] = await records.deliveries(id);
+      const { failed } = await workedOn(delivery?.id ?? '');
+      expect(failed, `failed workflow tasks of ${delivery?.id}`).to.equal(0);
+    }
+  });
+
+  it('leave a restarted worker of the first one without new work', async () => {
+    const again = await testInstance.startWorker({ HOOKYARD_BUILD_ID: '1' });
+    await until('it to say so', () => again.output().includes('another release is the current one'));
+    const { delivery } = await records.deliver(receiver.endpoint(200).url, '{"n":3}', 'delivered');
+    await records.workflowsEnd([delivery.id]);
+    expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['2'], failed: 0 });
+    expect(second.running).to.equal(true);
+  });
+});
