@@ -10,7 +10,7 @@ describe('the console @turns', () => {
   });
 
   it('leads from nothing to a first webhook that arrived', async () => {
-    const { receiver } = await consoleWorld();
+    const { receiver, url } = await consoleWorld();
     const endpoint = receiver.endpoint(200);
     await onPage('/start', async (page) => {
       await page.getByLabel('Name of the source').fill('Console shop');
@@ -18,11 +18,15 @@ describe('the console @turns', () => {
       await page.getByRole('button', { name: /Make source/ }).click();
       await page.getByRole('textbox', { name: 'A sample payload' }).waitFor();
       await page.getByRole('button', { name: 'Send it' }).click();
-      await page.getByRole('link', { name: 'Answered 200' }).click();
+      await page.getByRole('link', { name: 'Answered 200' }).waitFor();
+      // Others that arrive are shown, too: a provider's, for example.
+      const { pathname } = new URL(String(await page.locator('code').first().textContent()));
+      await fetch(url + pathname, { method: 'POST', body: JSON.stringify({ other: 1 }) });
+      await page.getByRole('link', { name: 'Answered 200' }).nth(1).click();
       await page.getByRole('heading', { name: 'Delivery', level: 1 }).waitFor();
       await seen(page, 'order.paid');
     });
-    expect(endpoint.requests).to.have.length(1);
+    expect(endpoint.requests).to.have.length(2);
   });
 
   it('finds the failures of one destination, shows why, and replays all that match', async () => {

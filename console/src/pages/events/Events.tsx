@@ -1,19 +1,19 @@
 // Every webhook that came in: filtered, searched, and live.
-import { Alert, Badge, Button, Group } from '@mantine/core';
+import { Alert, Button, Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Event } from 'hookyard/client';
 import { HookyardError } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
-import { plain, sizeText, timeText, zoneName } from '../../format.ts';
+import { plain, sizeText } from '../../format.ts';
+import { LiveLine, LiveSwitch } from '../../live/LiveSwitch.tsx';
+import { useLiveEvents } from '../../live/useLiveEvents.ts';
 import { pageOf, rangeOf, type Search, usePageSearch } from '../../search.ts';
-import { Time, useZone } from '../../zone.tsx';
+import { Time } from '../../zone.tsx';
 
-const LIVE_MS = 2000;
 const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 
 const columns: Column<Event>[] = [
@@ -51,13 +51,18 @@ export function Events() {
   const navigate = useNavigate();
   const isLive = search.live === 'on';
   const input = inputOf(search);
-  const answer = useAsk('listEvents', input, { every: isLive && LIVE_MS, keep: true });
+  const { answer, state } = useLiveEvents(input, isLive);
+  const follow = (live: boolean) => {
+    set({ live: live ? 'on' : undefined });
+    // What stands still is as of now.
+    if (!live) void answer.refetch();
+  };
   return (
     <Page
       title="Events"
       actions={
         <>
-          <Live isLive={isLive} at={answer.dataUpdatedAt} set={(live) => set({ live: live ? 'on' : undefined })} />
+          <LiveSwitch isOn={isLive} state={state} set={follow} />
           <CopyMenu call={{ name: 'listEvents', input }} columns={columns} rows={answer.data?.data ?? []} />
         </>
       }
@@ -76,6 +81,7 @@ export function Events() {
         />
         <TextFilter name="search" label="Payload contains" placeholder="Enter searches" />
       </Group>
+      <LiveLine state={state} />
       <TooBroad error={answer.error} />
       <DataTable
         title="Events"
@@ -83,7 +89,7 @@ export function Events() {
         idOf={(event) => event.id}
         answer={answer}
         onOpen={(event) => void navigate({ to: `/events/${event.id}` })}
-        onPage={(page) => set({ page: String(page) })}
+        onPage={(page) => set({ page: String(page), live: undefined })}
         empty={
           <>
             No webhook came in that time, or none that matches. <Link to="/start">Send a first one</Link>, or look at a
@@ -105,21 +111,6 @@ function inputOf(search: Search) {
     routed: search.routed === undefined ? undefined : search.routed === 'true',
     search: search.search,
   };
-}
-
-/** Follows what comes in; that it stands still is as plain to see as that it moves. */
-function Live({ isLive, at, set }: { isLive: boolean; at: number; set: (live: boolean) => void }) {
-  const { zone } = useZone();
-  return (
-    <Group gap={4}>
-      <Badge variant="default" tt="none">
-        {isLive ? `Live, as of ${timeText(at, zone)} ${zoneName(zone)}` : 'Paused'}
-      </Badge>
-      <Button size="xs" variant="default" onClick={() => set(!isLive)} aria-pressed={isLive}>
-        {isLive ? 'Pause' : 'Follow live'}
-      </Button>
-    </Group>
-  );
 }
 
 /** A search that came only so far says how far, and goes on there. */

@@ -1,0 +1,92 @@
+// A list of events that moves by itself: its first page, and before it what has arrived since. Where the stream does not do, the list is
+// asked for again and again, and the page says so.
+import { useDocumentVisibility } from '@mantine/hooks';
+import type { Event } from 'hookyard/client';
+import { useEffect, useState } from 'react';
+import type { Input, Output } from '../api/client.ts';
+import { queryClient, useAsk } from '../api/queries.ts';
+import { follow, type LiveFilter, type LiveState } from './follow.ts';
+
+/** While something that is shown may change, or the stream does not do. */
+const ASK_AGAIN_MS = 5000;
+/** Arrivals are shown together: a page that is drawn for each would stand still. */
+const SHOWN_AFTER_MS = 250;
+const MOST = 500;
+
+type ListInput = Input<'listEvents'> & { pageSize: number };
+type Page = Pick<Output<'listEvents'>, 'data' | 'pagination'>;
+
+/** @param isOn false: it stands still */
+export function useLiveEvents(input: ListInput, isOn: boolean) {
+  const { data, error, isFetching, refetch } = useAsk('listEvents', input, { keep: true });
+  const { state, arrived } = useArrivals(input, isOn);
+  const { page, unseen } = withArrivals(data, input.page === 1 ? arrived : [], input.pageSize);
+  const isUnsettled = page?.data.some(({ status }) => status === 'pending') ?? false;
+  const isOld = state.is === 'asking' || (state.is === 'open' && (isUnsettled || unseen >= input.pageSize));
+  useEffect(() => {
+    if (!isOld) return;
+    const timer = setInterval(() => void refetch(), ASK_AGAIN_MS);
+    return () => clearInterval(timer);
+  }, [isOld, refetch]);
+  return { answer: { data: page, error, isFetching, refetch }, state };
+}
+
+/** What arrives while the page is seen, newest first. */
+function useArrivals(input: ListInput, isOn: boolean) {
+  const [state, setState] = useState<LiveState>({ is: 'off' });
+  const [arrived, setArrived] = useState<Event[]>([]);
+  const isSeen = useDocumentVisibility() === 'visible';
+  const key = JSON.stringify(filterOf(input));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what arrived belongs to the filter
+  useEffect(() => setArrived([]), [key]);
+  useEffect(() => {
+    const filter = JSON.parse(key) as LiveFilter | string;
+    if (!isOn || !isSeen) return setState({ is: 'off' });
+    if (typeof filter === 'string') return setState({ is: 'asking', why: filter });
+    const end = new AbortController();
+    const waiting: Event[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = () => {
+      timer = undefined;
+      const fresh = waiting.splice(0).toReversed();
+      setArrived((before) => [...fresh, ...before].slice(0, MOST));
+    };
+    void follow(filter, {
+      signal: end.signal,
+      tell: (next) => {
+        if (!end.signal.aborted) setState(next);
+      },
+      arrived: (event) => {
+        waiting.push(event);
+        timer ??= setTimeout(show, SHOWN_AFTER_MS);
+      },
+      incomplete: () => void queryClient.invalidateQueries({ queryKey: ['listEvents'] }),
+    });
+    return () => {
+      end.abort();
+      clearTimeout(timer);
+      show();
+    };
+  }, [key, isOn, isSeen]);
+  return { state, arrived };
+}
+
+/** What the stream is asked for; a text: why it does not do. */
+function filterOf({ sourceId, routed, status, search, to }: ListInput): LiveFilter | string {
+  const unknown = { status, 'words of the payload': search, 'an end of the time': to };
+  const names = Object.entries(unknown).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  return names.length === 0 ? { sourceId, routed } : `The stream of events knows no filter by ${names.join(' or ')}.`;
+}
+
+/** The first page with what it has not seen yet. An event that is in both is as the list, which is asked for later, has it. */
+function withArrivals(page: Page | undefined, arrived: Event[], pageSize: number): { page?: Page; unseen: number } {
+  if (!page || arrived.length === 0) return { page, unseen: 0 };
+  const { data, pagination } = page;
+  const known = new Set(data.map(({ id }) => id));
+  // What is older than a full page is counted in its total.
+  const oldest = data.length < pageSize ? '' : (data.at(-1)?.id ?? '');
+  const fresh = arrived.filter(({ id }) => id > oldest && !known.has(id));
+  const rows = [...fresh, ...data].toSorted((a, b) => (a.id < b.id ? 1 : -1)).slice(0, pageSize);
+  const total = pagination.total + fresh.length;
+  return { page: { data: rows, pagination: { ...pagination, total } }, unseen: fresh.length };
+}
