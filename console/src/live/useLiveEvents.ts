@@ -14,6 +14,15 @@ const SHOWN_AFTER_MS = 250;
 const MOST = 500;
 
 type ListInput = Input<'listEvents'> & { pageSize: number };
+/** Filters of the list that the stream does not have, in words. */
+const UNKNOWN = {
+  status: 'status',
+  routeId: 'route',
+  destinationId: 'destination',
+  search: 'words of the payload',
+  to: 'an end of the time',
+} as const;
+
 type Page = Pick<Output<'listEvents'>, 'data' | 'pagination'>;
 
 /** @param isOn false: it stands still */
@@ -72,9 +81,8 @@ function useArrivals(input: ListInput, isOn: boolean) {
 }
 
 /** What the stream is asked for; a text: why it does not do. */
-function filterOf({ sourceId, routed, status, search, to }: ListInput): LiveFilter | string {
-  const unknown = { status, 'words of the payload': search, 'an end of the time': to };
-  const names = Object.entries(unknown).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+function filterOf({ sourceId, routed, ...others }: ListInput): LiveFilter | string {
+  const names = Object.entries(UNKNOWN).flatMap(([name, word]) => (others[name as keyof typeof UNKNOWN] ? [word] : []));
   return names.length === 0 ? { sourceId, routed } : `The stream of events knows no filter by ${names.join(' or ')}.`;
 }
 

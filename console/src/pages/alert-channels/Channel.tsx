@@ -16,7 +16,7 @@ import { Page } from '../../components/Page.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { durationText, plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
-import { KINDS } from '../issues/kinds.ts';
+import { KINDS } from '../../words/issues.ts';
 import { typeText } from './Channels.tsx';
 import { CONFIGS } from './values.ts';
 
@@ -86,7 +86,7 @@ function Shown({ channel }: { channel: AlertChannel }) {
           ],
           [
             'What fails',
-            channel.kinds === null ? 'anything' : channel.kinds.map((kind) => KINDS[kind].title).join(', '),
+            channel.kinds === null ? 'anything' : channel.kinds.map((kind) => KINDS[kind]).join(', '),
           ],
           ['Of sources', <Named key="sources" list="listSources" ids={channel.sourceIds} />],
           ['Of routes', <Named key="routes" list="listRoutes" ids={channel.routeIds} />],

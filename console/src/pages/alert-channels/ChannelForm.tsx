@@ -11,7 +11,7 @@ import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, RecordsField, WholeField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { plain } from '../../format.ts';
-import { KIND_CHOICES } from '../issues/kinds.ts';
+import { KIND_CHOICES } from '../../words/issues.ts';
 import { bodyOf, type ChannelValues, CONFIGS, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
 
 export function NewChannel() {

@@ -21,6 +21,7 @@ import { durationText, plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { Batches } from './Batches.tsx';
 import { Health } from './Health.tsx';
+import { HeldBack } from './HeldBack.tsx';
 import { TestSend } from './TestSend.tsx';
 
 const AGAIN_MS = 10_000;
@@ -64,6 +65,7 @@ function Shown({ destination }: { destination: Destination }) {
       )}
       <PausedAlert kind="destination" of={destination} />
       <IssuesOf of={search} />
+      {mayRoutes && <HeldBack id={id} />}
       <Health id={id} isWarehouse={destination.type !== 'http'} />
       <Group justify="space-between" mt="sm">
         <h2>Figures</h2>

@@ -1,5 +1,6 @@
 // Makes or changes a destination.
 import { NativeSelect } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { call } from '../../api/client.ts';
@@ -45,7 +46,11 @@ function DestinationForm({ stored, start }: { stored?: Destination; start: Desti
       const body = bodyOf(values, changed, id === undefined);
       return id === undefined ? call('createDestination', { body }) : call('updateDestination', { id, body });
     },
-    onSaved: (saved) => void navigate({ to: `/destinations/${saved.id}` }),
+    onSaved: (saved) => {
+      const test = saved.type === 'http' ? 'Send a test webhook' : 'Write a test file';
+      notifications.show({ message: `It is saved. “${test}” says whether it works.` });
+      void navigate({ to: `/destinations/${saved.id}` });
+    },
   });
   const { form } = record;
   const isNew = stored === undefined;

@@ -2,7 +2,7 @@
 import { Button, Checkbox, Group, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import type { EventInFull } from 'hookyard/client';
 import { useMemo, useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
@@ -18,7 +18,7 @@ import { Status } from '../../components/Status.tsx';
 import { plain, sizeText } from '../../format.ts';
 import { Payload } from '../../payload/Payload.tsx';
 import { Time } from '../../zone.tsx';
-import { useDeliveryColumns } from '../deliveries/columns.tsx';
+import { columns } from '../deliveries/columns.tsx';
 import { Timeline } from './Timeline.tsx';
 
 const OPEN_MS = 2000;
@@ -57,7 +57,6 @@ function Shown({
   refetch: () => unknown;
 }) {
   const navigate = useNavigate();
-  const columns = useDeliveryColumns();
   return (
     <>
       <Text className="anywhere quiet" size="sm">
@@ -73,8 +72,15 @@ function Shown({
           Received <Time at={event.receivedAt} ms />
         </Text>
         <Text>{sizeText(event.payloadSize)}</Text>
-        {!event.routed && <Text fw={600}>No route took it.</Text>}
       </Group>
+      {!event.routed && (
+        <Text fw={600}>
+          No route took it: none leads from its source, or their filters refused it.{' '}
+          <Link to="/routes" search={{ sourceId: event.sourceId } as never}>
+            Routes of its source
+          </Link>
+        </Text>
+      )}
       {event.path !== '' && <Text className="anywhere">Path: {plain(event.path)}</Text>}
       {event.query !== '' && <Text className="anywhere">Query: {plain(event.query)}</Text>}
       <h2>Deliveries</h2>

@@ -1,13 +1,14 @@
 // Every webhook that came in: filtered, searched, and live.
-import { Alert, Button, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Event } from 'hookyard/client';
-import { HookyardError } from '../../api/client.ts';
+import { useMay } from '../../api/caller.tsx';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
+import { TooBroad } from '../../components/TooBroad.tsx';
 import { plain, sizeText } from '../../format.ts';
 import { LiveLine, LiveSwitch } from '../../live/LiveSwitch.tsx';
 import { useLiveEvents } from '../../live/useLiveEvents.ts';
@@ -50,6 +51,7 @@ export function Events() {
   const [search, set] = usePageSearch();
   const navigate = useNavigate();
   const isLive = search.live === 'on';
+  const maySeeDeliveries = useMay('deliveries:read');
   const input = inputOf(search);
   const { answer, state } = useLiveEvents(input, isLive);
   const follow = (live: boolean) => {
@@ -79,6 +81,8 @@ export function Events() {
             { value: 'false', label: 'no route took it' },
           ]}
         />
+        {maySeeDeliveries && <RecordFilter name="routeId" label="Route" list="listRoutes" />}
+        {maySeeDeliveries && <RecordFilter name="destinationId" label="Destination" list="listDestinations" />}
         <TextFilter name="search" label="Payload contains" placeholder="Enter searches" />
       </Group>
       <LiveLine state={state} />
@@ -109,22 +113,8 @@ function inputOf(search: Search) {
     sourceId: search.sourceId,
     status: STATUSES.find((status) => status === search.status),
     routed: search.routed === undefined ? undefined : search.routed === 'true',
+    routeId: search.routeId,
+    destinationId: search.destinationId,
     search: search.search,
   };
-}
-
-/** A search that came only so far says how far, and goes on there. */
-function TooBroad({ error }: { error: unknown }) {
-  const [, set] = usePageSearch();
-  if (!(error instanceof HookyardError) || error.code !== 'SEARCH_TOO_BROAD') return null;
-  const reached = /came back to (\S+?Z)/.exec(error.message)?.[1];
-  if (!reached) return null;
-  return (
-    <Alert color="yellow" title="The search took too long" role="alert">
-      It came back to <Time at={reached} />.{' '}
-      <Button size="xs" variant="default" onClick={() => set({ from: reached, range: undefined })}>
-        Search from there to now
-      </Button>
-    </Alert>
-  );
 }

@@ -1,24 +1,26 @@
 // How it goes: what came in, what was delivered, failed or refused, how quickly, and what needs somebody now.
 import { Alert, Group, SimpleGrid, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { MetricPoint, Metrics } from 'hookyard/client';
+import type { MetricPoint, Metrics, Route } from 'hookyard/client';
 import { useCallback, useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { Chart, type Series } from '../../charts/Chart.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { RangeFilter } from '../../components/filters.tsx';
+import { IssueLines } from '../../components/IssueLines.tsx';
+import { Name } from '../../components/Name.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
-import { countText, durationText, plain } from '../../format.ts';
+import { countText, durationText } from '../../format.ts';
 import { isRangeName, RANGES, type RangeName, usePageSearch } from '../../search.ts';
-import { Time } from '../../zone.tsx';
 import { Backlog } from './Backlog.tsx';
 
 const AGAIN_MS = 15_000;
 const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
 /** Refused webhooks are counted by the hour. */
 const REFUSED_STEP = 3600;
+const MOST_ISSUES = 5;
 
 export function Overview() {
   const [search] = usePageSearch();
@@ -126,47 +128,51 @@ function drawnOf(data: Metrics, wanted: FiguresProps['series']) {
 function Attention() {
   const mayIssues = useMay('issues:read');
   const mayRoutes = useMay('routes:read');
-  const issues = useAsk('listIssues', { state: 'open', pageSize: 5 }, { enabled: mayIssues, every: AGAIN_MS });
+  const issues = useAsk('listIssues', { state: 'open', pageSize: MOST_ISSUES }, { enabled: mayIssues, every: AGAIN_MS });
   const routes = useAsk('listRoutes', { pageSize: 100 }, { enabled: mayRoutes, every: AGAIN_MS });
   const open = (routes.data?.data ?? []).filter(({ circuitState }) => circuitState !== 'closed');
-  const hasNone = issues.data?.pagination.total === 0 && routes.data !== undefined && open.length === 0;
+  const total = issues.data?.pagination.total ?? 0;
+  const hasNone = issues.data !== undefined && total === 0 && routes.data !== undefined && open.length === 0;
   return (
     <>
       {issues.error && <Failed error={issues.error} again={() => void issues.refetch()} />}
-      {hasNone && <Text>No open issue, no open circuit.</Text>}
-      {(issues.data?.pagination.total ?? 0) > 0 && (
-        <Alert color="red" title={`Open issues: ${countText(issues.data?.pagination.total ?? 0)}`} mb="sm">
-          {issues.data?.data.map((issue) => (
-            <Group key={issue.id} gap="xs">
-              <span>
-                {issue.kind.replaceAll('_', ' ')}: {plain(issue.cause)}, {countText(issue.count)} times, last{' '}
-                <Time at={issue.lastSeenAt} />
-              </span>
-              {issue.destinationId && (
-                <Link
-                  to="/deliveries"
-                  search={{ destinationId: issue.destinationId, status: 'failed', range: '7d' } as never}
-                >
-                  What failed there
-                </Link>
-              )}
-              {issue.sampleDeliveryId && <Link to={`/deliveries/${issue.sampleDeliveryId}`}>A late failure</Link>}
-            </Group>
-          ))}
-        </Alert>
-      )}
-      {open.length > 0 && (
-        <Alert color="orange" title={`Circuits that are not closed: ${open.length}`} mb="sm">
-          {open.map((route) => (
-            <Group key={route.id} gap="xs">
-              <Status of={route.circuitState} /> {plain(route.name)}
-              <Link to="/deliveries" search={{ routeId: route.id, range: '24h' } as never}>
-                Its deliveries
+      {hasNone && <Text>Nothing keeps failing now: no issue and no circuit is open.</Text>}
+      {total > 0 && (
+        <Alert color="red" title={`What keeps failing: ${countText(total)} open ${total === 1 ? 'issue' : 'issues'}`} mb="sm">
+          <IssueLines of={issues.data?.data ?? []} />
+          <Text size="sm" mt="xs">
+            The page of an issue says what helps.{' '}
+            {total > MOST_ISSUES && (
+              <Link to="/issues" search={{ state: 'open' } as never}>
+                All {countText(total)} of them
               </Link>
-            </Group>
-          ))}
+            )}
+          </Text>
         </Alert>
       )}
+      {open.length > 0 && <Circuits routes={open} />}
     </>
+  );
+}
+
+function Circuits({ routes }: { routes: Route[] }) {
+  return (
+    <Alert color="orange" title={`Circuits that are not closed: ${routes.length}`} mb="sm">
+      {routes.map(({ id, name, circuitState }) => (
+        <Group key={id} gap="xs">
+          <Status of={circuitState} />
+          <span>
+            Route <Name id={id} name={name} />
+          </span>
+          <Link to="/deliveries" search={{ routeId: id, status: 'circuit_open', range: 'all' } as never}>
+            What it holds
+          </Link>
+        </Group>
+      ))}
+      <Text size="sm" mt="xs">
+        After too many failed attempts in a row a route sends nothing for a while, so that what is broken is left alone.
+        Its deliveries wait meanwhile; none is lost. The page of the route says for how long, and can end it.
+      </Text>
+    </Alert>
   );
 }
