@@ -1,5 +1,13 @@
 // The one way to the server: hookyard/client, with the key of this tab.
-import { type Client, createClient, HookyardError, type Operations, type Streamed, type StreamOptions } from 'hookyard/client';
+import {
+  type Client,
+  createClient,
+  HookyardError,
+  type ListName,
+  type Operations,
+  type Streamed,
+  type StreamOptions,
+} from 'hookyard/client';
 import { exactJson } from '../exact-json.ts';
 import { watchedFetch } from './connection.ts';
 import { session } from './session.ts';
@@ -9,6 +17,7 @@ export { HookyardError };
 export type Name = keyof Operations;
 export type Input<N extends Name> = Parameters<Operations[N]>[0];
 export type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>;
+export type Item<N extends ListName> = Output<N>['data'][number];
 
 // A person waits: two short repeats, then the page says what is wrong and asks again when the API is back.
 const PATIENCE = { maxRetries: 2, maxWaitMs: 3000 };
@@ -45,10 +54,7 @@ export async function call<N extends Name>(name: N, input: Input<N>, signal?: Ab
 }
 
 /** Follows events as they arrive. A key that is refused ends the session. */
-export async function* stream(
-  input: Input<'streamEvents'>,
-  options: StreamOptions,
-): AsyncGenerator<Streamed, void> {
+export async function* stream(input: Input<'streamEvents'>, options: StreamOptions): AsyncGenerator<Streamed, void> {
   const { key } = session.get();
   try {
     yield* client().streamEvents(input, options);

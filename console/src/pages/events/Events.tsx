@@ -6,6 +6,7 @@ import { useMay } from '../../api/caller.tsx';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import { flagOf } from '../../components/flags.ts';
 import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
 import { TooBroad } from '../../components/TooBroad.tsx';
@@ -112,7 +113,7 @@ function inputOf(search: Search) {
     ...rangeOf(search, '24h'),
     sourceId: search.sourceId,
     status: STATUSES.find((status) => status === search.status),
-    routed: search.routed === undefined ? undefined : search.routed === 'true',
+    routed: flagOf(search, 'routed'),
     routeId: search.routeId,
     destinationId: search.destinationId,
     search: search.search,

@@ -1,15 +1,12 @@
 // Issues: failures that last.
-import { Group } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { Issue } from 'hookyard/client';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
-import { Page } from '../../components/Page.tsx';
+import { ListPage } from '../../components/ListPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { countText, plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
+import { usePageSearch } from '../../search.ts';
 import { causeText, KIND_CHOICES, KINDS, placeOf, STATES } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
 
@@ -35,43 +32,32 @@ const columns: Column<Issue>[] = [
   { title: 'Id', cell: (issue) => issue.id, csv: (issue) => issue.id, wideOnly: true },
 ];
 
-const UNFILTERED = ['state', 'kind', 'sourceId', 'routeId', 'destinationId'] as const;
-
 export function Issues() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
-  const input = {
-    page: pageOf(search),
-    pageSize: 50,
-    state: search.state as Issue['state'] | undefined,
-    kind: search.kind as Issue['kind'] | undefined,
-    sourceId: search.sourceId,
-    routeId: search.routeId,
-    destinationId: search.destinationId,
-  };
-  const answer = useAsk('listIssues', input, { keep: true, every: AGAIN_MS });
-  const isFiltered = UNFILTERED.some((name) => search[name] !== undefined);
+  const [search] = usePageSearch();
   return (
-    <Page
+    <ListPage
       title="Issues"
-      actions={<CopyMenu call={{ name: 'listIssues', input }} columns={columns} rows={answer.data?.data ?? []} />}
-    >
-      <Group align="end" gap="xs" mb="sm">
-        <ChoiceFilter name="state" label="State" choices={STATES} />
-        <ChoiceFilter name="kind" label="What" choices={KIND_CHOICES} />
-        <RecordFilter name="sourceId" label="Source" list="listSources" />
-        <RecordFilter name="routeId" label="Route" list="listRoutes" />
-        <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
-      </Group>
-      <DataTable
-        title="Issues"
-        columns={columns}
-        idOf={(issue) => issue.id}
-        answer={answer}
-        onOpen={(issue) => void navigate({ to: `/issues/${issue.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        empty={isFiltered ? 'None matches.' : 'Nothing has kept failing in the last 90 days.'}
-      />
-    </Page>
+      list="listIssues"
+      input={{
+        state: search.state as Issue['state'] | undefined,
+        kind: search.kind as Issue['kind'] | undefined,
+        sourceId: search.sourceId,
+        routeId: search.routeId,
+        destinationId: search.destinationId,
+      }}
+      columns={columns}
+      every={AGAIN_MS}
+      path="/issues"
+      filters={
+        <>
+          <ChoiceFilter name="state" label="State" choices={STATES} />
+          <ChoiceFilter name="kind" label="What" choices={KIND_CHOICES} />
+          <RecordFilter name="sourceId" label="Source" list="listSources" />
+          <RecordFilter name="routeId" label="Route" list="listRoutes" />
+          <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
+        </>
+      }
+      empty="Nothing has kept failing in the last 90 days."
+    />
   );
 }
