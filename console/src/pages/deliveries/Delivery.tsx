@@ -1,18 +1,17 @@
 // One delivery: what was sent beside what was answered, attempt by attempt; where it comes from and what became of it.
 import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { Attempt, DeliveryWithAttempts } from 'hookyard/client';
 import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { told } from '../../api/errors.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
 import { ChoiceFilter } from '../../components/filters.tsx';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { Name } from '../../components/Name.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { durationText, plain } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
@@ -23,23 +22,15 @@ import { Time } from '../../zone.tsx';
 const OPEN_MS = 2000;
 
 export function DeliveryPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getDelivery', { id }, { every: OPEN_MS });
-  const delivery = answer.data;
   return (
-    <Page
+    <RecordPage
+      get="getDelivery"
+      every={OPEN_MS}
       title="Delivery"
-      actions={
-        <>
-          {delivery && <Actions delivery={delivery} />}
-          <CopyMenu call={{ name: 'getDelivery', input: { id } }} />
-        </>
-      }
+      actions={(delivery) => <Actions delivery={delivery} />}
     >
-      {answer.error && <Failed error={answer.error} again={() => void answer.refetch()} />}
-      {!delivery && !answer.error && <Text role="status">Loading…</Text>}
-      {delivery && <Shown delivery={delivery} />}
-    </Page>
+      {(delivery) => <Shown delivery={delivery} />}
+    </RecordPage>
   );
 }
 
@@ -49,9 +40,6 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
   const attempt = delivery.attempts.find(({ attemptNumber }) => String(attemptNumber) === search.attempt) ?? latest;
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {delivery.id}
-      </Text>
       <Group gap="md" my="xs">
         <Status of={delivery.status} />
         <Text>

@@ -1,19 +1,16 @@
 // One destination: how well it takes deliveries, what waits for it, a test, its files if it is a warehouse, and what it is.
 import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { PauseDeed, PausedAlert } from '../../components/Pausing.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
@@ -27,21 +24,16 @@ import { TestSend } from './TestSend.tsx';
 const AGAIN_MS = 10_000;
 
 export function DestinationPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getDestination', { id }, { every: AGAIN_MS });
-  const destination = answer.data;
   return (
-    <Page
-      title={destination ? `Destination ${plain(destination.name)}` : 'Destination'}
-      actions={
-        <>
-          {destination && <Actions destination={destination} />}
-          <CopyMenu call={{ name: 'getDestination', input: { id } }} />
-        </>
-      }
+    <RecordPage
+      get="getDestination"
+      every={AGAIN_MS}
+      title="Destination"
+      titleOf={({ name }) => `Destination ${plain(name)}`}
+      actions={(destination) => <Actions destination={destination} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown destination={one} />}</Loaded>
-    </Page>
+      {(destination) => <Shown destination={destination} />}
+    </RecordPage>
   );
 }
 
@@ -54,9 +46,6 @@ function Shown({ destination }: { destination: Destination }) {
   const search = { destinationId: id };
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {id}
-      </Text>
       {destination.description && <Text className="anywhere">{plain(destination.description)}</Text>}
       {!destination.enabled && (
         <Alert color="yellow" title="This destination is disabled" my="sm">

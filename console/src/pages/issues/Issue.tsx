@@ -1,20 +1,18 @@
 // One issue: what fails, why, since when, a sample of it, and what can be done.
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { Issue } from 'hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
 import { Name } from '../../components/Name.tsx';
 import { Outcome, sinceNow } from '../../components/Outcome.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { countText, plain } from '../../format.ts';
 import { canRetry, titleOf } from '../../words/issues.ts';
@@ -24,22 +22,17 @@ import { Help } from './Help.tsx';
 const AGAIN_MS = 5000;
 
 export function IssuePage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getIssue', { id }, { every: AGAIN_MS });
-  const issue = answer.data;
   const [retriedAt, setRetriedAt] = useState<string | null>(null);
   return (
-    <Page
-      title={issue ? plain(titleOf(issue)) : 'Issue'}
-      actions={
-        <>
-          {issue && <Actions issue={issue} onRetry={setRetriedAt} />}
-          <CopyMenu call={{ name: 'getIssue', input: { id } }} />
-        </>
-      }
+    <RecordPage
+      get="getIssue"
+      every={AGAIN_MS}
+      title="Issue"
+      titleOf={(issue) => plain(titleOf(issue))}
+      actions={(issue) => <Actions issue={issue} onRetry={setRetriedAt} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown issue={one} retriedAt={retriedAt} />}</Loaded>
-    </Page>
+      {(issue) => <Shown issue={issue} retriedAt={retriedAt} />}
+    </RecordPage>
   );
 }
 
@@ -48,9 +41,6 @@ function Shown({ issue, retriedAt }: { issue: Issue; retriedAt: string | null })
   const maySeeDeliveries = useMay('deliveries:read');
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {issue.id}
-      </Text>
       <Group gap="md">
         <Status of={issue.state} />
         <Text>
