@@ -93,7 +93,7 @@ describe('the console @turns', () => {
       await click('button', 'Edit');
       await page.getByLabel('Token').fill('right');
       await click('button', 'Save');
-      await seen(page, 'It is saved. “Send a test webhook” says whether it works.');
+      await seen(page, 'Saved. To check it: “Send a test webhook”.');
       await click('button', 'Send a test webhook');
       await seen(page, 'It works');
       await seen(page, '2 deliveries have failed here');

@@ -42,7 +42,7 @@ function DestinationForm({ stored, start }: { stored?: Destination; start: Desti
     },
     onSaved: (saved) => {
       const test = saved.type === 'http' ? 'Send a test webhook' : 'Write a test file';
-      notifications.show({ message: `It is saved. “${test}” says whether it works.` });
+      notifications.show({ message: `Saved. To check it: “${test}”.` });
       void navigate({ to: `/destinations/${saved.id}` });
     },
   });
