@@ -7,13 +7,18 @@ import type { Input, Output } from '../api/client.ts';
 import { queryClient, useAsk } from '../api/queries.ts';
 import { follow, type LiveFilter, type LiveState } from './follow.ts';
 
-/** While something that is shown may change, or the stream does not do. */
-const ASK_AGAIN_MS = 5000;
+/** Of the list: where the stream does not do; while what has just arrived is delivered; while older events wait for retries. */
+const INSTEAD_MS = 5000;
+const SETTLING_MS = 2000;
+const WAITING_MS = 10_000;
+const YOUNG_MS = 60_000;
 /** Arrivals are shown together: a page that is drawn for each would stand still. */
 const SHOWN_AFTER_MS = 250;
 const MOST = 500;
 
 type ListInput = Input<'listEvents'> & { pageSize: number };
+type Page = Pick<Output<'listEvents'>, 'data' | 'pagination'>;
+
 /** Filters of the list that the stream does not have, in words. */
 const UNKNOWN = {
   status: 'status',
@@ -23,21 +28,27 @@ const UNKNOWN = {
   to: 'an end of the time',
 } as const;
 
-type Page = Pick<Output<'listEvents'>, 'data' | 'pagination'>;
-
 /** @param isOn false: it stands still */
 export function useLiveEvents(input: ListInput, isOn: boolean) {
   const { data, error, isFetching, refetch } = useAsk('listEvents', input, { keep: true });
   const { state, arrived } = useArrivals(input, isOn);
   const { page, unseen } = withArrivals(data, input.page === 1 ? arrived : [], input.pageSize);
-  const isUnsettled = page?.data.some(({ status }) => status === 'pending') ?? false;
-  const isOld = state.is === 'asking' || (state.is === 'open' && (isUnsettled || unseen >= input.pageSize));
+  const againMs = askAgainMs(state, page?.data ?? [], unseen >= input.pageSize);
   useEffect(() => {
-    if (!isOld) return;
-    const timer = setInterval(() => void refetch(), ASK_AGAIN_MS);
+    if (againMs === null) return;
+    const timer = setInterval(() => void refetch(), againMs);
     return () => clearInterval(timer);
-  }, [isOld, refetch]);
+  }, [againMs, refetch]);
   return { answer: { data: page, error, isFetching, refetch }, state };
+}
+
+/** An event comes by the stream once, when it is stored; what becomes of it the list knows. */
+function askAgainMs({ is }: LiveState, shown: Event[], isFull: boolean): number | null {
+  if (is === 'asking') return INSTEAD_MS;
+  if (is !== 'open') return null;
+  const [newest] = shown.filter(({ status }) => status === 'pending');
+  if (isFull || (newest && Date.now() - Date.parse(newest.receivedAt) < YOUNG_MS)) return SETTLING_MS;
+  return newest ? WAITING_MS : null;
 }
 
 /** What arrives while the page is seen, newest first. */
