@@ -109,7 +109,7 @@ function HttpFacts({ of }: { of: Extract<Destination, { type: 'http' }> }) {
       <Facts
         of={[
           ['Address', <bdi key="url">{`${of.method} ${plain(of.url)}`}</bdi>],
-          ['Proves itself by', of.authType === 'none' ? 'nothing' : of.authType.replaceAll('_', ' ')],
+          ['Authentication', of.authType === 'none' ? 'none' : of.authType.replaceAll('_', ' ')],
           ...Object.entries(of.authConfig ?? {}).map(([name, value]): [string, string] => [name, plain(value)]),
           ['Deliveries are signed', of.signingSecret === null ? 'no' : `with ${of.signingSecret}`],
           of.previousSigningSecretUntil !== null && [
@@ -120,7 +120,7 @@ function HttpFacts({ of }: { of: Extract<Destination, { type: 'http' }> }) {
             'Retries',
             `${policy.maxRetries}, first after ${durationText(policy.initialDelay)}, times ${policy.backoffMultiplier}, at most ${durationText(policy.maxDelay)}`,
           ],
-          ['Gives up waiting after', durationText(of.timeoutMs)],
+          ['Timeout of an attempt', durationText(of.timeoutMs)],
           ['Attempts a minute, at most', of.rateLimitPerMinute ?? 'any'],
           ['Attempts at a time, at most', of.maxConcurrency ?? 'as many as it copes with'],
           ['Received headers it gets', forward === null ? 'all but those that steer servers' : plain(String(forward))],
