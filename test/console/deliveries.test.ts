@@ -79,7 +79,7 @@ describe('the console @turns', () => {
       await page.locator(`a[href*="/deliveries"][href*="${route.id}"]`).click();
       await page.getByRole('cell', { name: 'circuit open' }).waitFor();
       await page.goBack();
-      await seen(page, 'Orders to the harbour → Harbour desk');
+      await seen(page, 'route Orders to the harbour, destination Harbour desk');
       await click('link', 'Deliveries fail: it answered 401');
       await page.getByRole('heading', { name: 'Deliveries fail: it answered 401', level: 1 }).waitFor();
       const issue = page.url();

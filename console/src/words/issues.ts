@@ -40,10 +40,13 @@ export function causeText({ kind, cause }: Pick<Issue, 'kind' | 'cause'>): strin
 
 export const titleOf = (issue: Pick<Issue, 'kind' | 'cause'>): string => `${KINDS[issue.kind]}: ${causeText(issue)}`;
 
-/** Where it is: `Orders → CRM`. */
-export function placeOf({ source, route, destination }: Pick<Issue, 'source' | 'route' | 'destination'>): string {
-  const records = [source, route, destination].filter((record) => record !== null);
-  return records.map(({ id, name }) => name ?? id).join(' → ') || 'the organization';
+/** Where it is: `route Orders to CRM, destination CRM`. */
+export function placeOf(issue: Issue): string {
+  const names = (['source', 'route', 'destination'] as const).flatMap((what) => {
+    const record = issue[what];
+    return record ? [`${what} ${record.name ?? record.id}`] : [];
+  });
+  return names.join(', ') || 'the organization';
 }
 
 /** Whose failed deliveries can be made again (ISS-12). */

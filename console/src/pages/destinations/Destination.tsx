@@ -56,6 +56,7 @@ function Shown({ destination }: { destination: Destination }) {
       <IssuesOf of={search} />
       {mayRoutes && <HeldBack id={id} />}
       <Health id={id} isWarehouse={destination.type !== 'http'} />
+      {mayTest && <TestSend id={id} isWarehouse={destination.type !== 'http'} />}
       <Group justify="space-between" mt="sm">
         <h2>Figures</h2>
         <Period />
@@ -82,7 +83,6 @@ function Shown({ destination }: { destination: Destination }) {
           )}
         </SimpleGrid>
       )}
-      {mayTest && <TestSend id={id} isWarehouse={destination.type !== 'http'} />}
       {destination.type !== 'http' && <Batches id={id} />}
       <h2>What it is</h2>
       {destination.type === 'http' ? <HttpFacts of={destination} /> : <StoreFacts of={destination} />}

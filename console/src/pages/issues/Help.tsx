@@ -22,7 +22,7 @@ export function Help({ issue }: { issue: Issue }) {
       <Text size="sm">
         {issue.kind === 'circuit_open'
           ? 'The issue resolves itself when the circuit closes.'
-          : 'The issue resolves itself about a minute after it works again.'}
+          : `${canRetry(issue) ? 'What waits for a retry goes out by itself. ' : ''}The issue resolves itself about a minute after it works again.`}
       </Text>
     </>
   );

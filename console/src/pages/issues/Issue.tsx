@@ -72,7 +72,11 @@ function Shown({ issue, retriedAt }: { issue: Issue; retriedAt: string | null })
           sampleEventId !== null && ['Its event', <Name key="event" id={sampleEventId} />],
         ]}
       />
-      {maySeeDeliveries && canRetry(issue) && <FailedThere issue={issue} />}
+      {maySeeDeliveries && canRetry(issue) && (
+        <Text>
+          <FailedThere issue={issue} />, with those that were sent again since.
+        </Text>
+      )}
       <details>
         <summary>What the states mean</summary>
         <Facts of={STATE_WORDS} />

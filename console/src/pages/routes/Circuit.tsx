@@ -93,7 +93,6 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
           {mayWrite && circuitState !== 'closed' && (
             <Deed
               label="Let deliveries through now"
-              title="Close the circuit now"
               verb="Let them through"
               variant="filled"
               run={async () => {
@@ -101,7 +100,10 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
                 return 'The circuit is closed: deliveries go out again';
               }}
             >
-              {mayCount && <Text mb="xs">{held} are released, in the order of receipt, at a steady rate.</Text>}
+              <Text mb="xs">
+                The circuit closes, and what waits goes out in the order of receipt, at a steady rate
+                {mayCount && <>: {held}</>}.
+              </Text>
               <Text>
                 If the destination still fails, {status.failureThreshold} failed attempts in a row open it again.
               </Text>
