@@ -5,7 +5,8 @@ import type { AppContext, Next } from './context.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-const REQUEST_HEADERS = 'Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Request-Id';
+const REQUEST_HEADERS =
+  'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-API-Key, X-Request-Id';
 // What a page may read besides the headers that are always readable.
 const EXPOSED_HEADERS = [
   'Allow',

@@ -2,6 +2,8 @@
 
 import type { CallOptions, RawAnswer } from './http.ts';
 
+import type { Streamed, StreamOptions } from './stream.ts';
+
 /** With a `provider`. */
 export type ProviderConfig = {
   type?: 'provider';
@@ -3169,7 +3171,7 @@ export interface Operations {
     routed?: boolean;
     /** The organization of the key; `GET /api/auth/me` tells it. */
     orgId?: string;
-  }, options?: CallOptions): Promise<RawAnswer>;
+  }, options?: StreamOptions): AsyncGenerator<Streamed, void>;
   /** Replay an event */
   replayEvent(input: {
     /** The organization of the key; `GET /api/auth/me` tells it. */
@@ -3782,4 +3784,9 @@ export const cursorLists: ReadonlySet<string> = new Set([
   'listDeliveries',
   'listIssues',
   'listAuditRecords',
+]);
+
+/** The operations that answer with a stream. */
+export const streams: ReadonlySet<string> = new Set([
+  'streamEvents',
 ]);

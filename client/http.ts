@@ -39,6 +39,8 @@ interface Call {
   /** With its query. */
   path: string;
   body?: unknown;
+  /** Besides those that every request has, or instead of them. */
+  headers?: Record<string, string>;
 }
 
 interface ErrorBody {
@@ -61,23 +63,41 @@ const FIRST_BACKOFF_MS = 500;
  */
 export async function send(settings: Settings, call: Call, options: CallOptions = {}): Promise<unknown> {
   const idempotencyKey = call.method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
-  let waitedMs = 0;
-  for (let retry = 0; ; retry++) {
+  const repeats = new Repeats(settings);
+  for (;;) {
     try {
       return await sendOnce(settings, call, options, idempotencyKey);
     } catch (error) {
-      if (!(error instanceof HookyardError) || !isRepeatable(error, call, options) || retry >= settings.maxRetries)
-        throw error;
-      const waitMs = error.retryAfterMs ?? backoffMs(retry);
-      // A wait that does not fit is the caller's to decide on; half of it would be of no use.
-      if (waitedMs + waitMs > settings.maxWaitMs) throw error;
-      waitedMs += waitMs;
-      await pause(waitMs, options.signal);
+      await repeats.waitAfter(error, call, options);
     }
   }
 }
 
-function isRepeatable({ status, code }: HookyardError, { method }: Call, { ifMatch }: CallOptions): boolean {
+/** How often something is repeated, and how long is waited before. */
+export class Repeats {
+  readonly #settings: Settings;
+  #count = 0;
+  #waitedMs = 0;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /** Waits until the request may be sent again. @throws the error when it is not to be, and the reason of the signal */
+  async waitAfter(error: unknown, { method }: Pick<Call, 'method'>, options: CallOptions): Promise<void> {
+    const { maxRetries, maxWaitMs } = this.#settings;
+    if (!(error instanceof HookyardError) || !isRepeatable(error, method, options) || this.#count >= maxRetries)
+      throw error;
+    const waitMs = error.retryAfterMs ?? backoffMs(this.#count);
+    // A wait that does not fit is the caller's to decide on; half of it would be of no use.
+    if (this.#waitedMs + waitMs > maxWaitMs) throw error;
+    this.#count += 1;
+    this.#waitedMs += waitMs;
+    await pause(waitMs, options.signal);
+  }
+}
+
+function isRepeatable({ status, code }: HookyardError, method: string, { ifMatch }: CallOptions): boolean {
   if (status === 429 || status === 503 || code === 'IDEMPOTENCY_KEY_IN_USE') return true;
   return (
     code === 'UNREACHABLE' && (method === 'GET' || method === 'POST' || (method === 'PUT' && ifMatch === undefined))
@@ -96,7 +116,39 @@ async function sendOnce(
   idempotencyKey: string | null,
 ): Promise<unknown> {
   const timeoutMs = options.timeoutMs ?? settings.timeoutMs;
-  const deadline = AbortSignal.timeout(timeoutMs);
+  const late = (what: string) =>
+    new HookyardError(`${what} was not answered within ${timeoutMs / 1000} s`, { code: 'TIMEOUT', idempotencyKey });
+  const { signal, ifMatch } = options;
+  const terms = { signal, ifMatch, idempotencyKey, deadline: AbortSignal.timeout(timeoutMs), late };
+  const { response, what, guarded } = await exchange(settings, call, terms);
+  const answer = await guarded(() => readAnswer(settings, response, what, idempotencyKey));
+  const etag = response.headers.get('etag');
+  if (etag !== null) options.onETag?.(etag);
+  return answer;
+}
+
+interface Terms {
+  signal?: AbortSignal | undefined;
+  ifMatch?: string | undefined;
+  idempotencyKey: string | null;
+  /** Ends the request, and the reading of its answer. */
+  deadline: AbortSignal;
+  /** What that means. @param what method and address */
+  late: (what: string) => HookyardError;
+}
+
+/** A request that was answered; nothing of the answer but its head is read. */
+interface Exchange {
+  response: Response;
+  /** Method and address, for messages. */
+  what: string;
+  /** Makes what goes wrong with the connection an error of the client: for reading the answer. */
+  guarded: <T>(work: () => Promise<T>) => Promise<T>;
+}
+
+/** Sends one request. @throws HookyardError when nothing answers */
+export async function exchange(settings: Settings, call: Call, terms: Terms): Promise<Exchange> {
+  const { signal, deadline, idempotencyKey, ifMatch } = terms;
   const path = call.path.split('?')[0];
   const what = `${call.method} ${settings.url}${path}`;
   const response = await guarded(() =>
@@ -107,33 +159,28 @@ async function sendOnce(
         ...(settings.apiKey && { Authorization: `Bearer ${settings.apiKey}` }),
         ...(settings.userAgent && { 'User-Agent': settings.userAgent }),
         ...(call.body !== undefined && { 'Content-Type': 'application/json' }),
-        ...(options.ifMatch !== undefined && { 'If-Match': options.ifMatch }),
+        ...(ifMatch !== undefined && { 'If-Match': ifMatch }),
         ...(idempotencyKey !== null && { 'Idempotency-Key': idempotencyKey }),
+        ...call.headers,
       },
       ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
       // Followed, a POST would become a GET and the key would go to another place.
       redirect: 'manual',
-      signal: options.signal ? AbortSignal.any([options.signal, deadline]) : deadline,
+      signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
     }),
   );
   const ignored = readIgnored(`${call.method} ${path}`, response.headers.get('x-ignored'));
   // Outside of `guarded`: what the caller's function throws is the caller's.
   if (ignored) settings.onIgnored?.(ignored);
-  const answer = await guarded(() => readAnswer(settings, response, what, idempotencyKey));
-  const etag = response.headers.get('etag');
-  if (etag !== null) options.onETag?.(etag);
-  return answer;
+  return { response, what, guarded };
 
   async function guarded<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
       if (error instanceof HookyardError) throw error;
-      options.signal?.throwIfAborted();
-      if (deadline.aborted) {
-        const message = `${what} was not answered within ${timeoutMs / 1000} s`;
-        throw new HookyardError(message, { code: 'TIMEOUT', idempotencyKey, cause: error });
-      }
+      signal?.throwIfAborted();
+      if (deadline.aborted) throw terms.late(what);
       const message = `${what} cannot be reached (${reasonOf(error)})`;
       throw new HookyardError(message, { code: 'UNREACHABLE', idempotencyKey, cause: error });
     }
@@ -153,31 +200,45 @@ async function readAnswer(
   what: string,
   idempotencyKey: string | null,
 ): Promise<unknown> {
+  if (!response.ok) throw await refusalOf(response, what, idempotencyKey);
   const contentType = response.headers.get('content-type');
-  const isJson = /^application\/json\b/i.test(contentType ?? '');
-  if (response.ok) {
-    // A payload as it was received may be JSON too, even broken; it comes as an attachment.
-    const raw = response.headers.get('content-disposition')?.startsWith('attachment') ?? false;
-    if (raw) return { contentType, bytes: new Uint8Array(await response.arrayBuffer()) } satisfies RawAnswer;
-    const text = await response.text();
-    if (response.status === 204) return undefined;
-    const parsed = isJson ? parse(text, parseJson) : undefined;
-    if (parsed !== undefined) return parsed;
-  } else if (isJson) {
+  // A payload as it was received may be JSON too, even broken; it comes as an attachment.
+  const raw = response.headers.get('content-disposition')?.startsWith('attachment') ?? false;
+  if (raw) return { contentType, bytes: new Uint8Array(await response.arrayBuffer()) } satisfies RawAnswer;
+  const text = await response.text();
+  if (response.status === 204) return undefined;
+  const parsed = isJson(response) ? parse(text, parseJson) : undefined;
+  if (parsed === undefined) throw notHookyard(response, what, idempotencyKey);
+  return parsed;
+}
+
+const isJson = ({ headers }: Response): boolean => /^application\/json\b/i.test(headers.get('content-type') ?? '');
+
+/** What an answer that is no success says. */
+export async function refusalOf(
+  response: Response,
+  what: string,
+  idempotencyKey: string | null,
+): Promise<HookyardError> {
+  if (isJson(response)) {
     const body = parse(await response.text()) as ErrorBody | null | undefined;
-    if (typeof body?.message === 'string') throw apiError(response, body, body.message, idempotencyKey);
+    if (typeof body?.message === 'string') return apiError(response, body, body.message, idempotencyKey);
   } else {
     await response.body?.cancel();
     // What stands before the API, a proxy for example, answers these in its own words.
     if ([429, 502, 503, 504].includes(response.status)) {
-      throw apiError(response, {}, `${what} was answered ${response.status}`, idempotencyKey);
+      return apiError(response, {}, `${what} was answered ${response.status}`, idempotencyKey);
     }
   }
-  const location = response.headers.get('location');
-  throw new HookyardError(
-    `${what} was answered ${response.status}${location ? `, a redirect to ${location}` : ` as ${contentType ?? 'nothing'}`}: ` +
-      'this is not the API of Hookyard; check the url',
-    { status: response.status, code: 'NOT_HOOKYARD', idempotencyKey },
+  return notHookyard(response, what, idempotencyKey);
+}
+
+export function notHookyard({ headers, status }: Response, what: string, idempotencyKey: string | null): HookyardError {
+  const location = headers.get('location');
+  const how = location ? `a redirect to ${location}` : `as ${headers.get('content-type') ?? 'nothing'}`;
+  return new HookyardError(
+    `${what} was answered ${status}${location ? ', ' : ' '}${how}: this is not the API of Hookyard; check the url`,
+    { status, code: 'NOT_HOOKYARD', idempotencyKey },
   );
 }
 
@@ -209,7 +270,7 @@ function parse(text: string, parseJson: (text: string) => unknown = JSON.parse):
   }
 }
 
-function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const onAbort = () => {

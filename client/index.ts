@@ -1,13 +1,15 @@
 // The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch.
-import { type CursorPagination, cursorLists, type Operations, operations, type Pagination } from './api.ts';
+import { type CursorPagination, cursorLists, type Operations, operations, type Pagination, streams } from './api.ts';
 import { type CallOptions, type Settings, send } from './http.ts';
 import type { Ignored } from './ignored.ts';
+import { follow, type Streamed, type StreamOptions } from './stream.ts';
 
 export type * from './api.ts';
 export { operations } from './api.ts';
 export { type Detail, HookyardError } from './errors.ts';
 export type { CallOptions, RawAnswer } from './http.ts';
 export type { Ignored, IgnoredName } from './ignored.ts';
+export type { Streamed, StreamOptions } from './stream.ts';
 
 export interface ClientOptions {
   /** Where the service is, for example `https://hooks.example.com`; a path is kept. */
@@ -76,17 +78,30 @@ export function createClient(options: ClientOptions): Client {
     return organization;
   }
 
-  async function call(name: keyof Operations, input: Record<string, unknown> = {}, callOptions?: CallOptions) {
+  async function requestOf(name: keyof Operations, input: Record<string, unknown> = {}, callOptions?: CallOptions) {
     const { body, ...parameters } = input;
     const [method = '', template = ''] = operations[name].split(' ');
     if (template.includes('{orgId}')) parameters.orgId ??= await organizationId(callOptions);
-    return send(settings, { method, path: pathOf(template, parameters), body }, callOptions);
+    return { method, path: pathOf(template, parameters), body };
   }
 
-  const methods = Object.keys(operations).map((name) => [
-    name,
-    (input?: Record<string, unknown>, callOptions?: CallOptions) => call(name as keyof Operations, input, callOptions),
-  ]);
+  async function call(name: keyof Operations, input?: Record<string, unknown>, callOptions?: CallOptions) {
+    return send(settings, await requestOf(name, input, callOptions), callOptions);
+  }
+
+  async function* stream(
+    name: keyof Operations,
+    input?: Record<string, unknown>,
+    options?: StreamOptions,
+  ): AsyncGenerator<Streamed, void> {
+    const { path } = await requestOf(name, input, options);
+    yield* follow(settings, path, options);
+  }
+
+  const methods = (Object.keys(operations) as (keyof Operations)[]).map((name) => {
+    const run = streams.has(name) ? stream : call;
+    return [name, (input?: Record<string, unknown>, options?: CallOptions) => run(name, input, options)];
+  });
   const client = { ...Object.fromEntries(methods), each } as Client;
   async function* each(name: ListName, input: object = {}, callOptions?: CallOptions): AsyncGenerator<never, void> {
     const filters = { pageSize: 100, ...input } as Record<string, unknown>;

@@ -4,11 +4,11 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { idTime, isId } from '../../core/ids.ts';
+import { idFloor, idTime, isId } from '../../core/ids.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { throttled } from '../../core/throttled-log.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
-import { type Arrived, Arrivals } from '../../db/history/arrivals.ts';
+import { type Arrived, Arrivals, OVERLAP_MS } from '../../db/history/arrivals.ts';
 import type { ApiDeps, Context } from '../context.ts';
 import { callerOf, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
@@ -58,13 +58,16 @@ async function stream(ctx: Context, deps: ApiDeps): Promise<void> {
   const gone = new AbortController();
   await hold(ctx, deps, gone.signal);
   const now = Date.now();
-  const sinceMs = last === null ? now : Math.max(idTime(last) + 1, now - MOST_BEHIND_MS);
+  // What was received before the last event may have been stored after it.
+  const sinceMs = last === null ? now : Math.max(idTime(last) - OVERLAP_MS, now - MOST_BEHIND_MS);
   const id = organizationId(ctx);
   const arrivals = new Arrivals(deps.pool, id, query, sinceMs);
   // The stream is read when the handler has ended.
   const next = () => actingFor(id, () => arrivals.next());
   const isBehind = last !== null && idTime(last) < now - MOST_BEHIND_MS;
-  const frames = follow(next, { deps, signal: gone.signal, isBehind });
+  // Who has seen no event yet goes on from here, too.
+  const begins = last ?? idFloor('evt', now);
+  const frames = follow(next, { deps, signal: gone.signal, begins, isBehind });
   const body = Readable.from(frames);
   body.once('close', () => gone.abort());
   ctx.set('Cache-Control', 'no-store');
@@ -98,15 +101,17 @@ type Next = () => Promise<Arrived>;
 interface Following {
   deps: Pick<ApiDeps, 'log' | 'isEnding'>;
   signal: AbortSignal;
+  /** The id of the first frame, which has no event. */
+  begins: string;
   /** Whether something may have been left out before the first look. */
   isBehind: boolean;
 }
 
 /** The frames of a stream. Failure policy: while the database is away it ends, and the client comes back. */
-async function* follow(next: Next, { deps, signal, isBehind }: Following): AsyncGenerator<string> {
+async function* follow(next: Next, { deps, signal, begins, isBehind }: Following): AsyncGenerator<string> {
   const endsAt = performance.now() + LASTS_MS;
   let sentAt = performance.now();
-  yield `retry: ${LOOK_EVERY_MS}\n\n${isBehind ? GAP : ''}`;
+  yield `id: ${begins}\nretry: ${LOOK_EVERY_MS}\n\n${isBehind ? GAP : ''}`;
   while (performance.now() < endsAt && !signal.aborted && !deps.isEnding()) {
     const frames = await nextFrames(next, deps);
     if (frames === null) return;

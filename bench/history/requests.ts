@@ -43,7 +43,6 @@ export function listRequests(
   counts: { events: number; deliveries: number },
   nowMs: number,
 ): MeasuredRequest[] {
-  const at = (list: readonly string[], run: number) => list[run % list.length] ?? '';
   const one = (list: string[]) => (run: number) => at(list, run);
   // A range that begins and ends at odd times, somewhere in the month.
   const range = (hours: number) => (run: number) => {
@@ -111,6 +110,8 @@ export function listRequests(
     ),
     list(deliveries, 'deliveries of an event', (run) => `eventId=${at(known.events, run)}`),
     { name: 'delivery with attempts', path: (run) => `${deliveries}/${at(known.deliveries, run)}` },
+    ...cursorRequests(events, deliveries, known),
+    ...combinedRequests(events, deliveries, known, nowMs),
     ...['1h', '24h', '7d', '30d'].map((period) => ({
       name: `route stats, ${period}`,
       path: (run: number) => `/api/routes/${route(run % 8)}/stats?period=${period}`,
@@ -127,6 +128,78 @@ export function listRequests(
     { name: 'route', path: (run) => `/api/routes/${route(run)}` },
     { name: 'routes, pageSize 100', path: () => '/api/routes?pageSize=100' },
     { name: 'routes of a destination', path: (run) => `/api/routes?destinationId=${destination(run)}` },
+  ];
+}
+
+const at = (list: readonly string[], run: number) => list[run % list.length] ?? '';
+
+/** Lists by cursor: from the newest on, and from somewhere in the month. */
+function cursorRequests(events: string, deliveries: string, known: Known): MeasuredRequest[] {
+  const filtersOf: Record<string, [what: string, query: (run: number) => string][]> = {
+    events: [
+      ['', () => ''],
+      [' of a source', (run) => `sourceId=${at(known.sources, run)}&`],
+      [' that no route took', () => 'routed=false&'],
+      [', failed and partial', () => 'status=failed,partial&'],
+    ],
+    deliveries: [
+      ['', () => ''],
+      [' of a source', (run) => `sourceId=${at(known.sources, run)}&`],
+      [' of a route', (run) => `routeId=${at(known.routes, run)}&`],
+      [' of a destination', (run) => `destinationId=${at(known.destinations, run)}&`],
+      [' of a destination, failed', (run) => `destinationId=${at(known.destinations, run)}&status=failed&`],
+      [', cancelled', () => 'status=cancelled&'],
+    ],
+  };
+  return [
+    { kind: 'events', path: events, ids: known.events },
+    { kind: 'deliveries', path: deliveries, ids: known.deliveries },
+  ].flatMap(({ kind, path, ids }) =>
+    (filtersOf[kind] ?? []).flatMap(([what, query]) => [
+      { name: `${kind}${what}, by cursor`, path: (run: number) => `${path}?${query(run)}cursor=first` },
+      {
+        name: `${kind}${what}, cursor in the month`,
+        path: (run: number) => `${path}?${query(run)}cursor=${at(ids, run)}`,
+      },
+      {
+        name: `${kind}${what}, cursor and total`,
+        path: (run: number) => `${path}?${query(run)}cursor=first&withTotal=true`,
+      },
+    ]),
+  );
+}
+
+/** Filters together, as the console and programs ask for them, that the counts tell all of. */
+function combinedRequests(events: string, deliveries: string, known: Known, nowMs: number): MeasuredRequest[] {
+  const open = 'status=pending,retrying,circuit_open';
+  const ended = 'status=failed,failed_over,schema_failed,filter_failed,skipped,cancelled';
+  const since = (ms: number) => `from=${new Date(nowMs - ms).toISOString()}`;
+  const place = (run: number) => `routeId=${at(known.routes, run)}&destinationId=${at(known.destinations, run)}`;
+  return [
+    { name: 'events, failed and partial, a day', path: () => `${events}?status=failed,partial&${since(24 * HOUR_MS)}` },
+    {
+      name: 'events of a source that no route took',
+      path: (run) => `${events}?sourceId=${at(known.sources, run)}&routed=false`,
+    },
+    { name: 'deliveries of a source', path: (run) => `${deliveries}?sourceId=${at(known.sources, run)}` },
+    {
+      name: 'deliveries of a source, page 500',
+      path: (run) => `${deliveries}?sourceId=${at(known.sources, run)}&page=500`,
+    },
+    {
+      name: 'deliveries of a source, failed',
+      path: (run) => `${deliveries}?sourceId=${at(known.sources, run)}&status=failed`,
+    },
+    { name: 'deliveries that are open', path: () => `${deliveries}?${open}` },
+    { name: 'deliveries that ended otherwise', path: () => `${deliveries}?${ended}` },
+    {
+      name: 'deliveries that wait for a destination',
+      path: (run) => `${deliveries}?${open}&destinationId=${at(known.destinations, run)}&pageSize=1`,
+    },
+    {
+      name: 'what became of deliveries of ten minutes',
+      path: (run) => `${deliveries}?${ended}&${place(run)}&${since(600_000)}&pageSize=1`,
+    },
   ];
 }
 
@@ -161,28 +234,51 @@ function figureRequests(destination: (run: number) => string, nowMs: number): Me
   });
 }
 
-/** Searches: by how much of the history they have to read. */
+/** Filters that rows are read for: by how much of the history that is. */
 export function searchRequests(base: string, known: Known, nowMs: number): MeasuredRequest[] {
   const since = (hours: number) => `from=${new Date(nowMs - hours * HOUR_MS).toISOString()}`;
   const one = 'search=ord_1234567';
+  const route = (run: number) => `routeId=${at(known.routes, run)}`;
+  const destination = (run: number) => `destinationId=${at(known.destinations, run)}`;
+  const deliveries = '/api/deliveries';
+  const events = `${base}/events`;
   return [
-    { name: 'one order, an hour', path: () => `${base}/events?${one}&${since(1)}` },
-    { name: 'one order, a day', path: () => `${base}/events?${one}&${since(24)}` },
-    { name: 'a frequent text, a day', path: () => `${base}/events?search=ORDER.PAID&${since(24)}` },
-    { name: 'one order, a week', path: () => `${base}/events?${one}&${since(168)}` },
-    { name: 'one order, failed events of all time', path: () => `${base}/events?${one}&status=failed` },
-    { name: 'one order, all time', path: () => `${base}/events?${one}` },
-    ...['statusCode=503', 'codeClass=none', 'error=refused', 'lane=express'].flatMap((filter) => [
-      { name: `deliveries, ${filter}, by cursor`, path: () => `/api/deliveries?${filter}&cursor=first` },
-      { name: `deliveries, ${filter}, a day`, path: () => `/api/deliveries?${filter}&${since(24)}` },
+    { name: 'one order, an hour', path: () => `${events}?${one}&${since(1)}` },
+    { name: 'one order, a day', path: () => `${events}?${one}&${since(24)}` },
+    { name: 'a frequent text, a day', path: () => `${events}?search=ORDER.PAID&${since(24)}` },
+    { name: 'one order, a week', path: () => `${events}?${one}&${since(168)}` },
+    { name: 'one order, failed events of all time', path: () => `${events}?${one}&status=failed` },
+    { name: 'one order, all time', path: () => `${events}?${one}` },
+    ...['statusCode=503', 'codeClass=5xx', 'codeClass=none', 'error=refused', 'error=503', 'lane=express'].flatMap(
+      (filter) => [
+        { name: `deliveries, ${filter}, by cursor`, path: () => `${deliveries}?${filter}&cursor=first` },
+        {
+          name: `deliveries, ${filter}, cursor in the month`,
+          path: (run: number) => `${deliveries}?${filter}&cursor=${at(known.deliveries, run)}`,
+        },
+        { name: `deliveries, ${filter}, a day`, path: () => `${deliveries}?${filter}&${since(24)}` },
+        {
+          name: `deliveries of a destination, ${filter}, a day`,
+          path: (run: number) => `${deliveries}?${filter}&${destination(run)}&${since(24)}`,
+        },
+        {
+          name: `deliveries of a route, failed, ${filter}, a week`,
+          path: (run: number) => `${deliveries}?${filter}&${route(run)}&status=failed&${since(168)}`,
+        },
+      ],
+    ),
+    ...[
+      { what: 'a destination', query: destination },
+      { what: 'a route', query: route },
+      { what: 'a destination, failed', query: (run: number) => `${destination(run)}&status=failed` },
+      { what: 'a route and a destination', query: (run: number) => `${route(run)}&${destination(run)}` },
+    ].flatMap(({ what, query }) => [
+      { name: `events of ${what}, by cursor`, path: (run: number) => `${events}?${query(run)}&cursor=first` },
+      {
+        name: `events of ${what}, cursor in the month`,
+        path: (run: number) => `${events}?${query(run)}&cursor=${at(known.events, run)}`,
+      },
+      { name: `events of ${what}, a day`, path: (run: number) => `${events}?${query(run)}&${since(24)}` },
     ]),
-    {
-      name: 'events of a destination, by cursor',
-      path: (run) => `${base}/events?destinationId=${known.destinations[run % known.destinations.length]}&cursor=first`,
-    },
-    {
-      name: 'events of a route, a day',
-      path: (run) => `${base}/events?routeId=${known.routes[run % known.routes.length]}&${since(24)}`,
-    },
   ];
 }

@@ -18,6 +18,7 @@ import {
 } from '../input.ts';
 import { type Output, printable } from '../output.ts';
 import { watchEvent } from '../watch.ts';
+import { followEvents } from './follow.ts';
 import { showDone, showPage, showRecord } from './show.ts';
 
 type Filters = Pick<
@@ -84,6 +85,16 @@ export function addEvents(program: Command): void {
     .command('watch <id>')
     .description('print its deliveries until each has ended; exit code 1 if one fails')
     .action(async (id: string, _options, command: Command) => watchEvent(contextOf(command), id));
+  events
+    .command('follow')
+    .description('print events as they arrive, until Ctrl-C')
+    .option('--source <source>', 'slug or id')
+    .option('--routed <boolean>', 'false: what no route took; true: the others')
+    .action(async ({ source, routed }: FilterOptions, command: Command) => {
+      const context = contextOf(command);
+      const { sourceId } = await filtersOf(context.client, { source });
+      await followEvents(context, { sourceId, routed: trueOrFalse(routed, '--routed') });
+    });
   withFilters(events.command('replay [id]'))
     .description('deliver again: one event, or all events the filters select')
     .option('--destination <destination>', 'only to this one; name or id, may be repeated', collect)

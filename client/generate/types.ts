@@ -55,6 +55,7 @@ export function clientTypes(document: Description): string {
   return [
     '// Made of docs/openapi.json by npm run openapi; do not edit.',
     "import type { CallOptions, RawAnswer } from './http.ts';",
+    "import type { Streamed, StreamOptions } from './stream.ts';",
     ...types,
     ['export interface Operations {', ...operations.map((operation) => indent(method(document, operation))), '}'].join(
       '\n',
@@ -71,6 +72,12 @@ export function clientTypes(document: Description): string {
       ...operations
         .filter(({ parameters = [] }) => parameters.some(({ name }) => name === 'cursor'))
         .map(({ operationId }) => `  '${operationId}',`),
+      ']);',
+    ].join('\n'),
+    [
+      '/** The operations that answer with a stream. */',
+      'export const streams: ReadonlySet<string> = new Set([',
+      ...operations.filter(isStream).map(({ operationId }) => `  '${operationId}',`),
       ']);\n',
     ].join('\n'),
   ].join('\n\n');
@@ -90,8 +97,9 @@ function method(document: Description, operation: Operation): string {
   const body = requestBody?.content['application/json'];
   if (body) input.body = body.schema;
   if (body && requestBody.required) required.push('body');
+  const [options, wrapped] = isStream(operation) ? ['StreamOptions', 'AsyncGenerator'] : ['CallOptions', 'Promise'];
   const signature = (properties: Record<string, Schema>, needed: string[], result: string) =>
-    `${comment(operation.summary)}${operation.operationId}(${inputOf(properties, needed)}, options?: CallOptions): Promise<${result}>;`;
+    `${comment(operation.summary)}${operation.operationId}(${inputOf(properties, needed)}, options?: ${options}): ${wrapped}<${result}>;`;
   if (!('cursor' in input)) return signature(input, required, answer(operation));
   // The answer to a cursor comes last of the two, the signature for pages does: it is the one that types derived from it take.
   const { page = {}, cursor = {}, withTotal = {}, ...others } = input;
@@ -117,12 +125,15 @@ function answers(operation: Operation): string[] {
 const successOf = ({ responses }: Operation) =>
   Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1];
 const jsonAnswer = (operation: Operation) => successOf(operation)?.content?.['application/json'];
+/** Read by `client/stream.ts`. */
+const isStream = (operation: Operation) => successOf(operation)?.content?.['text/event-stream'] !== undefined;
 
 function answer(operation: Operation): string {
   const success = successOf(operation);
   if (!success) throw new Error(`${operation.operationId} has no answer that is a success`);
   const json = jsonAnswer(operation);
   if (json) return typeOf(json.schema);
+  if (isStream(operation)) return 'Streamed, void';
   return Object.keys(success.content ?? {}).length > 0 ? 'RawAnswer' : 'void';
 }
 

@@ -5,7 +5,7 @@ import type { Pool } from '../connections/pool.ts';
 import { type EventFilter, type EventRecord, listEvents } from './events.ts';
 
 /** How much later than others an event may be stored and still be found, ms. Storing takes milliseconds. */
-const OVERLAP_MS = 5000;
+export const OVERLAP_MS = 5000;
 const PAGE = 100;
 /** Pages of one look. */
 const MOST_PAGES = 10;

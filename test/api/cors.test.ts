@@ -34,7 +34,7 @@ describe('CORS', () => {
         'access-control-allow-origin': origin,
         'access-control-allow-methods': 'GET, HEAD, POST, PUT, PATCH, DELETE',
         'access-control-allow-headers':
-          'Authorization, Content-Type, Idempotency-Key, If-Match, X-API-Key, X-Request-Id',
+          'Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-API-Key, X-Request-Id',
         'access-control-max-age': '600',
         vary: 'Origin',
       });

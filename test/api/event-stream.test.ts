@@ -113,6 +113,20 @@ describe('A stream of events', () => {
     await until('what was within reach', () => expect(late.ids).to.include.members([seen, missed]));
   });
 
+  it('misses nothing that was stored late, or that came after a stream without events (EVT-35)', async () => {
+    const before = await ingest(own, orders.source, '{}');
+    const seen = await ingest(own, orders.source, '{}');
+    const stream = await streamOf('', { 'Last-Event-ID': seen });
+    await until('what came just before it', () => expect(stream.ids).to.include(before));
+    const quiet = await streamOf();
+    await until('its beginning', () => expect(quiet.frames[0]?.id).to.be.a('string'));
+    expect(quiet.events).to.deep.equal([]);
+    quiet.close();
+    const missed = await ingest(own, orders.source, '{}');
+    const next = await streamOf('', { 'Last-Event-ID': String(quiet.frames[0]?.id) });
+    await until('what came meanwhile', () => expect(next.ids).to.include(missed));
+  });
+
   it('shows nothing of another organization', async () => {
     const other = await createOrganization();
     const theirs = await makePipeline(other);

@@ -1,7 +1,8 @@
-// The work of an operator: a first webhook, yesterday's failures, an open circuit.
+// The work of an operator: a first webhook, yesterday's failures, a destination that fails.
 import { expect } from 'chai';
-import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
 import { breaker } from '../support/circuits.ts';
+import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
+import { Issues } from '../support/issues.ts';
 import { until } from '../support/until.ts';
 
 describe('the console @turns', () => {
@@ -10,7 +11,7 @@ describe('the console @turns', () => {
   });
 
   it('leads from nothing to a first webhook that arrived', async () => {
-    const { receiver } = await consoleWorld();
+    const { receiver, url } = await consoleWorld();
     const endpoint = receiver.endpoint(200);
     await onPage('/start', async (page) => {
       await page.getByLabel('Name of the source').fill('Console shop');
@@ -18,11 +19,15 @@ describe('the console @turns', () => {
       await page.getByRole('button', { name: /Make source/ }).click();
       await page.getByRole('textbox', { name: 'A sample payload' }).waitFor();
       await page.getByRole('button', { name: 'Send it' }).click();
-      await page.getByRole('link', { name: 'Answered 200' }).click();
+      await page.getByRole('link', { name: 'Answered 200' }).waitFor();
+      // Others that arrive are shown, too: a provider's, for example.
+      const { pathname } = new URL(String(await page.locator('code').first().textContent()));
+      await fetch(url + pathname, { method: 'POST', body: JSON.stringify({ other: 1 }) });
+      await page.getByRole('link', { name: 'Answered 200' }).nth(1).click();
       await page.getByRole('heading', { name: 'Delivery', level: 1 }).waitFor();
       await seen(page, 'order.paid');
     });
-    expect(endpoint.requests).to.have.length(1);
+    expect(endpoint.requests).to.have.length(2);
   });
 
   it('finds the failures of one destination, shows why, and replays all that match', async () => {
@@ -53,19 +58,58 @@ describe('the console @turns', () => {
     });
   });
 
-  it('names routes whose circuit is open, and leads to what they hold', async () => {
-    const { records, receiver } = await consoleWorld();
-    const { source, route } = await records.pipe(receiver.endpoint(500).url, {
-      route: { name: 'To the broken one', ...breaker({ circuitFailureThreshold: 1 }) },
+  // As docs/console.md has it: "Repair a destination that fails".
+  it('leads an operator from the overview to a destination that fails, and through its repair', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const endpoint = receiver.endpoint(({ headers }) =>
+      headers.authorization === 'Bearer right' ? { status: 200 } : { status: 401, body: 'which token?' },
+    );
+    const { source, route } = await records.pipe(endpoint.url, {
+      destination: { name: 'Harbour desk', authType: 'bearer', authConfig: { token: 'wrong' } },
+      route: { name: 'Orders to the harbour', ...breaker({ circuitFailureThreshold: 2 }) },
     });
-    await records.deliveryWith('failed', await records.accepted(source, '{}'));
-    await records.deliveryWith('circuit_open', await records.accepted(source, '{}'));
+    for (const order of [1, 2]) {
+      await records.deliveryWith('failed', await records.accepted(source, `{"order":${order}}`));
+    }
+    const held = await records.accepted(source, '{"order":3}');
+    await records.deliveryWith('circuit_open', held);
+    await new Issues(hookyard.client).untilOpen({ routeId: route.id, kind: 'delivery_failing' });
     await onPage('/', async (page) => {
-      await seen(page, /Circuits that are not closed/);
-      await seen(page, 'To the broken one');
-      await page.locator(`a[href*="${route.id}"]`).click();
+      const click = (role: 'link' | 'button', name: string) => page.getByRole(role, { name, exact: true }).click();
+      await page.locator(`a[href*="/deliveries"][href*="${route.id}"]`).click();
       await page.getByRole('cell', { name: 'circuit open' }).waitFor();
+      await page.goBack();
+      await seen(page, 'route Orders to the harbour, destination Harbour desk');
+      await click('link', 'Deliveries fail: it answered 401');
+      await page.getByRole('heading', { name: 'Deliveries fail: it answered 401', level: 1 }).waitFor();
+      const issue = page.url();
+      await click('link', 'the last delivery that failed');
+      await seen(page, 'which token?');
+      await seen(page, 'Repair the cause; then Replay sends it again, as a new delivery.');
+      await click('link', 'Harbour desk');
+      await seen(page, 'Routes hold deliveries back');
+      await click('button', 'Send a test webhook');
+      await seen(page, 'It does not work');
+      await click('button', 'Edit');
+      await page.getByLabel('Token').fill('right');
+      await click('button', 'Save');
+      await seen(page, 'Saved. To check it: “Send a test webhook”.');
+      await click('button', 'Send a test webhook');
+      await seen(page, 'It works');
+      await seen(page, '2 deliveries have failed here');
+      await expectUsable(page);
+      await page.getByRole('link', { name: 'Orders to the harbour' }).first().click();
+      await click('button', 'Let deliveries through now');
+      await click('button', 'Let them through');
+      await records.eventWith('delivered', held);
+      await page.goto(issue);
+      await click('button', 'Retry what failed');
+      await seen(page, /2 deliveries failed/);
+      await click('button', 'Retry it');
+      await seen(page, /2 delivered, 0 on the way, 0 not delivered/);
+      await expectUsable(page);
     });
+    expect(endpoint.requests.filter(({ headers }) => headers.authorization === 'Bearer right')).to.have.length(4);
   });
 
   it('works with keys alone', async () => {

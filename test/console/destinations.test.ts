@@ -109,7 +109,7 @@ describe('destinations in the console @turns', () => {
       await page.getByRole('heading', { name: 'New destination', level: 1 }).waitFor();
       await page.getByLabel('Name', { exact: false }).first().fill('Desk of a form');
       await page.getByLabel('Address').fill('ftp://desk.example');
-      await page.getByLabel('Deliveries prove themselves by').selectOption('bearer');
+      await page.getByLabel('Authentication', { exact: true }).selectOption('bearer');
       await page.getByLabel('Token').fill('token-of-the-desk');
       await page.getByRole('button', { name: 'Make one' }).click();
       await expectUsable(page);

@@ -114,8 +114,8 @@ describe('the pages of routes and of what they refer to @turns', function () {
       await seen(page, 'Nothing is sent to its destinations now');
       await seen(page, '1 delivery that it holds');
       isWell = true;
-      await page.getByRole('button', { name: 'Close it now' }).click();
-      await inDialog(page).getByRole('button', { name: 'Close it', exact: true }).click();
+      await page.getByRole('button', { name: 'Let deliveries through now' }).click();
+      await inDialog(page).getByRole('button', { name: 'Let them through' }).click();
       await seen(page, /0 of 1 failed attempts in a row/);
     });
     await records.deliveryWith('delivered', held);

@@ -41,7 +41,7 @@ describe('the pages of issues, alert channels and replays @turns', function () {
         .to.include(`/api/issues?`)
         .and.include('state=open');
       await page.getByRole('link', { name: 'Deliveries fail' }).click();
-      await page.getByRole('heading', { name: 'Deliveries fail: HTTP_500', level: 1 }).waitFor();
+      await page.getByRole('heading', { name: 'Deliveries fail: it answered 500', level: 1 }).waitFor();
       await page.getByRole('link', { name: '1 delivery has failed there' }).waitFor();
       await expectUsable(page);
       await page.getByRole('button', { name: 'Acknowledge' }).click();

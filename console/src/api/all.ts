@@ -1,12 +1,10 @@
 // Whole lists for choices: every record, page by page, up to a bound that is told.
 import { useQuery } from '@tanstack/react-query';
 import type { ListName } from 'hookyard/client';
-import { call, type Input, type Output } from './client.ts';
+import { call, type Input, type Item } from './client.ts';
 
 const PAGE = 100;
 const MOST = 2000;
-
-type Item<N extends ListName> = Output<N>['data'][number];
 
 interface All<Record> {
   records: Record[];

@@ -1,5 +1,13 @@
 // The one way to the server: hookyard/client, with the key of this tab.
-import { type Client, createClient, HookyardError, type Operations } from 'hookyard/client';
+import {
+  type Client,
+  createClient,
+  HookyardError,
+  type ListName,
+  type Operations,
+  type Streamed,
+  type StreamOptions,
+} from 'hookyard/client';
 import { exactJson } from '../exact-json.ts';
 import { watchedFetch } from './connection.ts';
 import { session } from './session.ts';
@@ -9,6 +17,7 @@ export { HookyardError };
 export type Name = keyof Operations;
 export type Input<N extends Name> = Parameters<Operations[N]>[0];
 export type Output<N extends Name> = Awaited<ReturnType<Operations[N]>>;
+export type Item<N extends ListName> = Output<N>['data'][number];
 
 // A person waits: two short repeats, then the page says what is wrong and asks again when the API is back.
 const PATIENCE = { maxRetries: 2, maxWaitMs: 3000 };
@@ -39,8 +48,23 @@ export async function call<N extends Name>(name: N, input: Input<N>, signal?: Ab
     const method = client()[name] as (input: Input<N>, options: { signal?: AbortSignal }) => Promise<Output<N>>;
     return await method(input, signal ? { signal } : {});
   } catch (error) {
-    // A late answer to a key of before says nothing about the one of now.
-    if (error instanceof HookyardError && error.status === 401 && session.get().key === key) session.end('refused');
+    endRefused(error, key);
     throw error;
   }
+}
+
+/** Follows events as they arrive. A key that is refused ends the session. */
+export async function* stream(input: Input<'streamEvents'>, options: StreamOptions): AsyncGenerator<Streamed, void> {
+  const { key } = session.get();
+  try {
+    yield* client().streamEvents(input, options);
+  } catch (error) {
+    endRefused(error, key);
+    throw error;
+  }
+}
+
+function endRefused(error: unknown, key: string | null): void {
+  // A late answer to a key of before says nothing about the one of now.
+  if (error instanceof HookyardError && error.status === 401 && session.get().key === key) session.end('refused');
 }

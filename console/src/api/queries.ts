@@ -21,10 +21,10 @@ export const queryClient = new QueryClient({
 });
 connection.onReturn(() => void queryClient.invalidateQueries());
 
-interface AskOptions {
+interface AskOptions<Answer> {
   enabled?: boolean;
-  /** Asks again every so many ms while the page is seen. */
-  every?: number | false;
+  /** Asks again every so many ms while the page is seen; by the last answer, if it may end. */
+  every?: number | false | ((answer: Answer | undefined) => number | false);
   /** Shows the answer to the last input until that to the new one is there: for lists that are paged or filtered. */
   keep?: boolean;
 }
@@ -38,11 +38,16 @@ export function ask<N extends Name>(name: N, input: Input<N>) {
 }
 
 /** Asks the API; the answer is kept for all who ask the same. */
-export function useAsk<N extends Name>(name: N, input: Input<N>, options: AskOptions = {}): UseQueryResult<Output<N>> {
+export function useAsk<N extends Name>(
+  name: N,
+  input: Input<N>,
+  options: AskOptions<Output<N>> = {},
+): UseQueryResult<Output<N>> {
+  const { every = false } = options;
   return useQuery({
     ...ask(name, input),
     enabled: options.enabled ?? true,
-    refetchInterval: options.every ?? false,
+    refetchInterval: typeof every === 'function' ? ({ state }) => every(state.data) : every,
     ...(options.keep && { placeholderData: keepPreviousData }),
   }) as UseQueryResult<Output<N>>;
 }

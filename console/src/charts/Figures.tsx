@@ -1,4 +1,4 @@
-// Figures of a source, a route or a destination over time (GET /api/metrics), as a chart with its totals.
+// Figures over time (GET /api/metrics), of all or of a source, a route or a destination, as a chart with its totals.
 import type { MetricPoint, Metrics } from 'hookyard/client';
 import { useCallback, useMemo } from 'react';
 import { useAsk } from '../api/queries.ts';
@@ -22,6 +22,7 @@ type Member =
   | 'failedOver'
   | 'notSent'
   | 'refused'
+  | 'avgLatency'
   | 'p50'
   | 'p95'
   | 'p99';
@@ -34,6 +35,7 @@ const MEMBERS: Record<Member, [label: string, color: string]> = {
   failedOver: ['failed over', '#9c36b5'],
   notSent: ['not sent', '#e8590c'],
   refused: ['refused', '#c92a2a'],
+  avgLatency: ['average', '#1971c2'],
   p50: ['p50', '#1971c2'],
   p95: ['p95', '#e8590c'],
   p99: ['p99', '#c92a2a'],
@@ -41,11 +43,11 @@ const MEMBERS: Record<Member, [label: string, color: string]> = {
 
 interface Props {
   title: string;
-  metric: Exclude<Metrics['metric'], 'attempts'>;
+  metric: Metrics['metric'];
   members: readonly Member[];
   range: RangeName;
-  /** Of what. */
-  of: { sourceId?: string; routeId?: string; destinationId?: string };
+  /** Of what; of all without it. */
+  of?: { sourceId?: string; routeId?: string; destinationId?: string };
   /** The list that a click opens, and its filter. */
   list: { to: string; search: Record<string, string> };
 }
@@ -82,7 +84,7 @@ function drawnOf(data: Metrics, members: readonly Member[]) {
   const points = new Map<number, MetricPoint>((one?.points ?? []).map((point) => [Date.parse(point.at), point]));
   const times: number[] = [];
   for (let at = Date.parse(data.from); at < Date.parse(data.to); at += data.step * 1000) times.push(at);
-  const isLatency = data.metric === 'latency';
+  const isLatency = data.metric === 'latency' || data.metric === 'attempts';
   const series: Series[] = members.map((member) => ({
     label: MEMBERS[member][0],
     color: MEMBERS[member][1],

@@ -1,11 +1,10 @@
 // The open issues of a source, a route or a destination, where its page is.
-import { Alert, Group } from '@mantine/core';
-import { Link } from '@tanstack/react-router';
+import { Alert } from '@mantine/core';
 import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
-import { countText, plain } from '../format.ts';
-import { Time } from '../zone.tsx';
+import { countText } from '../format.ts';
 import { Failed } from './Failed.tsx';
+import { IssueLines } from './IssueLines.tsx';
 
 const AGAIN_MS = 10_000;
 const MOST = 10;
@@ -23,17 +22,7 @@ export function IssuesOf({ of }: { of: { sourceId?: string; routeId?: string; de
   if (total === 0) return null;
   return (
     <Alert color="red" title={`What keeps failing: ${countText(total)} ${total === 1 ? 'issue' : 'issues'}`} my="sm">
-      {issues.map((issue) => (
-        <Group key={issue.id} gap="xs">
-          <Link to={`/issues/${issue.id}`}>
-            {issue.kind.replaceAll('_', ' ')}: {plain(issue.cause)}
-          </Link>
-          <span>
-            {countText(issue.count)} times, last <Time at={issue.lastSeenAt} />
-            {issue.state === 'acknowledged' && ', acknowledged'}
-          </span>
-        </Group>
-      ))}
+      <IssueLines of={issues} />
     </Alert>
   );
 }

@@ -57,8 +57,9 @@ export function SignIn({ ended, linkProblem }: { ended: 'signed-out' | 'refused'
             Sign in
           </Button>
           <Text size="sm">
-            <Code>npm start</Code> prints a link that signs in by itself, and the file that keeps the first key.{' '}
-            <Code>POST /api/api-keys</Code> makes others; one with the scope <Code>read</Code> can only look.
+            Who is signed in makes keys for others, on the page <em>API keys</em>; one with the scope <Code>read</Code>{' '}
+            can only look. <Code>npm start</Code> prints a link that signs in by itself, and the file that keeps the
+            first key.
           </Text>
         </Stack>
       </form>

@@ -1,22 +1,20 @@
 // One alert channel: whether its messages arrive, a test, and which issues it tells of.
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import type { AlertChannel } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAct, useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
+import { useAct } from '../../api/queries.ts';
 import { Deed } from '../../components/Deed.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
 import { Name } from '../../components/Name.tsx';
 import { useNames } from '../../components/names.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { durationText, plain, shortened } from '../../format.ts';
 import { Time } from '../../zone.tsx';
-import { KINDS } from '../issues/kinds.ts';
+import { KINDS } from '../../words/issues.ts';
 import { typeText } from './Channels.tsx';
 import { CONFIGS } from './values.ts';
 
@@ -25,21 +23,16 @@ const MINUTE_MS = 60_000;
 const MOST_OF_ANSWER = 2000;
 
 export function ChannelPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getAlertChannel', { id }, { every: AGAIN_MS });
-  const channel = answer.data;
   return (
-    <Page
-      title={channel ? `Alert channel ${plain(channel.name)}` : 'Alert channel'}
-      actions={
-        <>
-          {channel && <Actions channel={channel} />}
-          <CopyMenu call={{ name: 'getAlertChannel', input: { id } }} />
-        </>
-      }
+    <RecordPage
+      get="getAlertChannel"
+      every={AGAIN_MS}
+      title="Alert channel"
+      titleOf={({ name }) => `Alert channel ${plain(name)}`}
+      actions={(channel) => <Actions channel={channel} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown channel={one} />}</Loaded>
-    </Page>
+      {(channel) => <Shown channel={channel} />}
+    </RecordPage>
   );
 }
 
@@ -48,9 +41,6 @@ function Shown({ channel }: { channel: AlertChannel }) {
   const mayWrite = useMay('alerts:write');
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {channel.id}
-      </Text>
       {!channel.enabled && (
         <Alert color="yellow" title="This channel is disabled" my="sm">
           Nobody is told by it. When it is on again, it tells of the issues that are open then.
@@ -84,10 +74,7 @@ function Shown({ channel }: { channel: AlertChannel }) {
             'The secret before is valid until',
             <Time key="secret" at={channel.previousSecretUntil} />,
           ],
-          [
-            'What fails',
-            channel.kinds === null ? 'anything' : channel.kinds.map((kind) => KINDS[kind].title).join(', '),
-          ],
+          ['What fails', channel.kinds === null ? 'anything' : channel.kinds.map((kind) => KINDS[kind]).join(', ')],
           ['Of sources', <Named key="sources" list="listSources" ids={channel.sourceIds} />],
           ['Of routes', <Named key="routes" list="listRoutes" ids={channel.routeIds} />],
           ['Of destinations', <Named key="destinations" list="listDestinations" ids={channel.destinationIds} />],

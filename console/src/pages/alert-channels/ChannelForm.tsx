@@ -1,17 +1,15 @@
 // Makes or changes an alert channel.
 import { Checkbox, Group, MultiSelect, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import type { AlertChannel } from 'hookyard/client';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
-import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
+import { EditPage } from '../../components/RecordPage.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, RecordsField, WholeField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { plain } from '../../format.ts';
-import { KIND_CHOICES } from '../issues/kinds.ts';
+import { KIND_CHOICES } from '../../words/issues.ts';
 import { bodyOf, type ChannelValues, CONFIGS, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
 
 export function NewChannel() {
@@ -23,14 +21,10 @@ export function NewChannel() {
 }
 
 export function EditChannel() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getAlertChannel', { id });
   return (
-    <Page title={answer.data ? `Edit ${plain(answer.data.name)}` : 'Edit an alert channel'}>
-      <Loaded answer={answer}>
-        {(channel) => <ChannelForm key={channel.id} stored={channel} start={valuesOf(channel)} />}
-      </Loaded>
-    </Page>
+    <EditPage get="getAlertChannel" title="Edit an alert channel">
+      {(channel) => <ChannelForm key={channel.id} stored={channel} start={valuesOf(channel)} />}
+    </EditPage>
   );
 }
 

@@ -1,17 +1,13 @@
 // Alert channels: who is told of issues, and of which.
-import { Button, Group } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { AlertChannel } from 'hookyard/client';
-import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { ENABLED, enabledOf } from '../../components/enabled.ts';
+import type { Column } from '../../components/DataTable.tsx';
 import { ChoiceFilter, TextFilter } from '../../components/filters.tsx';
-import { Page } from '../../components/Page.tsx';
+import { flagOf, YES_NO } from '../../components/flags.ts';
+import { ListPage } from '../../components/ListPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
+import { usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { TYPES } from './values.ts';
 
@@ -51,38 +47,23 @@ const columns: Column<AlertChannel>[] = [
 ];
 
 export function Channels() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
-  const mayWrite = useMay('alerts:write');
-  const input = { page: pageOf(search), pageSize: 50, search: search.search, enabled: enabledOf(search) };
-  const answer = useAsk('listAlertChannels', input, { keep: true, every: AGAIN_MS });
+  const [search] = usePageSearch();
   return (
-    <Page
+    <ListPage
       title="Alert channels"
-      actions={
+      list="listAlertChannels"
+      input={{ search: search.search, enabled: flagOf(search, 'enabled') }}
+      columns={columns}
+      every={AGAIN_MS}
+      path="/alert-channels"
+      make={{ label: 'New channel', to: '/alert-channels/new', scope: 'alerts:write' }}
+      filters={
         <>
-          {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: '/alert-channels/new' })}>
-              New channel
-            </Button>
-          )}
-          <CopyMenu call={{ name: 'listAlertChannels', input }} columns={columns} rows={answer.data?.data ?? []} />
+          <TextFilter name="search" label="Name" />
+          <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }
-    >
-      <Group align="end" gap="xs" mb="sm">
-        <TextFilter name="search" label="Name" />
-        <ChoiceFilter name="enabled" label="Enabled" choices={ENABLED} />
-      </Group>
-      <DataTable
-        title="Alert channels"
-        columns={columns}
-        idOf={(channel) => channel.id}
-        answer={answer}
-        onOpen={(channel) => void navigate({ to: `/alert-channels/${channel.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        empty={search.search || search.enabled ? 'None matches.' : 'There is none: nobody is told of issues.'}
-      />
-    </Page>
+      empty="There is none: nobody is told of issues."
+    />
   );
 }

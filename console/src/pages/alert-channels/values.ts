@@ -1,6 +1,7 @@
 // An alert channel as its form holds it, and back as the API takes it.
 import type { AlertChannel } from 'hookyard/client';
 import type { Input } from '../../api/client.ts';
+import { changedOf } from '../../forms/changed.ts';
 
 type Body = Input<'createAlertChannel'>['body'];
 export type ChannelType = AlertChannel['type'];
@@ -123,5 +124,5 @@ export function bodyOf(values: ChannelValues, changed: ReadonlySet<string>): Bod
     destinationIds: orAll(values.destinationIds),
     quietHours: isOn ? quietHours : null,
   };
-  return Object.fromEntries(Object.entries(all).filter(([name]) => changed.has(name))) as Body;
+  return changedOf(all, changed) as Body;
 }

@@ -12,19 +12,27 @@ import {
 } from '../../api/bulk.ts';
 import { told } from '../../api/errors.ts';
 import { queryClient } from '../../api/queries.ts';
+import { Outcome, sinceNow } from '../../components/Outcome.tsx';
 import { countText, durationText } from '../../format.ts';
 
-const WORDS: Record<BulkAction, { verb: string; done: string; what: string }> = {
-  retry: { verb: 'Retry now', done: 'retried', what: 'The next attempt of each that waits is made now.' },
+const WORDS: Record<BulkAction, { verb: string; done: string; what: string; none: string }> = {
+  retry: {
+    verb: 'Retry now',
+    done: 'retried',
+    what: 'The next attempt of each that waits is made now.',
+    none: 'Only those that wait for their next attempt (retrying) can be retried. What has failed for good is sent again by Replay.',
+  },
   replay: {
     verb: 'Replay',
     done: 'replayed',
     what: 'Each event is delivered to the same destination again, as a new delivery.',
+    none: 'The payload or the destination of those that match is gone.',
   },
   cancel: {
     verb: 'Cancel',
     done: 'cancelled',
     what: 'Those that are under way are given up. This cannot be undone; they can be replayed.',
+    none: 'Those that match have ended.',
   },
 };
 
@@ -42,7 +50,8 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
   const [progress, setProgress] = useState<BulkProgress | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const stop = useRef(new AbortController());
-  const { verb, done, what } = WORDS[action];
+  const [since, setSince] = useState('');
+  const { verb, done, what, none } = WORDS[action];
   // biome-ignore lint/correctness/useExhaustiveDependencies: it counts what matched when it was opened
   useEffect(() => {
     const controller = new AbortController();
@@ -56,6 +65,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
   }, []);
   const isRunning = progress?.phase === 'running';
   const begin = async () => {
+    setSince(await sinceNow(placeIn(filter)));
     const run = { action, total: total ?? 0, perSecond, signal: stop.current.signal, tell: setProgress };
     await (chosen === null ? actOnMatching(filter, run) : actOnChosen(chosen, run));
     await queryClient.invalidateQueries();
@@ -70,7 +80,8 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     >
       {problem !== null && <Text role="alert">{problem}</Text>}
       {total === null && problem === null && <Text role="status">Counting…</Text>}
-      {total !== null && progress === null && (
+      {total === 0 && <Text>There is nothing to do. {none}</Text>}
+      {total !== null && total > 0 && progress === null && (
         <>
           <Text>
             <strong data-count={total}>{countText(total)}</strong> {total === 1 ? 'delivery' : 'deliveries'}. {what}
@@ -89,6 +100,7 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
         </>
       )}
       {progress && <Shown progress={progress} done={done} />}
+      {progress && action === 'replay' && <Outcome where={placeIn(filter)} since={since} onSee={onClose} />}
       <Group justify="end" mt="md">
         {isRunning ? (
           <Button variant="default" onClick={() => stop.current.abort()}>
@@ -108,6 +120,14 @@ export function Bulk({ action, ids: chosen, filter, onClose }: Props) {
     </Modal>
   );
 }
+
+/** The new deliveries are where the others are; other filters are of how those ended. */
+const placeIn = ({ sourceId, routeId, destinationId, eventId }: DeliveryFilter) => ({
+  sourceId,
+  routeId,
+  destinationId,
+  eventId,
+});
 
 function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
   const refused = [...progress.refused.values()].reduce((sum, count) => sum + count, 0);

@@ -1,63 +1,55 @@
 // One delivery: what was sent beside what was answered, attempt by attempt; where it comes from and what became of it.
 import { Alert, Anchor, Button, Group, Text } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { Attempt, DeliveryWithAttempts } from 'hookyard/client';
 import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { told } from '../../api/errors.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
 import { ChoiceFilter } from '../../components/filters.tsx';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
-import { useNames } from '../../components/names.tsx';
-import { Page } from '../../components/Page.tsx';
+import { Name } from '../../components/Name.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { durationText, plain } from '../../format.ts';
 import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
+import { isOpen, STATUSES } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
 
-const OPEN = ['pending', 'retrying', 'circuit_open'];
 const OPEN_MS = 2000;
 
 export function DeliveryPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getDelivery', { id }, { every: OPEN_MS });
-  const delivery = answer.data;
   return (
-    <Page
+    <RecordPage
+      get="getDelivery"
+      every={OPEN_MS}
       title="Delivery"
-      actions={
-        <>
-          {delivery && <Actions delivery={delivery} />}
-          <CopyMenu call={{ name: 'getDelivery', input: { id } }} />
-        </>
-      }
+      actions={(delivery) => <Actions delivery={delivery} />}
     >
-      {answer.error && <Failed error={answer.error} again={() => void answer.refetch()} />}
-      {!delivery && !answer.error && <Text role="status">Loading…</Text>}
-      {delivery && <Shown delivery={delivery} />}
-    </Page>
+      {(delivery) => <Shown delivery={delivery} />}
+    </RecordPage>
   );
 }
 
 function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
-  const destination = useNames('listDestinations');
-  const route = useNames('listRoutes');
   const [search] = usePageSearch();
   const latest = delivery.attempts.at(-1);
   const attempt = delivery.attempts.find(({ attemptNumber }) => String(attemptNumber) === search.attempt) ?? latest;
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {delivery.id}
-      </Text>
       <Group gap="md" my="xs">
         <Status of={delivery.status} />
         <Text>
-          to <strong>{destination(delivery.destinationId)}</strong> by route {route(delivery.routeId)}
+          to <Name {...delivery.destination} />
+          {delivery.route && (
+            <>
+              {' '}
+              by route <Name {...delivery.route} />
+            </>
+          )}
         </Text>
         <Text>
           Created <Time at={delivery.createdAt} />
@@ -73,13 +65,16 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
           </Text>
         )}
       </Group>
+      <Text my="xs">
+        {STATUSES[delivery.status].means} {STATUSES[delivery.status].next}
+      </Text>
       {delivery.holdReason !== null && (
         <Alert color="yellow" title="It is held" my="xs">
           <bdi className="anywhere">{plain(delivery.holdReason)}</bdi>
         </Alert>
       )}
       {delivery.error !== null && (
-        <Alert color={OPEN.includes(delivery.status) ? 'yellow' : 'red'} title="Why" my="xs">
+        <Alert color={isOpen(delivery.status) ? 'yellow' : 'red'} title="Why" my="xs">
           <bdi className="anywhere">{plain(delivery.error)}</bdi>
         </Alert>
       )}
@@ -92,7 +87,7 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
         </Link>
         {delivery.temporalUrl && (
           <Anchor href={delivery.temporalUrl} target="_blank" rel="noreferrer">
-            Its workflow in Temporal
+            Its workflow in Temporal, for engineers
           </Anchor>
         )}
       </Group>
@@ -221,10 +216,10 @@ function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
   const say = (message: string) => notifications.show({ message });
   const onError = (error: Error) =>
     notifications.show({ color: 'red', title: told(error).title, message: told(error).message });
-  const isOpen = OPEN.includes(delivery.status);
+  const hasEnded = !isOpen(delivery.status);
   return (
     <>
-      {isOpen && (
+      {delivery.status === 'retrying' && (
         <Button
           size="xs"
           loading={retry.isPending}
@@ -233,7 +228,7 @@ function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
           Retry now
         </Button>
       )}
-      {isOpen && (
+      {!hasEnded && (
         <Button
           size="xs"
           variant="default"
@@ -243,14 +238,20 @@ function Actions({ delivery }: { delivery: DeliveryWithAttempts }) {
           Cancel
         </Button>
       )}
-      {!isOpen && (
+      {hasEnded && (
         <Button
           size="xs"
           loading={replay.isPending}
           onClick={() =>
             replay.mutate(
               { id },
-              { onError, onSuccess: ({ deliveryId }) => void navigate({ to: `/deliveries/${deliveryId}` }) },
+              {
+                onError,
+                onSuccess: ({ deliveryId }) => {
+                  say('It is sent again: this is the new delivery');
+                  void navigate({ to: `/deliveries/${deliveryId}` });
+                },
+              },
             )
           }
         >

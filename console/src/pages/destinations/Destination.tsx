@@ -1,19 +1,16 @@
 // One destination: how well it takes deliveries, what waits for it, a test, its files if it is a warehouse, and what it is.
 import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { PauseDeed, PausedAlert } from '../../components/Pausing.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
@@ -21,26 +18,22 @@ import { durationText, plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { Batches } from './Batches.tsx';
 import { Health } from './Health.tsx';
+import { HeldBack } from './HeldBack.tsx';
 import { TestSend } from './TestSend.tsx';
 
 const AGAIN_MS = 10_000;
 
 export function DestinationPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getDestination', { id }, { every: AGAIN_MS });
-  const destination = answer.data;
   return (
-    <Page
-      title={destination ? `Destination ${plain(destination.name)}` : 'Destination'}
-      actions={
-        <>
-          {destination && <Actions destination={destination} />}
-          <CopyMenu call={{ name: 'getDestination', input: { id } }} />
-        </>
-      }
+    <RecordPage
+      get="getDestination"
+      every={AGAIN_MS}
+      title="Destination"
+      titleOf={({ name }) => `Destination ${plain(name)}`}
+      actions={(destination) => <Actions destination={destination} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown destination={one} />}</Loaded>
-    </Page>
+      {(destination) => <Shown destination={destination} />}
+    </RecordPage>
   );
 }
 
@@ -53,9 +46,6 @@ function Shown({ destination }: { destination: Destination }) {
   const search = { destinationId: id };
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {id}
-      </Text>
       {destination.description && <Text className="anywhere">{plain(destination.description)}</Text>}
       {!destination.enabled && (
         <Alert color="yellow" title="This destination is disabled" my="sm">
@@ -64,7 +54,9 @@ function Shown({ destination }: { destination: Destination }) {
       )}
       <PausedAlert kind="destination" of={destination} />
       <IssuesOf of={search} />
+      {mayRoutes && <HeldBack id={id} />}
       <Health id={id} isWarehouse={destination.type !== 'http'} />
+      {mayTest && <TestSend id={id} isWarehouse={destination.type !== 'http'} />}
       <Group justify="space-between" mt="sm">
         <h2>Figures</h2>
         <Period />
@@ -91,7 +83,6 @@ function Shown({ destination }: { destination: Destination }) {
           )}
         </SimpleGrid>
       )}
-      {mayTest && <TestSend id={id} isWarehouse={destination.type !== 'http'} />}
       {destination.type !== 'http' && <Batches id={id} />}
       <h2>What it is</h2>
       {destination.type === 'http' ? <HttpFacts of={destination} /> : <StoreFacts of={destination} />}
@@ -118,7 +109,7 @@ function HttpFacts({ of }: { of: Extract<Destination, { type: 'http' }> }) {
       <Facts
         of={[
           ['Address', <bdi key="url">{`${of.method} ${plain(of.url)}`}</bdi>],
-          ['Proves itself by', of.authType === 'none' ? 'nothing' : of.authType.replaceAll('_', ' ')],
+          ['Authentication', of.authType === 'none' ? 'none' : of.authType.replaceAll('_', ' ')],
           ...Object.entries(of.authConfig ?? {}).map(([name, value]): [string, string] => [name, plain(value)]),
           ['Deliveries are signed', of.signingSecret === null ? 'no' : `with ${of.signingSecret}`],
           of.previousSigningSecretUntil !== null && [
@@ -129,7 +120,7 @@ function HttpFacts({ of }: { of: Extract<Destination, { type: 'http' }> }) {
             'Retries',
             `${policy.maxRetries}, first after ${durationText(policy.initialDelay)}, times ${policy.backoffMultiplier}, at most ${durationText(policy.maxDelay)}`,
           ],
-          ['Gives up waiting after', durationText(of.timeoutMs)],
+          ['Timeout of an attempt', durationText(of.timeoutMs)],
           ['Attempts a minute, at most', of.rateLimitPerMinute ?? 'any'],
           ['Attempts at a time, at most', of.maxConcurrency ?? 'as many as it copes with'],
           ['Received headers it gets', forward === null ? 'all but those that steer servers' : plain(String(forward))],

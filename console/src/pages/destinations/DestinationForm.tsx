@@ -1,15 +1,14 @@
 // Makes or changes a destination.
 import { NativeSelect } from '@mantine/core';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { notifications } from '@mantine/notifications';
+import { useNavigate } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
-import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
+import { EditPage } from '../../components/RecordPage.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
-import { plain } from '../../format.ts';
 import { HttpFields } from './HttpFields.tsx';
 import { StoreFields } from './StoreFields.tsx';
 import { bodyOf, type DestinationValues, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
@@ -23,14 +22,10 @@ export function NewDestination() {
 }
 
 export function EditDestination() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getDestination', { id });
   return (
-    <Page title={answer.data ? `Edit ${plain(answer.data.name)}` : 'Edit a destination'}>
-      <Loaded answer={answer}>
-        {(destination) => <DestinationForm key={destination.id} stored={destination} start={valuesOf(destination)} />}
-      </Loaded>
-    </Page>
+    <EditPage get="getDestination" title="Edit a destination">
+      {(destination) => <DestinationForm key={destination.id} stored={destination} start={valuesOf(destination)} />}
+    </EditPage>
   );
 }
 
@@ -45,7 +40,11 @@ function DestinationForm({ stored, start }: { stored?: Destination; start: Desti
       const body = bodyOf(values, changed, id === undefined);
       return id === undefined ? call('createDestination', { body }) : call('updateDestination', { id, body });
     },
-    onSaved: (saved) => void navigate({ to: `/destinations/${saved.id}` }),
+    onSaved: (saved) => {
+      const test = saved.type === 'http' ? 'Send a test webhook' : 'Write a test file';
+      notifications.show({ message: `Saved. To check it: “${test}”.` });
+      void navigate({ to: `/destinations/${saved.id}` });
+    },
   });
   const { form } = record;
   const isNew = stored === undefined;

@@ -1,19 +1,18 @@
 // Destinations: where deliveries go, and how well they are taken there.
-import { Button, Group } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Group } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { DestinationSummary } from 'hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { ChoiceFilter, TextFilter } from '../../components/filters.tsx';
-import { Page } from '../../components/Page.tsx';
+import { flagOf, YES_NO } from '../../components/flags.ts';
+import { ListPage } from '../../components/ListPage.tsx';
 import { PausedBadge } from '../../components/Pausing.tsx';
 import { countText, durationText, plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
+import { usePageSearch } from '../../search.ts';
 
 const AGAIN_MS = 10_000;
 const MOST_AT_ONCE = 100;
@@ -65,43 +64,28 @@ const columns: Column<DestinationSummary>[] = [
 ];
 
 export function Destinations() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
+  const [search] = usePageSearch();
   const mayWrite = useMay('destinations:write');
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const input = {
-    page: pageOf(search),
-    pageSize: 50,
-    search: search.search,
-    enabled: search.enabled === undefined ? undefined : search.enabled === 'true',
-  };
-  const answer = useAsk('listDestinations', input, { keep: true, every: AGAIN_MS });
   const chosen = `${countText(ids.size)} ${ids.size === 1 ? 'destination' : 'destinations'}`;
   return (
-    <Page
+    <ListPage
       title="Destinations"
-      actions={
+      list="listDestinations"
+      input={{ search: search.search, enabled: flagOf(search, 'enabled') }}
+      columns={columns}
+      every={AGAIN_MS}
+      path="/destinations"
+      make={{ label: 'New destination', to: '/destinations/new', scope: 'destinations:write' }}
+      filters={
         <>
-          {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: '/destinations/new' })}>
-              New destination
-            </Button>
-          )}
-          <CopyMenu call={{ name: 'listDestinations', input }} columns={columns} rows={answer.data?.data ?? []} />
+          <TextFilter name="search" label="Name or address" />
+          <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }
+      selection={mayWrite ? { ids, set: setIds } : undefined}
+      empty="There is no destination: deliveries have nowhere to go."
     >
-      <Group align="end" gap="xs" mb="sm">
-        <TextFilter name="search" label="Name or address" />
-        <ChoiceFilter
-          name="enabled"
-          label="Enabled"
-          choices={[
-            { value: 'true', label: 'yes' },
-            { value: 'false', label: 'no' },
-          ]}
-        />
-      </Group>
       {mayWrite && ids.size > 0 && (
         <Group mb="sm">
           <Deed
@@ -119,18 +103,6 @@ export function Destinations() {
           </Deed>
         </Group>
       )}
-      <DataTable<DestinationSummary>
-        title="Destinations"
-        columns={columns}
-        idOf={(one) => one.id}
-        answer={answer}
-        selection={mayWrite ? { ids, set: setIds } : undefined}
-        onOpen={(one) => void navigate({ to: `/destinations/${one.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        empty={
-          search.search || search.enabled ? 'None matches.' : 'There is no destination: deliveries have nowhere to go.'
-        }
-      />
-    </Page>
+    </ListPage>
   );
 }

@@ -19,6 +19,14 @@ const WAITING = {
   circuit_open: 'held by a circuit or a pause',
 } as const;
 
+/** HEALTH-06 to HEALTH-09. */
+const WORDS = {
+  healthy: 'It takes what it gets',
+  degraded: 'It does not take all that it gets',
+  failing: 'It does not take much of what it gets',
+  unknown: 'Nothing was sent to it lately',
+} as const;
+
 export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }) {
   const answer = useAsk('getDestinationHealth', { id }, { every: AGAIN_MS });
   const maySee = useMay('deliveries:read');
@@ -31,8 +39,8 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
             <Group gap="md">
               <Status of={health.status} />
               <Text>
-                {countText(health.successfulDeliveries)} of {countText(health.totalDeliveries)} deliveries succeeded
-                lately
+                {WORDS[health.status]}: {countText(health.successfulDeliveries)} of {countText(health.totalDeliveries)}{' '}
+                deliveries succeeded lately
                 {health.totalDeliveries > 0 && ` (${health.successRate} %)`}
               </Text>
             </Group>

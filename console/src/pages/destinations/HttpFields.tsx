@@ -61,14 +61,14 @@ function Proof({ form, isNew }: Props) {
   const { authType, signingSecret } = form.values;
   return (
     <fieldset className="fields">
-      <legend>How it knows that a delivery is genuine</legend>
+      <legend>Authentication and signature</legend>
       <Stack gap="sm">
-        <NativeSelect label="Deliveries prove themselves by" data={AUTH_TYPES} {...form.getInputProps('authType')} />
+        <NativeSelect label="Authentication" data={AUTH_TYPES} {...form.getInputProps('authType')} />
         <Secrets form={form} member="authConfig" fields={CREDENTIALS[authType]} isNew={isNew} />
         <Group align="end" gap="xs" preventGrowOverflow={false}>
           <TextInput
             flex="1 1 260px"
-            label="Secret of signatures"
+            label="Signing secret"
             description="Standard Webhooks: whsec_ and base64. Empty: deliveries are not signed."
             autoComplete="off"
             {...form.getInputProps('signingSecret')}
@@ -116,7 +116,7 @@ function Attempts({ form }: Pick<Props, 'form'>) {
           />
           <WholeField label="Longest wait (ms)" {...whole('retryPolicy.maxDelay', policy.maxDelay)} />
         </Group>
-        <WholeField label="An attempt may take (ms)" {...whole('timeoutMs', values.timeoutMs)} />
+        <WholeField label="Timeout of an attempt (ms)" {...whole('timeoutMs', values.timeoutMs)} />
         <Group grow align="start" preventGrowOverflow={false}>
           <WholeField
             label="Attempts a minute, at most"

@@ -1,7 +1,10 @@
 // A test of a destination: what it answers to a webhook, or whether a file can be written. It counts in no figures.
 import { Alert, Button, Group, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
+import { useMay } from '../../api/caller.tsx';
 import { useAct } from '../../api/queries.ts';
+import { Count } from '../../components/Count.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
@@ -34,7 +37,24 @@ export function TestSend({ id, isWarehouse }: { id: string; isWarehouse: boolean
       {isOwn && !isObject && <Text size="sm">It must be a JSON object.</Text>}
       {test.error && <Failed error={test.error} />}
       {test.data && <Outcome of={test.data} />}
+      {test.data?.success && <Next id={id} />}
     </section>
+  );
+}
+
+/** A test mends nothing that failed before. */
+function Next({ id }: { id: string }) {
+  const maySee = useMay('deliveries:read');
+  if (!maySee) return null;
+  const search = { destinationId: id, status: 'failed' as const };
+  return (
+    <Text size="sm">
+      What has failed for good is not sent again by itself:{' '}
+      <Link to="/deliveries" search={{ ...search, range: 'all' } as never}>
+        <Count list="listDeliveries" input={search} one="delivery has failed here" many="deliveries have failed here" />
+      </Link>
+      . “Replay” there sends them again.
+    </Text>
   );
 }
 

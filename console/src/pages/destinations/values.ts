@@ -45,7 +45,7 @@ export const CREDENTIALS: Record<AuthType, ConfigField[]> = {
 };
 
 export const AUTH_TYPES: { value: AuthType; label: string }[] = [
-  { value: 'none', label: 'nothing' },
+  { value: 'none', label: 'none' },
   { value: 'basic', label: 'user name and password (Basic)' },
   { value: 'bearer', label: 'a token (Bearer)' },
   { value: 'api_key', label: 'an API key in a header' },

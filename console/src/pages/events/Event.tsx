@@ -2,48 +2,45 @@
 import { Button, Checkbox, Group, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { EventInFull } from 'hookyard/client';
 import { useMemo, useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { shellQuoted } from '../../api/curl.ts';
 import { told } from '../../api/errors.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
-import { CopyMenu, copy } from '../../components/CopyMenu.tsx';
+import { copy } from '../../components/CopyMenu.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { plain, sizeText } from '../../format.ts';
 import { Payload } from '../../payload/Payload.tsx';
 import { Time } from '../../zone.tsx';
-import { useDeliveryColumns } from '../deliveries/columns.tsx';
+import { columns } from '../deliveries/columns.tsx';
 import { Timeline } from './Timeline.tsx';
 
 const OPEN_MS = 2000;
 
 export function EventPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getEvent', { id, includeDeliveries: true }, { every: OPEN_MS });
-  const event = answer.data;
   const mayReplay = useMay('events:write');
   const mayReadPayload = useMay('payloads:read');
   return (
-    <Page
+    <RecordPage
+      get="getEvent"
+      input={{ includeDeliveries: true }}
+      every={OPEN_MS}
       title="Event"
-      actions={
+      actions={(event) => (
         <>
-          {event && mayReplay && <Replay event={event} />}
-          {event && mayReadPayload && <CopyAsCurl event={event} />}
-          <CopyMenu call={{ name: 'getEvent', input: { id, includeDeliveries: true } }} />
+          {mayReplay && <Replay event={event} />}
+          {mayReadPayload && <CopyAsCurl event={event} />}
         </>
-      }
+      )}
     >
-      {answer.error && <Failed error={answer.error} again={() => void answer.refetch()} />}
-      {!event && !answer.error && <Text role="status">Loading…</Text>}
-      {event && <Shown event={event} mayReadPayload={mayReadPayload} refetch={answer.refetch} />}
-    </Page>
+      {(event, again) => <Shown event={event} mayReadPayload={mayReadPayload} refetch={again} />}
+    </RecordPage>
   );
 }
 
@@ -57,12 +54,8 @@ function Shown({
   refetch: () => unknown;
 }) {
   const navigate = useNavigate();
-  const columns = useDeliveryColumns();
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {event.id}
-      </Text>
       <Group gap="md" my="xs">
         <Status of={event.status} />
         <Text>
@@ -73,8 +66,15 @@ function Shown({
           Received <Time at={event.receivedAt} ms />
         </Text>
         <Text>{sizeText(event.payloadSize)}</Text>
-        {!event.routed && <Text fw={600}>No route took it.</Text>}
       </Group>
+      {!event.routed && (
+        <Text fw={600}>
+          No route took it: none leads from its source, or their filters refused it.{' '}
+          <Link to="/routes" search={{ sourceId: event.sourceId } as never}>
+            Routes of its source
+          </Link>
+        </Text>
+      )}
       {event.path !== '' && <Text className="anywhere">Path: {plain(event.path)}</Text>}
       {event.query !== '' && <Text className="anywhere">Query: {plain(event.query)}</Text>}
       <h2>Deliveries</h2>

@@ -1,19 +1,21 @@
 // Every webhook that came in: filtered, searched, and live.
-import { Alert, Badge, Button, Group } from '@mantine/core';
+import { Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Event } from 'hookyard/client';
-import { HookyardError } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
+import { useMay } from '../../api/caller.tsx';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import { flagOf } from '../../components/flags.ts';
 import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
-import { plain, sizeText, timeText, zoneName } from '../../format.ts';
+import { TooBroad } from '../../components/TooBroad.tsx';
+import { plain, sizeText } from '../../format.ts';
+import { LiveLine, LiveSwitch } from '../../live/LiveSwitch.tsx';
+import { useLiveEvents } from '../../live/useLiveEvents.ts';
 import { pageOf, rangeOf, type Search, usePageSearch } from '../../search.ts';
-import { Time, useZone } from '../../zone.tsx';
+import { Time } from '../../zone.tsx';
 
-const LIVE_MS = 2000;
 const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 
 const columns: Column<Event>[] = [
@@ -50,14 +52,20 @@ export function Events() {
   const [search, set] = usePageSearch();
   const navigate = useNavigate();
   const isLive = search.live === 'on';
+  const maySeeDeliveries = useMay('deliveries:read');
   const input = inputOf(search);
-  const answer = useAsk('listEvents', input, { every: isLive && LIVE_MS, keep: true });
+  const { answer, state } = useLiveEvents(input, isLive);
+  const follow = (live: boolean) => {
+    set({ live: live ? 'on' : undefined });
+    // What stands still is as of now.
+    if (!live) void answer.refetch();
+  };
   return (
     <Page
       title="Events"
       actions={
         <>
-          <Live isLive={isLive} at={answer.dataUpdatedAt} set={(live) => set({ live: live ? 'on' : undefined })} />
+          <LiveSwitch isOn={isLive} state={state} set={follow} />
           <CopyMenu call={{ name: 'listEvents', input }} columns={columns} rows={answer.data?.data ?? []} />
         </>
       }
@@ -74,8 +82,11 @@ export function Events() {
             { value: 'false', label: 'no route took it' },
           ]}
         />
+        {maySeeDeliveries && <RecordFilter name="routeId" label="Route" list="listRoutes" />}
+        {maySeeDeliveries && <RecordFilter name="destinationId" label="Destination" list="listDestinations" />}
         <TextFilter name="search" label="Payload contains" placeholder="Enter searches" />
       </Group>
+      <LiveLine state={state} />
       <TooBroad error={answer.error} />
       <DataTable
         title="Events"
@@ -83,7 +94,7 @@ export function Events() {
         idOf={(event) => event.id}
         answer={answer}
         onOpen={(event) => void navigate({ to: `/events/${event.id}` })}
-        onPage={(page) => set({ page: String(page) })}
+        onPage={(page) => set({ page: String(page), live: undefined })}
         empty={
           <>
             No webhook came in that time, or none that matches. <Link to="/start">Send a first one</Link>, or look at a
@@ -102,38 +113,9 @@ function inputOf(search: Search) {
     ...rangeOf(search, '24h'),
     sourceId: search.sourceId,
     status: STATUSES.find((status) => status === search.status),
-    routed: search.routed === undefined ? undefined : search.routed === 'true',
+    routed: flagOf(search, 'routed'),
+    routeId: search.routeId,
+    destinationId: search.destinationId,
     search: search.search,
   };
-}
-
-/** Follows what comes in; that it stands still is as plain to see as that it moves. */
-function Live({ isLive, at, set }: { isLive: boolean; at: number; set: (live: boolean) => void }) {
-  const { zone } = useZone();
-  return (
-    <Group gap={4}>
-      <Badge variant="default" tt="none">
-        {isLive ? `Live, as of ${timeText(at, zone)} ${zoneName(zone)}` : 'Paused'}
-      </Badge>
-      <Button size="xs" variant="default" onClick={() => set(!isLive)} aria-pressed={isLive}>
-        {isLive ? 'Pause' : 'Follow live'}
-      </Button>
-    </Group>
-  );
-}
-
-/** A search that came only so far says how far, and goes on there. */
-function TooBroad({ error }: { error: unknown }) {
-  const [, set] = usePageSearch();
-  if (!(error instanceof HookyardError) || error.code !== 'SEARCH_TOO_BROAD') return null;
-  const reached = /came back to (\S+?Z)/.exec(error.message)?.[1];
-  if (!reached) return null;
-  return (
-    <Alert color="yellow" title="The search took too long" role="alert">
-      It came back to <Time at={reached} />.{' '}
-      <Button size="xs" variant="default" onClick={() => set({ from: reached, range: undefined })}>
-        Search from there to now
-      </Button>
-    </Alert>
-  );
 }

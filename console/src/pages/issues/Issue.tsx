@@ -1,73 +1,67 @@
 // One issue: what fails, why, since when, a sample of it, and what can be done.
 import { Alert, Button, Group, Text } from '@mantine/core';
-import { Link, useParams } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { Issue } from 'hookyard/client';
+import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
 import { Name } from '../../components/Name.tsx';
-import { useNames } from '../../components/names.tsx';
-import { Page } from '../../components/Page.tsx';
+import { Outcome, sinceNow } from '../../components/Outcome.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { countText, plain } from '../../format.ts';
+import { canRetry, titleOf } from '../../words/issues.ts';
 import { Time } from '../../zone.tsx';
-import { canRetry, KINDS } from './kinds.ts';
+import { Help } from './Help.tsx';
 
 const AGAIN_MS = 5000;
 
 export function IssuePage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getIssue', { id }, { every: AGAIN_MS });
-  const issue = answer.data;
+  const [retriedAt, setRetriedAt] = useState<string | null>(null);
   return (
-    <Page
-      title={issue ? `${KINDS[issue.kind].title}: ${plain(issue.cause)}` : 'Issue'}
-      actions={
-        <>
-          {issue && <Actions issue={issue} />}
-          <CopyMenu call={{ name: 'getIssue', input: { id } }} />
-        </>
-      }
+    <RecordPage
+      get="getIssue"
+      every={AGAIN_MS}
+      title="Issue"
+      titleOf={(issue) => plain(titleOf(issue))}
+      actions={(issue) => <Actions issue={issue} onRetry={setRetriedAt} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown issue={one} />}</Loaded>
-    </Page>
+      {(issue) => <Shown issue={issue} retriedAt={retriedAt} />}
+    </RecordPage>
   );
 }
 
-function Shown({ issue }: { issue: Issue }) {
-  const sourceName = useNames('listSources');
-  const routeName = useNames('listRoutes');
-  const destinationName = useNames('listDestinations');
-  const { sourceId, routeId, destinationId, sampleDeliveryId, sampleEventId } = issue;
+function Shown({ issue, retriedAt }: { issue: Issue; retriedAt: string | null }) {
+  const { source, route, destination, sampleDeliveryId, sampleEventId } = issue;
   const maySeeDeliveries = useMay('deliveries:read');
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {issue.id}
-      </Text>
       <Group gap="md">
         <Status of={issue.state} />
         <Text>
           {countText(issue.count)} {issue.count === 1 ? 'failure' : 'failures'}, the last <Time at={issue.lastSeenAt} />
         </Text>
       </Group>
-      <Alert color={issue.state === 'resolved' ? 'green' : 'orange'} title="What helps" my="sm">
-        {KINDS[issue.kind].help}
-      </Alert>
+      {retriedAt !== null && maySeeDeliveries && <Outcome where={placeIn(issue)} since={retriedAt} />}
+      {issue.state === 'resolved' ? (
+        <Alert color="green" title="It is over" my="sm">
+          What failed works again, or somebody says so. Another failure within an hour opens it again.
+        </Alert>
+      ) : (
+        <Alert color="orange" title="What helps" my="sm">
+          <Help issue={issue} />
+        </Alert>
+      )}
       <Facts
         of={[
-          sourceId !== null && ['Source', <Name key="source" id={sourceId} name={sourceName(sourceId)} />],
-          routeId !== null && ['Route', <Name key="route" id={routeId} name={routeName(routeId)} />],
-          destinationId !== null && [
-            'Destination',
-            <Name key="destination" id={destinationId} name={destinationName(destinationId)} />,
-          ],
+          source && ['Source', <Name key="source" {...source} />],
+          route && ['Route', <Name key="route" {...route} />],
+          destination && ['Destination', <Name key="destination" {...destination} />],
           ['Cause', plain(issue.cause)],
           ['First failure', <Time key="first" at={issue.firstSeenAt} />],
           ['Last failure', <Time key="last" at={issue.lastSeenAt} />],
@@ -78,21 +72,36 @@ function Shown({ issue }: { issue: Issue }) {
           sampleEventId !== null && ['Its event', <Name key="event" id={sampleEventId} />],
         ]}
       />
-      <Group>
-        {maySeeDeliveries && canRetry(issue) && <FailedThere issue={issue} />}
-        {issue.kind === 'quota_reached' && <Link to="/usage">Usage</Link>}
-      </Group>
+      {maySeeDeliveries && canRetry(issue) && (
+        <Text>
+          <FailedThere issue={issue} />, with those that were sent again since.
+        </Text>
+      )}
+      <details>
+        <summary>What the states mean</summary>
+        <Facts of={STATE_WORDS} />
+      </details>
     </>
   );
 }
 
+const STATE_WORDS: [string, string][] = [
+  ['Open', 'Nobody has looked at it.'],
+  ['Acknowledged', 'Somebody does: the others need not. It still resolves itself.'],
+  ['Ignored', 'It counts on, and nobody wants to hear of it until somebody opens it again.'],
+  ['Resolved', 'It is over: by itself, or because somebody says so. Another failure opens it again within an hour.'],
+];
+
+/** The deliveries of where it is. */
+const placeIn = ({ routeId, destinationId }: Issue) => ({
+  ...(routeId !== null && { routeId }),
+  ...(destinationId !== null && { destinationId }),
+});
+
 /** The deliveries that failed where the issue is: the list and the count say the same. */
-function failedThere({ routeId, destinationId, kind }: Issue) {
-  return {
-    ...(routeId !== null && { routeId }),
-    ...(destinationId !== null && { destinationId }),
-    status: kind === 'schema_refusing' ? ('schema_failed' as const) : ('failed' as const),
-  };
+function failedThere(issue: Issue) {
+  const status = issue.kind === 'schema_refusing' ? ('schema_failed' as const) : ('failed' as const);
+  return { ...placeIn(issue), status };
 }
 
 function FailedThere({ issue }: { issue: Issue }) {
@@ -122,7 +131,7 @@ const STEPS: Record<Issue['state'], [state: Issue['state'], verb: string][]> = {
   resolved: [['open', 'Open again']],
 };
 
-function Actions({ issue }: { issue: Issue }) {
+function Actions({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
   const { id } = issue;
   const mayWrite = useMay('issues:write');
   const mayDeliver = useMay('deliveries:write');
@@ -131,7 +140,7 @@ function Actions({ issue }: { issue: Issue }) {
   return (
     <>
       {change.error && <Failed error={change.error} />}
-      {mayDeliver && canRetry(issue) && <Retry issue={issue} />}
+      {mayDeliver && canRetry(issue) && <Retry issue={issue} onRetry={onRetry} />}
       {STEPS[issue.state].map(([state, verb]) => (
         <Button
           key={state}
@@ -156,18 +165,21 @@ function Found({ id }: { id: string }) {
     <Text>
       <strong>{countText(data.deliveriesFound)}</strong> {data.deliveriesFound === 1 ? 'delivery' : 'deliveries'} failed
       and can be made again{data.more && ', and there may be more'}.
+      {data.deliveriesFound === 0 && !data.more && ' What waits is sent by itself.'}
     </Text>
   );
 }
 
-function Retry({ issue }: { issue: Issue }) {
+function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
   return (
     <Deed
       label="Retry what failed"
       verb="Retry it"
       variant="filled"
       run={async () => {
+        const since = await sinceNow(placeIn(issue));
         const { deliveriesCreated, more } = await call('retryIssue', { id: issue.id });
+        onRetry(since);
         const made = `${countText(deliveriesCreated)} ${deliveriesCreated === 1 ? 'delivery was' : 'deliveries were'} made`;
         return more ? `${made}; there may be more: retry again` : made;
       }}

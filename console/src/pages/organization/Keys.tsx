@@ -1,27 +1,19 @@
 // API keys: who has one, what it may do, when it was used; a new one, whose token is shown once; and the end of one.
-import { Alert, Button, Code, Group } from '@mantine/core';
-import { useNavigate } from '@tanstack/react-router';
+import { Alert, Code, Group } from '@mantine/core';
 import type { ApiKey } from 'hookyard/client';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { Deed } from '../../components/Deed.tsx';
-import { Page } from '../../components/Page.tsx';
+import { ListPage } from '../../components/ListPage.tsx';
 import { plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 10_000;
 
 export function Keys() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
   const { key: own } = useCaller();
   const mayWrite = useMay('keys:write');
-  const input = { page: pageOf(search), pageSize: 50 };
-  const answer = useAsk('listApiKeys', input, { keep: true, every: AGAIN_MS });
   const columns: Column<ApiKey>[] = [
     {
       title: 'Name',
@@ -52,28 +44,14 @@ export function Keys() {
     ...(mayWrite ? [{ title: 'End', cell: (key: ApiKey) => <Revoke of={key} isOwn={key.id === own.id} /> }] : []),
   ];
   return (
-    <Page
+    <ListPage
       title="API keys"
-      actions={
-        <>
-          {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: '/api-keys/new' })}>
-              New key
-            </Button>
-          )}
-          <CopyMenu call={{ name: 'listApiKeys', input }} columns={columns} rows={answer.data?.data ?? []} />
-        </>
-      }
-    >
-      <DataTable
-        title="API keys"
-        columns={columns}
-        idOf={(key) => key.id}
-        answer={answer}
-        onPage={(page) => set({ page: String(page) })}
-        empty="There is none."
-      />
-    </Page>
+      list="listApiKeys"
+      columns={columns}
+      every={AGAIN_MS}
+      make={{ label: 'New key', to: '/api-keys/new', scope: 'keys:write' }}
+      empty="There is none."
+    />
   );
 }
 

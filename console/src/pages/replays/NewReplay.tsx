@@ -7,6 +7,7 @@ import { call, type Input } from '../../api/client.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import { YES_NO } from '../../components/flags.ts';
 import { Page } from '../../components/Page.tsx';
 import { RecordsField } from '../../forms/fields.tsx';
 import { countText } from '../../format.ts';
@@ -65,14 +66,7 @@ export function NewReplay() {
           <RangeFilter byDefault="24h" />
           <RecordFilter name="sourceId" label="Source" list="listSources" />
           <ChoiceFilter name="status" label="Status" choices={['pending', 'delivered', 'partial', 'failed']} />
-          <ChoiceFilter
-            name="routed"
-            label="Taken by a route"
-            choices={[
-              { value: 'true', label: 'yes' },
-              { value: 'false', label: 'no' },
-            ]}
-          />
+          <ChoiceFilter name="routed" label="Taken by a route" choices={YES_NO} />
           <TextFilter name="search" label="Words of the payload" />
         </Group>
         <RecordsField

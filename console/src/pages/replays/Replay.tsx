@@ -1,16 +1,12 @@
 // One replay: how far it is, what became of it, and its end.
 import { Alert, Group, Progress, Text } from '@mantine/core';
-import { useParams } from '@tanstack/react-router';
 import type { EventReplay } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { Facts } from '../../components/Facts.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
 import { useNames } from '../../components/names.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { countText, plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
@@ -20,22 +16,16 @@ const AGAIN_MS = 1000;
 const hasEnded = ({ status }: EventReplay) => status !== 'pending' && status !== 'running';
 
 export function ReplayPage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getEventReplay', { id }, { every: AGAIN_MS });
-  const replay = answer.data;
   const mayWrite = useMay('events:write');
   return (
-    <Page
+    <RecordPage
+      get="getEventReplay"
+      every={AGAIN_MS}
       title="Replay"
-      actions={
-        <>
-          {replay && mayWrite && !hasEnded(replay) && <Cancel id={id} />}
-          <CopyMenu call={{ name: 'getEventReplay', input: { id } }} />
-        </>
-      }
+      actions={(replay) => mayWrite && !hasEnded(replay) && <Cancel id={replay.id} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown replay={one} />}</Loaded>
-    </Page>
+      {(replay) => <Shown replay={replay} />}
+    </RecordPage>
   );
 }
 
@@ -47,9 +37,6 @@ function Shown({ replay }: { replay: EventReplay }) {
   const share = eventsTotal === null || eventsTotal === 0 ? null : Math.min(100, (100 * judged) / eventsTotal);
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {replay.id}
-      </Text>
       <Group gap="md">
         <Status of={replay.status} />
         <Text role="status">

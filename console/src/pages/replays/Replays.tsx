@@ -1,16 +1,11 @@
 // Replays of events by filter: what is under way, and what was done.
-import { Button, Group } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { EventReplay } from 'hookyard/client';
-import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { useNames } from '../../components/names.tsx';
-import { Page } from '../../components/Page.tsx';
+import { ListPage } from '../../components/ListPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { countText, plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 3000;
@@ -30,12 +25,7 @@ export function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: 
 }
 
 export function Replays() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
-  const mayWrite = useMay('events:write');
   const sourceName = useNames('listSources');
-  const input = { page: pageOf(search), pageSize: 50 };
-  const answer = useAsk('listEventReplays', input, { keep: true, every: AGAIN_MS });
   const columns: Column<EventReplay>[] = [
     {
       title: 'Begun',
@@ -75,31 +65,15 @@ export function Replays() {
     { title: 'Id', cell: (replay) => replay.id, csv: (replay) => replay.id, wideOnly: true },
   ];
   return (
-    <Page
+    <ListPage
       title="Replays"
-      actions={
-        <>
-          {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: '/replays/new' })}>
-              New replay
-            </Button>
-          )}
-          <CopyMenu call={{ name: 'listEventReplays', input }} columns={columns} rows={answer.data?.data ?? []} />
-        </>
-      }
-    >
-      <Group mb="sm">
-        A replay delivers all events that match a filter again, in the service: the tab need not stay open.
-      </Group>
-      <DataTable
-        title="Replays"
-        columns={columns}
-        idOf={(replay) => replay.id}
-        answer={answer}
-        onOpen={(replay) => void navigate({ to: `/replays/${replay.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        empty="There was none yet."
-      />
-    </Page>
+      list="listEventReplays"
+      columns={columns}
+      every={AGAIN_MS}
+      path="/replays"
+      make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
+      filters="A replay delivers all events that match a filter again, in the service: the tab need not stay open."
+      empty="There was none yet."
+    />
   );
 }

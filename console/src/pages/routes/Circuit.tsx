@@ -39,6 +39,11 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
   );
   return (
     <>
+      <Text size="sm" className="quiet">
+        After {status.failureThreshold} failed {status.failureThreshold === 1 ? 'attempt' : 'attempts in a row'} the
+        route sends nothing for {durationText(status.cooldownSeconds * 1000)} (its circuit is open), so that what is
+        broken is left alone.
+      </Text>
       <Group gap="md">
         <Status of={circuitState} />
         {circuitState === 'closed' && (
@@ -87,16 +92,18 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
           )}
           {mayWrite && circuitState !== 'closed' && (
             <Deed
-              label="Close it now"
-              title="Close the circuit now"
-              verb="Close it"
+              label="Let deliveries through now"
+              verb="Let them through"
               variant="filled"
               run={async () => {
                 await call('resetCircuit', { id: route.id });
-                return 'The circuit is closed; what it held is released';
+                return 'The circuit is closed: deliveries go out again';
               }}
             >
-              {mayCount && <Text mb="xs">{held} are released, in the order of receipt, at a steady rate.</Text>}
+              <Text mb="xs">
+                The circuit closes, and what waits goes out in the order of receipt, at a steady rate
+                {mayCount && <>: {held}</>}.
+              </Text>
               <Text>
                 If the destination still fails, {status.failureThreshold} failed attempts in a row open it again.
               </Text>

@@ -1,18 +1,15 @@
 // One route: a picture of the way with figures on it, its circuit, a past event tried on it, and what it is.
 import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { PauseDeed, PausedAlert } from '../../components/Pausing.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { plain } from '../../format.ts';
@@ -25,21 +22,16 @@ import { TryIt } from './TryIt.tsx';
 const AGAIN_MS = 5000;
 
 export function RoutePage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getRoute', { id }, { every: AGAIN_MS });
-  const route = answer.data;
   return (
-    <Page
-      title={route ? `Route ${plain(route.name)}` : 'Route'}
-      actions={
-        <>
-          {route && <Actions route={route} />}
-          <CopyMenu call={{ name: 'getRoute', input: { id } }} />
-        </>
-      }
+    <RecordPage
+      get="getRoute"
+      every={AGAIN_MS}
+      title="Route"
+      titleOf={({ name }) => `Route ${plain(name)}`}
+      actions={(route) => <Actions route={route} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown route={one} />}</Loaded>
-    </Page>
+      {(route) => <Shown route={route} />}
+    </RecordPage>
   );
 }
 
@@ -49,9 +41,6 @@ function Shown({ route }: { route: Route }) {
   const search = { routeId: route.id };
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {route.id}
-      </Text>
       {route.description && <Text className="anywhere">{plain(route.description)}</Text>}
       {!route.enabled && (
         <Alert color="yellow" title="This route is disabled" my="sm">

@@ -1,13 +1,11 @@
 // Makes or changes a route.
 import { Checkbox, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
-import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
-import { plain } from '../../format.ts';
+import { EditPage } from '../../components/RecordPage.tsx';
 import { Conditions, NEW_ROW } from '../../forms/Conditions.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, NameFields, RecordField, RecordsField, WholeField } from '../../forms/fields.tsx';
@@ -26,12 +24,10 @@ export function NewRoute() {
 }
 
 export function EditRoute() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getRoute', { id });
   return (
-    <Page title={answer.data ? `Edit ${plain(answer.data.name)}` : 'Edit a route'}>
-      <Loaded answer={answer}>{(route) => <RouteForm key={route.id} stored={route} start={valuesOf(route)} />}</Loaded>
-    </Page>
+    <EditPage get="getRoute" title="Edit a route">
+      {(route) => <RouteForm key={route.id} stored={route} start={valuesOf(route)} />}
+    </EditPage>
   );
 }
 

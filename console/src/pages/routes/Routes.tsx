@@ -1,20 +1,19 @@
 // Routes: where webhooks lead, whether they flow, and what holds them.
-import { Button, Group, Text } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Group, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
-import { Page } from '../../components/Page.tsx';
+import { flagOf, YES_NO } from '../../components/flags.ts';
+import { ListPage } from '../../components/ListPage.tsx';
 import { PausedBadge } from '../../components/Pausing.tsx';
 import { Status } from '../../components/Status.tsx';
 import { countText, plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
+import { usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 5000;
@@ -70,64 +69,38 @@ const columns: Column<Route>[] = [
   { title: 'Id', cell: (route) => route.id, csv: (route) => route.id, wideOnly: true },
 ];
 
+const EMPTY =
+  'No route leads there. A route takes the webhooks of a source to destinations; without one they are stored, and go nowhere.';
+
 export function Routes() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
+  const [search] = usePageSearch();
+  const { sourceId, destinationId } = search;
   const mayWrite = useMay('routes:write');
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
-  const input = {
-    page: pageOf(search),
-    pageSize: 50,
-    sourceId: search.sourceId,
-    destinationId: search.destinationId,
-    enabled: search.enabled === undefined ? undefined : search.enabled === 'true',
-  };
-  const answer = useAsk('listRoutes', input, { keep: true, every: AGAIN_MS });
   return (
-    <Page
+    <ListPage
       title="Routes"
-      actions={
+      list="listRoutes"
+      input={{ sourceId, destinationId, enabled: flagOf(search, 'enabled') }}
+      columns={columns}
+      every={AGAIN_MS}
+      path="/routes"
+      make={{ label: 'New route', to: '/routes/new', scope: 'routes:write', search: sourceId ? { sourceId } : {} }}
+      filters={
         <>
-          {mayWrite && (
-            <Button
-              size="xs"
-              onClick={() => void navigate({ to: '/routes/new', search: pickSource(search.sourceId) as never })}
-            >
-              New route
-            </Button>
-          )}
-          <CopyMenu call={{ name: 'listRoutes', input }} columns={columns} rows={answer.data?.data ?? []} />
+          <RecordFilter name="sourceId" label="Source" list="listSources" />
+          <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
+          <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }
+      selection={mayWrite ? { ids, set: setIds } : undefined}
+      empty={EMPTY}
+      noMatch={EMPTY}
     >
-      <Group align="end" gap="xs" mb="sm">
-        <RecordFilter name="sourceId" label="Source" list="listSources" />
-        <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
-        <ChoiceFilter
-          name="enabled"
-          label="Enabled"
-          choices={[
-            { value: 'true', label: 'yes' },
-            { value: 'false', label: 'no' },
-          ]}
-        />
-      </Group>
       {mayWrite && ids.size > 0 && <Many ids={[...ids]} onDone={() => setIds(new Set())} />}
-      <DataTable
-        title="Routes"
-        columns={columns}
-        idOf={(route) => route.id}
-        answer={answer}
-        selection={mayWrite ? { ids, set: setIds } : undefined}
-        onOpen={(route) => void navigate({ to: `/routes/${route.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        empty="No route leads there. A route takes the webhooks of a source to destinations; without one they are stored, and go nowhere."
-      />
-    </Page>
+    </ListPage>
   );
 }
-
-const pickSource = (sourceId: string | undefined) => (sourceId ? { sourceId } : {});
 
 function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   const count = `${countText(ids.length)} ${ids.length === 1 ? 'route' : 'routes'}`;

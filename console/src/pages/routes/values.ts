@@ -1,6 +1,7 @@
 // A route as its form holds it, and back as the API takes it.
 import type { Route } from 'hookyard/client';
 import type { Input } from '../../api/client.ts';
+import { changedOf } from '../../forms/changed.ts';
 import { type ConditionRow, conditionsOf, rowsOf } from '../../forms/Conditions.tsx';
 
 export interface RouteValues {
@@ -92,6 +93,5 @@ export function bodyOf(values: RouteValues, changed: ReadonlySet<string>): Input
             ...(expectedResponse.bodyContains !== '' && { bodyContains: expectedResponse.bodyContains }),
           },
   };
-  const members = Object.entries(body).filter(([name]) => changed.has(name));
-  return Object.fromEntries(members) as Input<'updateRoute'>['body'];
+  return changedOf(body, changed) as Input<'updateRoute'>['body'];
 }

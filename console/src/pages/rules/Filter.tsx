@@ -6,19 +6,15 @@ import type { Filter } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Page } from '../../components/Page.tsx';
-import { plain } from '../../format.ts';
 import { type ConditionRow, Conditions, conditionsOf, NEW_ROW, rowsOf } from '../../forms/Conditions.tsx';
+import { changedOf } from '../../forms/changed.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { FilterOutcome } from '../../samples/Outcomes.tsx';
 import { SampleField, useSample } from '../../samples/Sample.tsx';
-import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
-import { DeleteRule, Users } from './Users.tsx';
+import { Beside, ReplayTried, RulePage } from './Frame.tsx';
 
 const TYPING_MS = 400;
 
@@ -39,46 +35,13 @@ const valuesOf = ({ name, description, conditions, logic }: Filter): Values => (
 });
 
 export function FilterPage() {
-  const id = useRuleId();
-  const answer = useAsk('getFilter', { id: id ?? '' }, { enabled: id !== undefined });
-  const filter = answer.data;
-  const mayWrite = useMay('filters:write');
-  if (id === undefined) {
-    return (
-      <Page title="New filter">
-        <Form start={NEW} />
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={filter ? `Filter ${plain(filter.name)}` : 'Filter'}
-      actions={
-        <>
-          {filter && mayWrite && (
-            <DeleteRule
-              what="filter"
-              count={filter.routeCount}
-              run={() => call('deleteFilter', { id })}
-              to="/filters"
-            />
-          )}
-          <CopyMenu call={{ name: 'getFilter', input: { id } }} />
-        </>
-      }
-    >
-      <Loaded answer={answer}>
-        {(one) => (
-          <>
-            <Text size="sm" className="quiet">
-              {one.id}
-            </Text>
-            <Users member="filterId" id={one.id} count={one.routeCount} />
-            <Form key={one.id} id={one.id} start={valuesOf(one)} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    <RulePage
+      what="filter"
+      get="getFilter"
+      remove="deleteFilter"
+      form={(one) => (one ? <Form key={one.id} id={one.id} start={valuesOf(one)} /> : <Form start={NEW} />)}
+    />
   );
 }
 
@@ -97,10 +60,7 @@ function Form({ id, start }: { id?: string; start: Values }) {
         conditions: conditionsOf(values.conditions),
       };
       if (id === undefined) return call('createFilter', { body });
-      return call('updateFilter', {
-        id,
-        body: Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name as keyof Values))),
-      });
+      return call('updateFilter', { id, body: changedOf(body, changed) });
     },
     onSaved: (saved) => {
       if (id === undefined) void navigate({ to: `/filters/${saved.id}`, search: (before: object) => before as never });

@@ -3,16 +3,49 @@ import { Group, Text } from '@mantine/core';
 import { useParams } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
+import { call, type Output } from '../../api/client.ts';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
-import { countText } from '../../format.ts';
+import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
+import { countText, plain } from '../../format.ts';
 import type { Sample } from '../../samples/Sample.tsx';
+import { DeleteRule, Users } from './Users.tsx';
 
-export const useRuleId = (): string | undefined => {
+interface RulePageProps<N extends 'getFilter' | 'getTransform' | 'getSchema'> {
+  what: 'filter' | 'transform' | 'schema';
+  get: N;
+  remove: 'deleteFilter' | 'deleteTransform' | 'deleteSchema';
+  /** Of one that is stored, or of a new one. */
+  form: (record: Output<N> | undefined) => ReactNode;
+}
+
+/** The page of a new one, or of one that is stored, with the routes that use it. */
+export function RulePage<N extends 'getFilter' | 'getTransform' | 'getSchema'>(props: RulePageProps<N>) {
+  const { what, get, remove, form } = props;
   const { id } = useParams({ strict: false }) as { id?: string };
-  return id;
-};
+  const mayWrite = useMay(`${what}s:write`);
+  if (id === undefined) return <Page title={`New ${what}`}>{form(undefined)}</Page>;
+  const title = `${what.charAt(0).toUpperCase()}${what.slice(1)}`;
+  return (
+    <RecordPage
+      get={get}
+      title={title}
+      titleOf={({ name }) => `${title} ${plain(name)}`}
+      noteOf={(one) => ('version' in one ? `, version ${one.version}` : '')}
+      actions={({ routeCount }) =>
+        mayWrite && <DeleteRule what={what} count={routeCount} run={() => call(remove, { id })} to={`/${what}s`} />
+      }
+    >
+      {(one) => (
+        <>
+          <Users member={`${what}Id`} id={id} count={one.routeCount} />
+          {form(one)}
+        </>
+      )}
+    </RecordPage>
+  );
+}
 
 /** After a correction: the event that was tried, delivered again by the routes as they are now. */
 export function ReplayTried({ sample, isDirty }: { sample: Sample; isDirty: boolean }) {

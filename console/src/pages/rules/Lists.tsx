@@ -1,15 +1,11 @@
 // The lists of filters, transforms and schemas: what routes refer to by name.
-import { Button, Group } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { Filter, Schema, Transform } from 'hookyard/client';
-import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { TextFilter } from '../../components/filters.tsx';
-import { Page } from '../../components/Page.tsx';
+import { ListPage } from '../../components/ListPage.tsx';
 import { countText, plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
+import { usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
 type Kind = 'filters' | 'transforms' | 'schemas';
@@ -60,40 +56,19 @@ const columnsOf = (kind: Kind): Column<Rule>[] => [
 
 function List({ kind }: { kind: Kind }) {
   const { title, one, list, empty } = KINDS[kind];
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
-  const mayWrite = useMay(`${kind}:write`);
-  const input = { page: pageOf(search), pageSize: 50, search: search.search };
-  const answer = useAsk(list, input, { keep: true });
-  const columns = columnsOf(kind);
-  const rows = (answer.data?.data ?? []) as Rule[];
+  const [search] = usePageSearch();
   return (
-    <Page
+    <ListPage<(typeof KINDS)[Kind]['list']>
       title={title}
-      actions={
-        <>
-          {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: `/${kind}/new` })}>
-              New {one}
-            </Button>
-          )}
-          <CopyMenu call={{ name: list, input }} columns={columns} rows={rows} />
-        </>
-      }
-    >
-      <Group align="end" gap="xs" mb="sm">
-        <TextFilter name="search" label="Name or slug" />
-      </Group>
-      <DataTable<Rule>
-        title={title}
-        columns={columns}
-        idOf={(rule) => rule.id}
-        answer={answer as never}
-        onOpen={(rule) => void navigate({ to: `/${kind}/${rule.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        empty={search.search ? 'None has that in its name.' : empty}
-      />
-    </Page>
+      list={list}
+      input={{ search: search.search }}
+      columns={columnsOf(kind)}
+      path={`/${kind}`}
+      make={{ label: `New ${one}`, to: `/${kind}/new`, scope: `${kind}:write` }}
+      filters={<TextFilter name="search" label="Name or slug" />}
+      empty={empty}
+      noMatch="None has that in its name."
+    />
   );
 }
 

@@ -8,21 +8,17 @@ import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Page } from '../../components/Page.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
-import { plain } from '../../format.ts';
+import { changedOf } from '../../forms/changed.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { SchemaOutcome } from '../../samples/Outcomes.tsx';
 import { SampleField, useSample } from '../../samples/Sample.tsx';
-import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
+import { Beside, ReplayTried, RulePage } from './Frame.tsx';
 import { jsonProblem } from './json-problem.ts';
-import { DeleteRule, Users } from './Users.tsx';
 
 const TYPING_MS = 400;
 
@@ -43,46 +39,15 @@ const valuesOf = ({ name, description, schema }: Schema): Values => ({
 });
 
 export function SchemaPage() {
-  const id = useRuleId();
-  const answer = useAsk('getSchema', { id: id ?? '' }, { enabled: id !== undefined });
-  const schema = answer.data;
-  const mayWrite = useMay('schemas:write');
-  if (id === undefined) {
-    return (
-      <Page title="New schema">
-        <Form start={NEW} />
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={schema ? `Schema ${plain(schema.name)}` : 'Schema'}
-      actions={
-        <>
-          {schema && mayWrite && (
-            <DeleteRule
-              what="schema"
-              count={schema.routeCount}
-              run={() => call('deleteSchema', { id })}
-              to="/schemas"
-            />
-          )}
-          <CopyMenu call={{ name: 'getSchema', input: { id } }} />
-        </>
+    <RulePage
+      what="schema"
+      get="getSchema"
+      remove="deleteSchema"
+      form={(one) =>
+        one ? <Form key={one.id} id={one.id} version={one.version} start={valuesOf(one)} /> : <Form start={NEW} />
       }
-    >
-      <Loaded answer={answer}>
-        {(one) => (
-          <>
-            <Text size="sm" className="quiet">
-              {one.id}, version {one.version}
-            </Text>
-            <Users member="schemaId" id={one.id} count={one.routeCount} />
-            <Form key={one.id} id={one.id} version={one.version} start={valuesOf(one)} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    />
   );
 }
 
@@ -103,10 +68,7 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
         schema: (parsed ? parsed.value : values.schema) as Schema['schema'],
       };
       if (id === undefined) return call('createSchema', { body });
-      return call('updateSchema', {
-        id,
-        body: Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name as keyof Values))),
-      });
+      return call('updateSchema', { id, body: changedOf(body, changed) });
     },
     onSaved: (saved) => {
       if (id === undefined) void navigate({ to: `/schemas/${saved.id}`, search: (before: object) => before as never });

@@ -7,19 +7,15 @@ import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call, HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Failed } from '../../components/Failed.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Page } from '../../components/Page.tsx';
 import { Editor, type Mark } from '../../editor/Editor.tsx';
-import { plain } from '../../format.ts';
+import { changedOf } from '../../forms/changed.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
 import { SampleField, useSample } from '../../samples/Sample.tsx';
-import { Beside, ReplayTried, useRuleId } from './Frame.tsx';
-import { DeleteRule, Users } from './Users.tsx';
+import { Beside, ReplayTried, RulePage } from './Frame.tsx';
 
 const TYPING_MS = 500;
 const STARTS = {
@@ -47,46 +43,13 @@ const valuesOf = ({ name, description, type, code, outputContentType }: Transfor
 });
 
 export function TransformPage() {
-  const id = useRuleId();
-  const answer = useAsk('getTransform', { id: id ?? '' }, { enabled: id !== undefined });
-  const transform = answer.data;
-  const mayWrite = useMay('transforms:write');
-  if (id === undefined) {
-    return (
-      <Page title="New transform">
-        <Form start={NEW} />
-      </Page>
-    );
-  }
   return (
-    <Page
-      title={transform ? `Transform ${plain(transform.name)}` : 'Transform'}
-      actions={
-        <>
-          {transform && mayWrite && (
-            <DeleteRule
-              what="transform"
-              count={transform.routeCount}
-              run={() => call('deleteTransform', { id })}
-              to="/transforms"
-            />
-          )}
-          <CopyMenu call={{ name: 'getTransform', input: { id } }} />
-        </>
-      }
-    >
-      <Loaded answer={answer}>
-        {(one) => (
-          <>
-            <Text size="sm" className="quiet">
-              {one.id}, version {one.version}
-            </Text>
-            <Users member="transformId" id={one.id} count={one.routeCount} />
-            <Form key={one.id} id={one.id} start={valuesOf(one)} />
-          </>
-        )}
-      </Loaded>
-    </Page>
+    <RulePage
+      what="transform"
+      get="getTransform"
+      remove="deleteTransform"
+      form={(one) => (one ? <Form key={one.id} id={one.id} start={valuesOf(one)} /> : <Form start={NEW} />)}
+    />
   );
 }
 
@@ -105,10 +68,7 @@ function Form({ id, start }: { id?: string; start: Values }) {
         outputContentType: values.outputContentType || null,
       };
       if (id === undefined) return call('createTransform', { body });
-      return call('updateTransform', {
-        id,
-        body: Object.fromEntries(Object.entries(body).filter(([name]) => changed.has(name as keyof Values))),
-      });
+      return call('updateTransform', { id, body: changedOf(body, changed) });
     },
     onSaved: (saved) => {
       if (id === undefined)

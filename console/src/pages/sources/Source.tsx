@@ -1,18 +1,15 @@
 // One source: its address and how its sender is connected, what comes in, what is refused and why, and what it is.
 import { Alert, Button, Group, SimpleGrid, Text } from '@mantine/core';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import type { Source } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
 import { Figures } from '../../charts/Figures.tsx';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
-import { Page } from '../../components/Page.tsx';
+import { RecordPage } from '../../components/RecordPage.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { countText, durationText, plain } from '../../format.ts';
@@ -24,21 +21,16 @@ import { verifiedBy } from './values.ts';
 const AGAIN_MS = 10_000;
 
 export function SourcePage() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getSource', { id }, { every: AGAIN_MS });
-  const source = answer.data;
   return (
-    <Page
-      title={source ? `Source ${plain(source.name)}` : 'Source'}
-      actions={
-        <>
-          {source && <Actions source={source} />}
-          <CopyMenu call={{ name: 'getSource', input: { id } }} />
-        </>
-      }
+    <RecordPage
+      get="getSource"
+      every={AGAIN_MS}
+      title="Source"
+      titleOf={({ name }) => `Source ${plain(name)}`}
+      actions={(source) => <Actions source={source} />}
     >
-      <Loaded answer={answer}>{(one) => <Shown source={one} />}</Loaded>
-    </Page>
+      {(source) => <Shown source={source} />}
+    </RecordPage>
   );
 }
 
@@ -50,9 +42,6 @@ function Shown({ source }: { source: Source }) {
   const of = { sourceId: source.id };
   return (
     <>
-      <Text className="anywhere quiet" size="sm">
-        {source.id}
-      </Text>
       {source.description && <Text className="anywhere">{plain(source.description)}</Text>}
       {!source.enabled && (
         <Alert color="yellow" title="This source is disabled" my="sm">

@@ -1,15 +1,13 @@
 // Makes or changes a source.
 import { Checkbox, Group, NativeSelect, PasswordInput, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useNavigate, useParams } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import type { Provider, Source } from 'hookyard/client';
 import { useAll } from '../../api/all.ts';
 import { call } from '../../api/client.ts';
-import { useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { Loaded } from '../../components/Loaded.tsx';
 import { Page } from '../../components/Page.tsx';
-import { plain } from '../../format.ts';
+import { EditPage } from '../../components/RecordPage.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, NameFields, WholeField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
@@ -26,14 +24,10 @@ export function NewSource() {
 }
 
 export function EditSource() {
-  const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const answer = useAsk('getSource', { id });
   return (
-    <Page title={answer.data ? `Edit ${plain(answer.data.name)}` : 'Edit a source'}>
-      <Loaded answer={answer}>
-        {(source) => <SourceForm key={source.id} stored={source} start={valuesOf(source)} />}
-      </Loaded>
-    </Page>
+    <EditPage get="getSource" title="Edit a source">
+      {(source) => <SourceForm key={source.id} stored={source} start={valuesOf(source)} />}
+    </EditPage>
   );
 }
 

@@ -1,16 +1,12 @@
 // Sources: where webhooks come in.
-import { Button, Group } from '@mantine/core';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import type { Source } from 'hookyard/client';
-import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
-import { CopyMenu } from '../../components/CopyMenu.tsx';
-import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { ENABLED, enabledOf } from '../../components/enabled.ts';
+import type { Column } from '../../components/DataTable.tsx';
 import { ChoiceFilter, TextFilter } from '../../components/filters.tsx';
-import { Page } from '../../components/Page.tsx';
+import { flagOf, YES_NO } from '../../components/flags.ts';
+import { ListPage } from '../../components/ListPage.tsx';
 import { countText, plain } from '../../format.ts';
-import { pageOf, usePageSearch } from '../../search.ts';
+import { usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 import { verifiedBy } from './values.ts';
 
@@ -45,43 +41,23 @@ const columns: Column<Source>[] = [
 ];
 
 export function Sources() {
-  const [search, set] = usePageSearch();
-  const navigate = useNavigate();
-  const mayWrite = useMay('sources:write');
-  const input = {
-    page: pageOf(search),
-    pageSize: 50,
-    search: search.search,
-    enabled: enabledOf(search),
-  };
-  const answer = useAsk('listSources', input, { keep: true, every: AGAIN_MS });
+  const [search] = usePageSearch();
   return (
-    <Page
+    <ListPage
       title="Sources"
-      actions={
+      list="listSources"
+      input={{ search: search.search, enabled: flagOf(search, 'enabled') }}
+      columns={columns}
+      every={AGAIN_MS}
+      path="/sources"
+      make={{ label: 'New source', to: '/sources/new', scope: 'sources:write' }}
+      filters={
         <>
-          {mayWrite && (
-            <Button size="xs" onClick={() => void navigate({ to: '/sources/new' })}>
-              New source
-            </Button>
-          )}
-          <CopyMenu call={{ name: 'listSources', input }} columns={columns} rows={answer.data?.data ?? []} />
+          <TextFilter name="search" label="Name or slug" />
+          <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }
-    >
-      <Group align="end" gap="xs" mb="sm">
-        <TextFilter name="search" label="Name or slug" />
-        <ChoiceFilter name="enabled" label="Enabled" choices={ENABLED} />
-      </Group>
-      <DataTable
-        title="Sources"
-        columns={columns}
-        idOf={(source) => source.id}
-        answer={answer}
-        onOpen={(source) => void navigate({ to: `/sources/${source.id}` })}
-        onPage={(page) => set({ page: String(page) })}
-        empty={search.search || search.enabled ? 'None matches.' : 'There is no source: no webhook can come in.'}
-      />
-    </Page>
+      empty="There is no source: no webhook can come in."
+    />
   );
 }

@@ -1,5 +1,5 @@
 // The first webhook of an empty installation: a source, a destination and a route in one form, a sample that is sent, and what
-// became of it.
+// becomes of it and of others that arrive.
 import { Button, Code, Group, Stack, Text, TextInput } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Source } from 'hookyard/client';
@@ -11,11 +11,15 @@ import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
 import { Editor } from '../../editor/Editor.tsx';
 import { plain } from '../../format.ts';
+import { LiveLine } from '../../live/LiveSwitch.tsx';
+import { useLiveEvents } from '../../live/useLiveEvents.ts';
+import { Time } from '../../zone.tsx';
 import { sendTo } from './send.ts';
 import { slugOf } from './slug.ts';
 
 const SAMPLE = JSON.stringify({ type: 'order.paid', order: { id: 42, total: '19.90', currency: 'EUR' } }, null, 2);
 const WATCH_MS = 1000;
+const MOST_SHOWN = 5;
 
 export function Start() {
   const [made, setMade] = useState<Source | null>(null);
@@ -81,12 +85,13 @@ function Make({ onMade }: { onMade: (source: Source) => void }) {
 
 function Send({ source }: { source: Source }) {
   const [payload, setPayload] = useState(SAMPLE);
-  const [eventId, setEventId] = useState<string | null>(null);
+  const [isSent, setSent] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const send = async () => {
     setError(null);
     try {
-      setEventId(await sendTo(source.webhookUrl, payload));
+      await sendTo(source.webhookUrl, payload);
+      setSent(true);
     } catch (problem) {
       setError(problem);
     }
@@ -94,37 +99,57 @@ function Send({ source }: { source: Source }) {
   return (
     <Stack>
       <Text>
-        Webhooks for {plain(source.name)} go to <Code className="anywhere">{source.webhookUrl}</Code>
+        Webhooks for {plain(source.name)} go to <Code className="anywhere">{source.webhookUrl}</Code>. Send a sample, or
+        let your provider send one: <Link to={`/sources/${source.id}`}>how to connect it</Link>.
       </Text>
       <Editor label="A sample payload" language="json" value={payload} onChange={setPayload} />
       <Group>
         <Button onClick={() => void send()}>Send it</Button>
       </Group>
       {error !== null && <Failed error={error} />}
-      {eventId !== null && <Watch id={eventId} />}
+      <Arrivals source={source} isAwaited={isSent} />
     </Stack>
   );
 }
 
-function Watch({ id }: { id: string }) {
-  const { data, error, refetch } = useAsk('getEvent', { id, includeDeliveries: true }, { every: WATCH_MS });
+/** What arrives at the source, live. */
+function Arrivals({ source, isAwaited }: { source: Source; isAwaited: boolean }) {
+  const { answer, state } = useLiveEvents({ sourceId: source.id, page: 1, pageSize: MOST_SHOWN }, true);
+  const events = answer.data?.data ?? [];
+  return (
+    <section aria-label="What arrives">
+      <h2>What arrives</h2>
+      <LiveLine state={state} />
+      {answer.error && <Failed error={answer.error} again={() => void answer.refetch()} />}
+      {answer.data && events.length === 0 && (
+        <Text role="status">{isAwaited ? 'Sent; waiting for it…' : 'Nothing yet. This page shows it by itself.'}</Text>
+      )}
+      {events.map(({ id, receivedAt }) => (
+        <Arrived key={id} id={id} receivedAt={receivedAt} />
+      ))}
+    </section>
+  );
+}
+
+function Arrived({ id, receivedAt }: { id: string; receivedAt: string }) {
+  const { data, error, refetch } = useAsk(
+    'getEvent',
+    { id, includeDeliveries: true },
+    { every: (event) => (event === undefined || event.status === 'pending') && WATCH_MS },
+  );
   if (error) return <Failed error={error} again={() => void refetch()} />;
   return (
-    <div role="status">
-      {data ? (
-        <Group>
-          <Text>It arrived.</Text>
-          <Status of={data.status} />
-          {data.deliveries?.map((delivery) => (
-            <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>
-              {delivery.statusCode ? `Answered ${delivery.statusCode}` : plain(delivery.error ?? 'On its way')}
-            </Link>
-          ))}
-          <Link to={`/events/${id}`}>See the event</Link>
-        </Group>
-      ) : (
-        <Text>Sent; waiting for it…</Text>
-      )}
-    </div>
+    <Group role="status">
+      <Time at={receivedAt} />
+      <Text>It arrived.</Text>
+      {data && <Status of={data.status} />}
+      {data?.routed === false && <Text>No route took it.</Text>}
+      {data?.deliveries?.map((delivery) => (
+        <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>
+          {delivery.statusCode ? `Answered ${delivery.statusCode}` : plain(delivery.error ?? 'On its way')}
+        </Link>
+      ))}
+      <Link to={`/events/${id}`}>See the event</Link>
+    </Group>
   );
 }

@@ -1,0 +1,50 @@
+// What has become of deliveries since something was sent again.
+import { Alert, Text } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
+import { call, type Input } from '../api/client.ts';
+import { useAsk } from '../api/queries.ts';
+import { countText } from '../format.ts';
+import { isOpen, STATUS_NAMES } from '../words/deliveries.ts';
+import { Time } from '../zone.tsx';
+import { Failed } from './Failed.tsx';
+
+const AGAIN_MS = 2000;
+const OPEN = STATUS_NAMES.filter(isOpen);
+const FAILED = STATUS_NAMES.filter((status) => !isOpen(status) && status !== 'delivered');
+
+type Where = Pick<NonNullable<Input<'listDeliveries'>>, 'sourceId' | 'routeId' | 'destinationId' | 'eventId'>;
+
+interface Props {
+  where: Where;
+  /** Of `sinceNow`, before it was sent again. */
+  since: string;
+  /** When the list of them is opened. */
+  onSee?: () => void;
+}
+
+export function Outcome({ where, since, onSee }: Props) {
+  const ask = (status: typeof OPEN) => ({ ...where, from: since, status, pageSize: 1 });
+  const open = useAsk('listDeliveries', ask(OPEN), { every: AGAIN_MS });
+  const failed = useAsk('listDeliveries', ask(FAILED), { every: AGAIN_MS });
+  const delivered = useAsk('listDeliveries', ask(['delivered']), { every: AGAIN_MS });
+  const error = open.error ?? failed.error ?? delivered.error;
+  if (error) return <Failed error={error} again={() => void open.refetch()} />;
+  if (!open.data || !failed.data || !delivered.data) return null;
+  const lost = failed.data.pagination.total;
+  return (
+    <Alert color={lost > 0 ? 'red' : 'green'} role="status" title="What has become of them" my="sm">
+      Since <Time at={since} />: {countText(delivered.data.pagination.total)} delivered,{' '}
+      {countText(open.data.pagination.total)} on the way, {countText(lost)} not delivered.{' '}
+      <Link to="/deliveries" search={{ ...where, from: since } as never} onClick={onSee}>
+        See them
+      </Link>
+      {lost > 0 && <Text size="sm">Something is still in the way: “Why” on the page of such a delivery names it.</Text>}
+    </Alert>
+  );
+}
+
+/** For `since`: after the deliveries that are there now, by the clock that made them. */
+export async function sinceNow(where: Where): Promise<string> {
+  const { data } = await call('listDeliveries', { ...where, pageSize: 1 });
+  return new Date(data[0] ? Date.parse(data[0].createdAt) + 1 : 0).toISOString();
+}
