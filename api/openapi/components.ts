@@ -27,12 +27,16 @@ interface Component {
   references: JsonSchema[];
 }
 
-/** Rewrites the document in place: it means what it meant before. @throws Error when two components would have the same name */
+/**
+ * Rewrites the document in place: it means what it meant before.
+ * @throws Error when two components would have the same name, or one of the names is not used
+ */
 export function withComponents(document: ApiDocument): ApiDocument {
   const { paths, components } = document as unknown as Description;
   const nameOfContent = new Map<string, string>();
   const made = new Map<string, Component>();
   const schemas: Record<string, JsonSchema> = {};
+  const unused = new Set(Object.values(NAMES));
   for (const [name, schema] of sorted(Object.entries(components.schemas))) {
     const normal = normalForm(schema);
     schemas[name] = normal;
@@ -41,6 +45,9 @@ export function withComponents(document: ApiDocument): ApiDocument {
   for (const [name, schema] of Object.entries(schemas)) schemas[name] = partsNamed(schema, name);
   for (const operation of Object.values(paths).flatMap((path) => Object.values(path))) nameSchemasOf(operation);
   for (const component of made.values()) tellOnce(component);
+  // What came before it in the order has taken its place, with a name that nobody chose.
+  if (unused.size > 0)
+    throw new Error(`api/openapi/component-names.ts names what is not there: ${[...unused].join(', ')}`);
   components.schemas = Object.fromEntries(sorted(Object.entries(schemas)));
   return document;
 
@@ -87,6 +94,7 @@ export function withComponents(document: ApiDocument): ApiDocument {
 
   function componentOf(schema: JsonSchema, name: string): string {
     if (schemas[name]) throw new Error(`Two components would be called ${name}: see api/openapi/component-names.ts`);
+    unused.delete(name);
     nameOfContent.set(contentOf(schema), name);
     made.set(name, { schema, references: [] });
     schemas[name] = schema;

@@ -42,7 +42,6 @@ export function describeSdk(prepare: (context: Mocha.Context) => Promise<Driver>
       unknown: 'RESOURCE_NOT_FOUND',
       etags: 1,
       changed: 'PRECONDITION_FAILED',
-      removed: null,
     });
     const sent = await until('the webhook arrives', () => endpoint.requests[0]);
     const now = Date.now() / 1000;

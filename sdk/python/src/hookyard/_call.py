@@ -252,7 +252,8 @@ def _retry_after(text: str | None) -> float | None:
         date = parsedate_to_datetime(text)
     except ValueError:
         return None
-    return max(0.0, (date - datetime.now(UTC)).total_seconds())
+    at = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())
 
 
 _ITEM = re.compile(r'"([^"]*)";in=(query|body)(?:;nearest="([^"]*)")?')

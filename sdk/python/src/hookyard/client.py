@@ -116,7 +116,8 @@ class Hookyard(Operations):
 
 
 def _identity(item: Any) -> str:
-    return item.get("id") or json.dumps(item)
+    """Not all items have an id."""
+    return str(item.get("id") or json.dumps(item))
 
 
 def _base_of(url: str) -> str:

@@ -129,7 +129,7 @@ func story(ctx context.Context, in given) any {
 	check(client.DeleteSource(ctx, source.ID))
 	return map[string]any{
 		"events": len(page.Data), "replayed": replay.DeliveriesCreated, "deliveries": len(parts.Data), "payload": payload,
-		"unknown": codeOf(unknown), "etags": etags, "changed": codeOf(changed), "removed": nil,
+		"unknown": codeOf(unknown), "etags": etags, "changed": codeOf(changed),
 	}
 }
 
