@@ -114,7 +114,7 @@ def _is_repeatable(error: HookyardError, method: str, options: Options) -> bool:
 
 def _backoff(retry: int) -> float:
     """Half to all of 0.5, 1, 2, ... s, so that clients that failed together do not come back together."""
-    return FIRST_BACKOFF * 2**retry * (0.5 + random.random() / 2)
+    return FIRST_BACKOFF * 2.0**retry * (0.5 + random.random() / 2)
 
 
 def _send_once(
