@@ -10,6 +10,7 @@ export { type Detail, HookyardError } from './errors.ts';
 export type { CallOptions, RawAnswer } from './http.ts';
 export type { Ignored, IgnoredName } from './ignored.ts';
 export type { Streamed, StreamOptions } from './stream.ts';
+export { type VerifiedWebhook, verifyWebhook, WebhookVerificationError } from './webhooks.ts';
 
 export interface ClientOptions {
   /** Where the service is, for example `https://hooks.example.com`; a path is kept. */
@@ -126,14 +127,17 @@ export function createClient(options: ClientOptions): Client {
   ): AsyncGenerator<never, void> {
     let before = new Set<unknown>();
     for (let page = Number(filters.page ?? 1); ; page++) {
-      const { data, pagination } = (await call(name, { ...filters, page }, callOptions)) as Page<{ id: string }>;
-      for (const item of data) if (!before.has(item.id)) yield item as never;
+      const { data, pagination } = (await call(name, { ...filters, page }, callOptions)) as Page<{ id?: string }>;
+      for (const item of data) if (!before.has(identityOf(item))) yield item as never;
       if (data.length === 0 || page * pagination.pageSize >= pagination.total) return;
-      before = new Set(data.map(({ id }) => id));
+      before = new Set(data.map(identityOf));
     }
   }
   return client;
 }
+
+/** Not all items have an id. */
+const identityOf = (item: { id?: string }): string => item.id ?? JSON.stringify(item);
 
 function baseOf(url: string): string {
   const { protocol, origin, pathname } = new URL(url);

@@ -6,6 +6,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { type Described, TAGS } from '../operation.ts';
 import { managementOperations } from '../operations.ts';
 import { alertWebhooks } from './alert-webhooks.ts';
+import { withComponents } from './components.ts';
 import { withExamples } from './examples.ts';
 import { signInOperation } from '../console/sign-in.ts';
 import { ingestOperations } from './ingest.ts';
@@ -42,6 +43,7 @@ export function apiDocument(): ApiDocument {
         title: 'Hookyard',
         version: packageJson.version,
         description: INTRODUCTION,
+        contact: { name: 'Hookyard' },
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/', description: 'Where this description was read.' }],
@@ -69,7 +71,7 @@ export function apiDocument(): ApiDocument {
       },
     },
   );
-  return withExamples(document);
+  return withExamples(withComponents(document));
 }
 
 function paths(): ZodOpenApiPathsObject {

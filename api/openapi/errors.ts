@@ -70,17 +70,32 @@ const limitName = z
   .enum(LIMIT_NAMES)
   .meta({ id: 'LimitName', description: 'A limit of the organization.', examples: ['eventsPerSecond'] });
 
-/** The error body with these codes. */
-function errorBody(status: number, codes: string[]): z.ZodType {
-  const named = codes.filter((code) => code !== NO_CODE);
-  const code = z.enum(named as [string, ...string[]]);
-  return z.object({
-    error: z.literal(STATUS_CODES[status] ?? 'Error'),
-    message: z.string().meta({ description: 'What is wrong and what to do.', examples: [exampleMessage(status)] }),
-    ...(named.length > 0 && { code: codes.includes(NO_CODE) ? code.optional() : code }),
-    ...(status === 400 && { details: z.array(detail).optional() }),
-    ...([413, 429].includes(status) && { limit: limitName.optional() }),
-  });
+/** The body of every error: one schema, so that programs have one type for it. */
+const errorBody = z
+  .object({
+    error: z.string().meta({ description: 'The name of the status.', examples: ['Bad Request'] }),
+    message: z
+      .string()
+      .meta({ description: 'What is wrong and what to do.', examples: ['name is required and must be a string'] }),
+    code: z
+      .string()
+      .optional()
+      .meta({
+        description: 'Stable, for programs. Each answer of an operation says which ones it has; more may be added.',
+        examples: ['VALIDATION_ERROR'],
+      }),
+    details: z.array(detail).optional().meta({ description: 'Of a 400: what is wrong with single members.' }),
+    limit: limitName.optional(),
+  })
+  .meta({ id: 'Error', description: 'Every error is like this.' });
+
+/** @param codes without NO_CODE */
+function exampleError(status: number, codes: string[]): unknown {
+  return {
+    error: STATUS_CODES[status] ?? 'Error',
+    message: exampleMessage(status),
+    ...(codes[0] !== undefined && { code: codes[0] }),
+  };
 }
 
 function exampleMessage(status: number): string {
@@ -92,25 +107,8 @@ function exampleMessage(status: number): string {
   return messages[status] ?? DESCRIPTIONS[status] ?? 'It does not work';
 }
 
-// Each answer is written once, as a component: named by one of these, or by its status and codes.
+// Each answer is written once, as a component.
 const shared = new Map<string, ZodOpenApiResponseObject>();
-const SHARED_NAMES: Record<string, string> = {
-  '400 VALIDATION_ERROR': 'InvalidQuery',
-  '400 INVALID_JSON VALIDATION_ERROR': 'InvalidBody',
-  '401 UNAUTHORIZED': 'Unauthorized',
-  '403 FORBIDDEN': 'Forbidden',
-  '403 FORBIDDEN ORGANIZATION_SUSPENDED': 'ForbiddenOrSuspended',
-  '404 RESOURCE_NOT_FOUND': 'NotFound',
-  '408 REQUEST_TIMEOUT': 'RequestTimeout',
-  '410 PAYLOAD_EXPIRED': 'PayloadExpired',
-  '412 PRECONDITION_FAILED': 'PreconditionFailed',
-  '413 PAYLOAD_TOO_LARGE': 'PayloadTooLarge',
-  '415 UNSUPPORTED_MEDIA_TYPE': 'UnsupportedMediaType',
-  '429 LIMIT_EXCEEDED': 'LimitExceeded',
-  '429 LIMIT_EXCEEDED RATE_LIMITED': 'TooManyRequests',
-  '500 INTERNAL_ERROR': 'InternalError',
-  '503 UNAVAILABLE': 'Unavailable',
-};
 
 /** The error answers of an operation, in the form that the library takes. */
 export function errorResponses(errors: ErrorCodes): Record<`${number}`, ZodOpenApiResponseObject> {
@@ -119,18 +117,49 @@ export function errorResponses(errors: ErrorCodes): Record<`${number}`, ZodOpenA
 }
 
 function errorResponse(status: number, codes: string[]): ZodOpenApiResponseObject {
-  const key = [status, ...codes.map((code) => code || 'none').toSorted()].join(' ');
+  const sorted = codes.toSorted();
+  const id = nameOfErrors(sorted);
+  const key = `${status} ${id}`;
   const known = shared.get(key);
   if (known) return known;
+  const named = sorted.filter((code) => code !== NO_CODE);
+  const list = named.map((code) => `\`${code}\``).join(', ');
+  const tells = DESCRIPTIONS[status] ?? 'An error.';
   const response: ZodOpenApiResponseObject = {
-    description: DESCRIPTIONS[status] ?? 'An error.',
+    description: list === '' ? tells : `${tells} Codes: ${list}${sorted.length > named.length ? ', or none' : ''}.`,
     headers: z.object({ 'X-Request-Id': requestId, ...HEADERS[status] }),
-    content: { 'application/json': { schema: errorBody(status, codes) } },
-    id: SHARED_NAMES[key] ?? key.replaceAll(' ', '.'),
+    content: { 'application/json': { schema: errorBody, example: exampleError(status, named) } },
+    'x-codes': sorted.map((code) => (code === NO_CODE ? null : code)),
+    id,
   };
   shared.set(key, response);
   return response;
 }
+
+// Codes that come together, and what they are called: what a body may be answered, what a query may be, what a repeated POST may be.
+const TOGETHER: [codes: string[], word: string][] = [
+  [['INVALID_JSON', 'VALIDATION_ERROR'], 'InvalidBody'],
+  [['VALIDATION_ERROR'], 'InvalidQuery'],
+  [['IDEMPOTENCY_ANSWER_LOST', 'IDEMPOTENCY_KEY_IN_USE'], 'RepeatRefused'],
+  [['LIMIT_EXCEEDED', 'RATE_LIMITED'], 'TooManyRequests'],
+  [['FORBIDDEN', 'ORGANIZATION_SUSPENDED'], 'ForbiddenOrSuspended'],
+  [['RESOURCE_NOT_FOUND'], 'NotFound'],
+];
+
+/** The name of the answer with these codes, in words: `DuplicateSlugOrRepeatRefused`. */
+function nameOfErrors(codes: string[]): string {
+  let left = codes;
+  const words: string[] = [];
+  for (const [together, word] of TOGETHER) {
+    if (!together.every((code) => left.includes(code))) continue;
+    left = left.filter((code) => !together.includes(code));
+    words.push(word);
+  }
+  return [...words, ...left.map((code) => (code === NO_CODE ? 'Other' : pascal(code)))].join('Or');
+}
+
+const pascal = (code: string): string =>
+  code.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
 
 /** Whether an operation of the management API takes an `Idempotency-Key` (../idempotency.ts). */
 export function isRepeatable({ method, family = 'management' }: Pick<Described, 'method' | 'family'>): boolean {

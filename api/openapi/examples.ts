@@ -1,27 +1,16 @@
 // Examples of answers, built from the examples of their members, so that none is missing or contradicts its schema.
 import type { ApiDocument } from './document.ts';
-
-interface JsonSchema {
-  $ref?: string;
-  examples?: unknown[];
-  default?: unknown;
-  const?: unknown;
-  enum?: unknown[];
-  anyOf?: JsonSchema[];
-  oneOf?: JsonSchema[];
-  type?: string | string[];
-  properties?: Record<string, JsonSchema>;
-  items?: JsonSchema;
-}
+import type { JsonSchema } from './normal-form.ts';
 
 type Content = Record<string, { schema?: unknown; example?: unknown }>;
 
-/** Adds an example to every JSON answer. */
+/** Adds an example to every JSON answer that has none. */
 export function withExamples(document: ApiDocument): ApiDocument {
   const schemas = (document.components?.schemas ?? {}) as Record<string, JsonSchema>;
   for (const response of responsesOf(document)) {
     const content = response.content?.['application/json'];
-    if (content?.schema) content.example = exampleOf(content.schema as JsonSchema, schemas);
+    if (content?.schema && content.example === undefined)
+      content.example = exampleOf(content.schema as JsonSchema, schemas);
   }
   return document;
 }

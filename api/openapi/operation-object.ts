@@ -28,7 +28,7 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
     operationId: operation.operationId,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(operation.description !== undefined && { description: operation.description }),
+    description: descriptionOf(operation),
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(query && { requestParams: { query } }),
@@ -53,6 +53,14 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
   };
 }
 
+/** Its own, and who may call it. */
+function descriptionOf(operation: Described): string {
+  const { description, family = 'management' } = operation;
+  return [description, family === 'management' && whoMay(scopeOf(operation))].filter(Boolean).join(' ');
+}
+
+const whoMay = (scope: string | null): string => (scope === null ? 'Every key may.' : `Needs the scope \`${scope}\`.`);
+
 // Of a scheme without scopes of its own, these are the names of what the caller must be allowed (OpenAPI 3.1, "Security
 // Requirement Object").
 function securityOf(operation: Described): Record<string, string[]>[] {
@@ -67,11 +75,17 @@ const notModified: ZodOpenApiResponseObject = {
   headers: z.object({ 'X-Request-Id': requestId }),
 };
 
+// Providers send what they like; to programs that send webhooks it is bytes.
 const anything: ZodOpenApiOperationObject['requestBody'] = {
   required: false,
   content: {
-    'application/json': { schema: {}, examples: { 'an order': { value: { kind: 'order.paid', order: { id: 42 } } } } },
-    'application/octet-stream': { schema: {} },
+    'application/octet-stream': {
+      schema: {
+        type: 'string',
+        format: 'binary',
+        description: 'Any bytes, with the `Content-Type` that they have.',
+      },
+    },
   },
 };
 

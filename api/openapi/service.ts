@@ -38,6 +38,7 @@ export const serviceOperations: Described[] = [
     path: '/healthz',
     operationId: 'isAlive',
     summary: 'Whether the process lives',
+    description: 'It asks neither PostgreSQL nor Temporal.',
     answer: { status: 200, description: 'It does.', schema: well },
     errors: { 500: ['INTERNAL_ERROR'] },
   },
@@ -61,6 +62,7 @@ export const serviceOperations: Described[] = [
     path: '/openapi.json',
     operationId: 'getDescription',
     summary: 'This description',
+    description: 'Of this instance: another version may have other operations.',
     answer: {
       status: 200,
       description: 'An OpenAPI document; `/docs` shows it as a page.',

@@ -181,7 +181,7 @@ export const eventOperations: Operation[] = [
         'Content-Disposition': text(`attachment; filename="${exampleId('evt')}"`),
         'X-Content-Type-Options': z.literal('nosniff'),
       },
-      content: { '*/*': { schema: { description: 'Any bytes.' } } },
+      content: { '*/*': { schema: { type: 'string', format: 'binary', description: 'Any bytes.' } } },
     },
     errors: { 410: ['PAYLOAD_EXPIRED'] },
   },

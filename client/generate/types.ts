@@ -19,6 +19,8 @@ interface Parameter {
   in: string;
   name: string;
   required?: boolean;
+  /** False: several values are separated by commas. */
+  explode?: boolean;
   schema: Schema;
 }
 type Content = Record<string, { schema: Schema }>;
@@ -89,7 +91,8 @@ function method(document: Description, operation: Operation): string {
   for (const given of operation.parameters ?? []) {
     const { in: place, name, schema, ...rest } = given.$ref ? parameter(document, given.$ref) : given;
     if (place !== 'path' && place !== 'query') continue;
-    input[name] = schema;
+    const isList = rest.explode === false && schema.items !== undefined;
+    input[name] = isList ? { anyOf: [schema.items ?? {}, schema] } : schema;
     // The client knows the organization of its key.
     if (rest.required && name !== 'orgId') required.push(name);
   }

@@ -78,6 +78,29 @@ describe('The description of the API', () => {
     }
   });
 
+  it('is of the form that generators of clients take', () => {
+    const { components, paths } = JSON.parse(checkedInText());
+    const told: string[] = [];
+    for (const name of Object.values(components as Record<string, object>).flatMap(Object.keys))
+      if (!/^[A-Z][A-Za-z0-9]*$/.test(name) && !['apiKey', 'operatorKey'].includes(name)) told.push(`name ${name}`);
+    const look = (value: unknown, at: string[]): void => {
+      if (typeof value !== 'object' || value === null) return;
+      const { type, properties, enum: values, anyOf, oneOf } = value as Record<string, unknown[] | undefined>;
+      const isComponent = at.length === 3 && at[1] === 'schemas';
+      if (Array.isArray(type)) told.push(`a list of types at ${at.join('/')}`);
+      if (properties && String(type) === 'object' && !isComponent) told.push(`an object at ${at.join('/')}`);
+      if (Array.isArray(values) && values.length > 1 && !isComponent) told.push(`an enumeration at ${at.join('/')}`);
+      for (const choice of [...(anyOf ?? []), ...(oneOf ?? [])] as { type?: string }[])
+        if (choice.type === 'object') told.push(`an object as a choice at ${at.join('/')}`);
+      for (const [key, part] of Object.entries(value)) if (!/^examples?$/.test(key)) look(part, [...at, key]);
+    };
+    look(components, ['components']);
+    look(paths, ['paths']);
+    for (const response of Object.values(components.responses as Record<string, { content: object }>))
+      expect(response.content).to.have.nested.property('application/json.schema.$ref', '#/components/schemas/Error');
+    expect(told).to.deep.equal([]);
+  });
+
   describe('comparing answers with it', () => {
     const answer = {
       method: 'GET',
@@ -94,6 +117,16 @@ describe('The description of the API', () => {
       ['a missing member', { text: '{}' }, /must have required property 'status'/],
       ['a member that is not in it', { text: '{"status":"ok","uptime":1}' }, /must NOT have additional properties/],
       ['a body where there is none', { method: 'DELETE', path: '/api/routes/x', status: 204 }, /there is no body/],
+      [
+        'an error whose code its status does not have',
+        { path: '/api/routes/x', status: 404, text: '{"error":"Not Found","message":"no","code":"IN_USE"}' },
+        /the status has no code IN_USE/,
+      ],
+      [
+        'an error that names another status',
+        { path: '/api/routes/x', status: 404, text: '{"error":"Gone","message":"no","code":"RESOURCE_NOT_FOUND"}' },
+        /its error is not "Not Found"/,
+      ],
       [
         'a body that it does not allow, and that was taken',
         { method: 'POST', path: '/api/filters', status: 201, sent: { name: 1 } },

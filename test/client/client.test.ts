@@ -287,6 +287,14 @@ describe('The client', () => {
       expect(page.pagination).to.deep.equal({ total: 10, page: 2, pageSize: 4 });
     });
 
+    it('goes through all pages of a list whose items have no id', async () => {
+      const names: string[] = [];
+      for await (const { name } of client.each('listProviders', { pageSize: 20 })) names.push(name);
+      const { pagination } = await client.listProviders();
+      expect(pagination.total).to.be.greaterThan(20);
+      expect(new Set(names).size).to.equal(pagination.total);
+    });
+
     it('gives an item that moved to the next page once', async () => {
       const names: string[] = [];
       for await (const filter of client.each('listFilters', { pageSize: 4 })) {

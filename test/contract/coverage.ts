@@ -81,7 +81,9 @@ function wordsIn(value: unknown): string[] {
   const isParameter = node.in === 'query' || node.in === 'header';
   return [
     ...(typeof node.properties === 'object' ? Object.keys(node.properties ?? {}) : []),
-    ...[node.enum, node.const, isParameter ? node.name : null].flat().filter((word) => typeof word === 'string'),
+    ...[node.enum, node.const, node['x-codes'], isParameter ? node.name : null]
+      .flat()
+      .filter((word) => typeof word === 'string'),
     ...wordsIn(Object.values(node)),
   ];
 }

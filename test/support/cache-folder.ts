@@ -1,6 +1,6 @@
 // Programs that tests need and npm does not bring are installed once, in the cache folder that also holds Temporal.
-import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { cacheFolder as folderOfPrograms } from '../../core/cache-folder.ts';
 import { phase } from '../../local/errors.ts';
 
@@ -27,5 +27,16 @@ export async function fillOnce(
     if (!existsSync(folder)) throw error;
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
+  }
+}
+
+const OLD_MS = 3 * 24 * 60 * 60 * 1000;
+
+/** Removes what was filled days ago for other versions of what changes often. @param prefix of the names of their folders */
+export function forgetOthers(prefix: string, folder: string): void {
+  for (const name of readdirSync(cacheFolder)) {
+    const other = join(cacheFolder, name);
+    if (name.startsWith(prefix) && other !== folder && Date.now() - statSync(other).mtimeMs > OLD_MS)
+      rmSync(other, { recursive: true, force: true });
   }
 }

@@ -1,5 +1,6 @@
 // Compares what the API answers in any test with its description: an answer that the description does not tell of, or a
 // body that is another than it says, fails the test. So the whole suite proves that the description is true.
+import { STATUS_CODES } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../../api/openapi/document.ts';
@@ -17,9 +18,15 @@ export interface Exchange {
   text: string;
 }
 
+interface DescribedAnswer {
+  $ref?: string;
+  content?: Record<string, unknown>;
+  /** Of an error: null stands for none. */
+  'x-codes'?: (string | null)[];
+}
 interface Described {
   requestBody?: { content: Record<string, unknown> };
-  responses: Record<string, { $ref?: string; content?: Record<string, unknown> }>;
+  responses: Record<string, DescribedAnswer>;
 }
 type Paths = Record<string, Record<string, Described>>;
 
@@ -29,7 +36,7 @@ const TAKE_MORE = ['/api/destinations/import', '/api/routes/import'];
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
 const document = apiDocument() as unknown as {
   paths: Paths;
-  components: { responses: Record<string, Described['responses'][string]> };
+  components: { responses: Record<string, DescribedAnswer> };
 };
 
 // Formats are checked; keywords that JSON Schema does not know are OpenAPI's own.
@@ -77,20 +84,42 @@ function findProblem({ method, path, sent, status, contentType, text }: Exchange
   const documented = operation.responses[status];
   if (documented === undefined) return 'the description of the operation has no such status';
   const at = `/paths/${pointerPart(template)}/${name}`;
-  if (sent !== undefined && status < 300 && operation.requestBody && !TAKE_MORE.includes(template)) {
+  if (
+    sent !== undefined &&
+    status < 300 &&
+    operation.requestBody?.content['application/json'] &&
+    !TAKE_MORE.includes(template)
+  ) {
     const refusal = mismatch('requests', `${at}/requestBody/content/application~1json/schema`, sent);
     if (refusal !== null) return `it took a body that the description does not allow: ${refusal}`;
   }
   if (method === 'HEAD') return null;
   const responseAt = documented.$ref?.slice(1) ?? `${at}/responses/${status}`;
-  const content = (documented.$ref ? componentOf(documented.$ref) : documented).content;
+  const { content, 'x-codes': codes } = documented.$ref ? componentOf(documented.$ref) : documented;
   if (!content) return text === '' ? null : 'the description says that there is no body';
   const type = contentType?.split(';')[0] ?? '';
   if ('*/*' in content) return null;
   if (!(type in content)) return `the description knows no answer of the type ${type}`;
   const value = type === 'application/json' ? JSON.parse(text) : text;
-  const difference = mismatch('answers', `${responseAt}/content/${pointerPart(type)}/schema`, value);
+  const difference =
+    mismatch('answers', `${responseAt}/content/${pointerPart(type)}/schema`, value) ??
+    (codes ? errorMismatch(status, codes, value as ErrorBody) : null);
   return difference === null ? null : `the body is not as described: ${difference}`;
+}
+
+interface ErrorBody {
+  error: string;
+  code?: string;
+  details?: unknown;
+  limit?: unknown;
+}
+
+/** What all errors have one schema for, and each status its own. */
+function errorMismatch(status: number, codes: (string | null)[], { error, code, details, limit }: ErrorBody) {
+  if (!codes.includes(code ?? null)) return `the description of the status has no code ${code}`;
+  if (error !== STATUS_CODES[status]) return `its error is not "${STATUS_CODES[status]}"`;
+  if (details !== undefined && status !== 400) return 'it has details';
+  return limit !== undefined && status !== 413 && status !== 429 ? 'it has a limit' : null;
 }
 
 const validators = new Map<string, ValidateFunction>();

@@ -2,18 +2,17 @@
 // The first two are built with Go from the versions that object-stores/go.mod pins, the third comes from npm by the lock
 // file in object-stores/azurite. Both are kept in the cache folder that also holds Temporal, outside the project.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createHash, generateKeyPairSync } from 'node:crypto';
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { oneLine } from '../../local/errors.ts';
 import { freePorts } from '../../local/ports.ts';
-import { cacheFolder, fillOnce } from './cache-folder.ts';
 import { COLD_START_MS, goProgram } from './go-program.ts';
+import { npmPackages } from './npm-packages.ts';
 import { until } from './until.ts';
 
 const pins = join(import.meta.dirname, 'object-stores');
-const log = (line: string) => console.log(`[test set-up] ${line}`);
 
 export interface StoreServer {
   /** `host:port` */
@@ -132,35 +131,4 @@ const storeProgram = (name: string, source: string) =>
   goProgram({ name, source, pins }, 'test/conformance/warehouses.test.ts');
 
 /** The folder in which Azurite is installed, installed first if need be. */
-async function azurite(): Promise<string> {
-  const files = ['package.json', 'package-lock.json'];
-  const from = join(pins, 'azurite');
-  const folder = join(cacheFolder, `test-azurite-${hashOf(join(from, 'package-lock.json'))}`);
-  await fillOnce(folder, 'installed Azurite', log, async (unfinished) => {
-    log('Azurite is not on this machine yet; installing it with npm, which takes a minute once');
-    for (const file of files) copyFileSync(join(from, file), join(unfinished, file));
-    await npmCi(unfinished);
-  });
-  return folder;
-}
-
-function npmCi(folder: string): Promise<void> {
-  const npm = process.env.npm_execpath;
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-  const child = npm?.endsWith('.js')
-    ? spawn(process.execPath, [npm, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-    : spawn('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
-  const began = performance.now();
-  const progress = setInterval(
-    () => log(`still installing Azurite: ${Math.round((performance.now() - began) / 1000)} s`),
-    10_000,
-  );
-  return new Promise<void>((resolve, reject) => {
-    child.once('error', (error) => reject(new Error(`npm cannot be run: ${error.message}`)));
-    child.once('close', (code) => (code === 0 ? resolve() : reject(new Error('npm ci of Azurite failed, see above'))));
-  }).finally(() => clearInterval(progress));
-}
-
-function hashOf(file: string): string {
-  return createHash('sha256').update(readFileSync(file)).digest('hex').slice(0, 12);
-}
+const azurite = (): Promise<string> => npmPackages({ name: 'azurite', what: 'Azurite', pins: join(pins, 'azurite') });

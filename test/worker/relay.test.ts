@@ -1,5 +1,4 @@
 // A relay in this process, on a real outbox: what becomes of rows that it can neither hold nor start. The attempts are the tests' own.
-import { Client } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -20,6 +19,7 @@ import { queuedDeliveries } from '../support/outbox.ts';
 import { closed } from '../support/scripted-attempts.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { InstallationClient } from '../../temporal-config/client.ts';
 import { until } from '../support/until.ts';
 
 interface Way {
@@ -116,7 +116,7 @@ describe('a relay', function () {
     const shards = holdShards({ pool: database.pool, name, session, log });
     const relay = startRelay({
       pool: database.pool,
-      client: new Client({ connection: toTemporal, namespace: 'there-is-none' }),
+      client: new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' }),
       latencies: createLatencies(),
       places: new DestinationPlaces(50),
       mostInFlight: 200,
@@ -126,7 +126,7 @@ describe('a relay', function () {
       replayWindowMs: 0,
       parking: { admit: () => true, stop: async () => {} },
       lanes: createLaneChoice({ lane: 'express', report: () => {}, log }),
-      turns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
+      workflowTurns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
       suspended: () => [],
       async attempt({ deliveryId }) {
         attempted.push(deliveryId);

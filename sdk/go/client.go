@@ -1,0 +1,104 @@
+// Package hookyard is the client of Hookyard, a webhook router, and verifies the webhooks that it delivers. It needs nothing but the
+// standard library.
+package hookyard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Client has a method for each operation of the API. Several goroutines may use one.
+type Client struct {
+	base         string
+	apiKey       string
+	timeout      time.Duration
+	maxRetries   int
+	maxWait      time.Duration
+	userAgent    string
+	http         *http.Client
+	onIgnored    func(Ignored)
+	organization organization
+}
+
+// organization is that of the key, asked for once.
+type organization struct {
+	sync.Mutex
+	id string
+}
+
+// Option changes how a client works.
+type Option func(*Client)
+
+// WithTimeout sets the deadline of each request, its answer's body included. It is 30 s unless set.
+func WithTimeout(timeout time.Duration) Option {
+	return func(c *Client) { c.timeout = timeout }
+}
+
+// WithRetries sets how often a request is repeated at most (4 unless set; 0 never repeats), and how long a call waits between its
+// repeats in all (60 s).
+func WithRetries(most int, maxWait time.Duration) Option {
+	return func(c *Client) { c.maxRetries, c.maxWait = most, maxWait }
+}
+
+// WithUserAgent sets what is sent as User-Agent.
+func WithUserAgent(userAgent string) Option {
+	return func(c *Client) { c.userAgent = userAgent }
+}
+
+// WithTransport sets what sends the requests, instead of http.DefaultTransport.
+func WithTransport(transport http.RoundTripper) Option {
+	return func(c *Client) { c.http.Transport = transport }
+}
+
+// WithOnIgnored sets what is called when the service did not know parts of a request and ignored them: a misspelt filter, for example.
+func WithOnIgnored(onIgnored func(Ignored)) Option {
+	return func(c *Client) { c.onIgnored = onIgnored }
+}
+
+// New makes a client; nothing is sent until a method is called.
+//
+// The address is where the service is, for example https://hooks.example.com; a path is kept. The key is whr_...; without it only what
+// is open to everyone can be asked for.
+func New(address, apiKey string, options ...Option) (*Client, error) {
+	parsed, err := url.Parse(address)
+	if err != nil || (parsed.Scheme != "http" && parsed.Scheme != "https") || parsed.Host == "" {
+		return nil, fmt.Errorf("%q does not start with http:// or https://", address)
+	}
+	client := &Client{
+		base:       parsed.Scheme + "://" + parsed.Host + strings.TrimRight(parsed.EscapedPath(), "/"),
+		apiKey:     apiKey,
+		timeout:    30 * time.Second,
+		maxRetries: 4,
+		maxWait:    60 * time.Second,
+		userAgent:  "hookyard-go/" + Version,
+		// Followed, a POST would become a GET and the key would go to another place.
+		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+	for _, option := range options {
+		option(client)
+	}
+	return client, nil
+}
+
+func (c *Client) organizationID(ctx context.Context, opts []CallOption) (string, error) {
+	c.organization.Lock()
+	defer c.organization.Unlock()
+	if c.organization.id != "" {
+		return c.organization.id, nil
+	}
+	caller, err := c.GetCaller(ctx, WithCallTimeout(optionsOf(opts).timeout))
+	if err != nil {
+		return "", err
+	}
+	if caller.Organization.ID == "" {
+		return "", errors.New("the API did not say which organization the key belongs to")
+	}
+	c.organization.id = caller.Organization.ID
+	return c.organization.id, nil
+}

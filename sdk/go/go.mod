@@ -1,0 +1,3 @@
+module hookyard/sdk/go
+
+go 1.24

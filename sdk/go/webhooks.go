@@ -1,0 +1,100 @@
+package hookyard
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Tolerance is how far the time of a webhook may be from now.
+const Tolerance = 5 * time.Minute
+
+// ErrNotVerified is what VerifyWebhook returns for a webhook that is not from who has the secret, or too old to be trusted.
+var ErrNotVerified = errors.New("the webhook is not verified")
+
+// VerifiedWebhook is a webhook whose signature is right.
+type VerifiedWebhook struct {
+	// ID is the same in every try: who has seen it before has seen this webhook before.
+	ID string
+	// Timestamp is when it was sent.
+	Timestamp time.Time
+}
+
+var seconds = regexp.MustCompile(`^[0-9]{1,12}$`)
+
+// VerifyWebhook verifies a webhook that Hookyard delivers, or anybody else who signs by Standard Webhooks (v1, HMAC-SHA256).
+//
+// The body is what was received, before anything parses it. A secret is whsec_...; give several while it is rotated: one must fit.
+// Errors but those about a secret wrap ErrNotVerified: answer 400 or 401, and do nothing.
+func VerifyWebhook(body []byte, header http.Header, secrets ...string) (VerifiedWebhook, error) {
+	return VerifyWebhookAt(time.Now(), body, header, secrets...)
+}
+
+// VerifyWebhookAt is VerifyWebhook at another time than now, for tests of receivers.
+func VerifyWebhookAt(now time.Time, body []byte, header http.Header, secrets ...string) (VerifiedWebhook, error) {
+	keys, err := keysOf(secrets)
+	if err != nil {
+		return VerifiedWebhook{}, err
+	}
+	id, timestamp, signatures := header.Get("webhook-id"), header.Get("webhook-timestamp"), header.Get("webhook-signature")
+	if id == "" || timestamp == "" || signatures == "" {
+		return VerifiedWebhook{}, refused("webhook-id, webhook-timestamp or webhook-signature is missing")
+	}
+	if !seconds.MatchString(timestamp) {
+		return VerifiedWebhook{}, refused("webhook-timestamp is no number of seconds")
+	}
+	at, err := strconv.ParseInt(timestamp, 10, 64)
+	if err != nil {
+		return VerifiedWebhook{}, refused("webhook-timestamp is no number of seconds")
+	}
+	sent := time.Unix(at, 0)
+	if now.Sub(sent).Abs() > Tolerance {
+		return VerifiedWebhook{}, refused("webhook-timestamp is too far from now")
+	}
+	if !fits(keys, id+"."+timestamp+".", body, signatures) {
+		return VerifiedWebhook{}, refused("no signature fits: it was sent by somebody else, or changed on its way")
+	}
+	return VerifiedWebhook{ID: id, Timestamp: sent}, nil
+}
+
+// fits compares all, so that the time it takes tells nothing.
+func fits(keys [][]byte, prefix string, body []byte, signatures string) bool {
+	found := false
+	for _, key := range keys {
+		mac := hmac.New(sha256.New, key)
+		mac.Write([]byte(prefix))
+		mac.Write(body)
+		expected := []byte(base64.StdEncoding.EncodeToString(mac.Sum(nil)))
+		for _, each := range strings.Split(signatures, " ") {
+			version, signature, _ := strings.Cut(each, ",")
+			if version == "v1" && hmac.Equal([]byte(signature), expected) {
+				found = true
+			}
+		}
+	}
+	return found
+}
+
+func keysOf(secrets []string) ([][]byte, error) {
+	if len(secrets) == 0 {
+		return nil, errors.New("there is no secret to verify with")
+	}
+	keys := make([][]byte, len(secrets))
+	for index, secret := range secrets {
+		key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
+		if err != nil || len(key) == 0 {
+			return nil, errors.New(`a secret is "whsec_" and base64`)
+		}
+		keys[index] = key
+	}
+	return keys, nil
+}
+
+func refused(why string) error { return fmt.Errorf("%w: %s", ErrNotVerified, why) }

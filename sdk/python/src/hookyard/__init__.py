@@ -1,0 +1,21 @@
+"""Client of Hookyard, a webhook router, and the verification of the webhooks that it delivers."""
+
+from . import _types as types
+from ._call import Ignored, IgnoredName, Options, Raw
+from .client import Hookyard
+from .errors import Detail, HookyardError
+from .webhooks import VerifiedWebhook, WebhookVerificationError, verify_webhook
+
+__all__ = [
+    "Detail",
+    "Hookyard",
+    "HookyardError",
+    "Ignored",
+    "IgnoredName",
+    "Options",
+    "Raw",
+    "VerifiedWebhook",
+    "WebhookVerificationError",
+    "types",
+    "verify_webhook",
+]

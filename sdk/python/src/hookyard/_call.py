@@ -1,0 +1,271 @@
+"""One call: its deadline, its repeats, and its answer or error. The manners are those of the JavaScript client."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import time
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import unquote
+
+import urllib3
+
+from .errors import Detail, HookyardError
+
+FIRST_BACKOFF = 0.5
+PART = 65_536
+
+
+@dataclass(frozen=True)
+class Options:
+    """How one call differs from the others."""
+
+    timeout: float | None = None
+    """Deadline of each request in seconds, instead of that of the client."""
+    idempotency_key: str | None = None
+    """Of a POST: instead of one made here, to repeat it across processes; 1 to 255 visible ASCII characters."""
+    if_match: str | None = None
+    """Of a change: only if the record is at this version, an `ETag` from `on_etag`; otherwise it is refused."""
+    on_etag: Callable[[str], None] | None = None
+    """Called with the `ETag` of an answer that shows one record: its version."""
+
+
+@dataclass(frozen=True)
+class Raw:
+    """An answer that is no JSON, as it came."""
+
+    content_type: str | None
+    content: bytes
+
+
+@dataclass(frozen=True)
+class IgnoredName:
+    """A member or query parameter that the service does not know."""
+
+    name: str
+    place: str
+    """`query` or `body`."""
+    nearest: str | None
+    """The known name that is nearest; None when none is near."""
+
+
+@dataclass(frozen=True)
+class Ignored:
+    """What of a request the service did not know and ignored."""
+
+    request: str
+    names: tuple[IgnoredName, ...]
+    more: int
+    """How many others there were."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Of a client."""
+
+    url: str
+    api_key: str | None
+    timeout: float
+    max_retries: int
+    max_wait: float
+    user_agent: str
+    on_ignored: Callable[[Ignored], None] | None
+    pool: urllib3.PoolManager
+
+
+def send(settings: Settings, method: str, path: str, body: Any, options: Options) -> Any:
+    """Sends a request, again where that is safe and useful, and returns its answer: parsed JSON, None, or Raw.
+
+    Repeated are answers 429 and 503, which say that nothing was done, and a 409 that says that this very POST still runs; of GET
+    and POST also broken connections (a POST carries the same Idempotency-Key each time), and of a PUT without `if_match`. A
+    time-out is not repeated: the caller said how long to wait.
+    """
+    key = (options.idempotency_key or str(uuid.uuid4())) if method == "POST" else None
+    waited = 0.0
+    retry = 0
+    while True:
+        try:
+            return _send_once(settings, method, path, body, options, key)
+        except HookyardError as error:
+            if retry >= settings.max_retries or not _is_repeatable(error, method, options):
+                raise
+            wait = error.retry_after if error.retry_after is not None else _backoff(retry)
+            # A wait that does not fit is the caller's to decide on; half of it would be of no use.
+            if waited + wait > settings.max_wait:
+                raise
+        time.sleep(wait)
+        waited += wait
+        retry += 1
+
+
+def _is_repeatable(error: HookyardError, method: str, options: Options) -> bool:
+    if error.status in (429, 503) or error.code == "IDEMPOTENCY_KEY_IN_USE":
+        return True
+    return error.code == "UNREACHABLE" and (
+        method in ("GET", "POST") or (method == "PUT" and options.if_match is None)
+    )
+
+
+def _backoff(retry: int) -> float:
+    """Half to all of 0.5, 1, 2, ... s, so that clients that failed together do not come back together."""
+    return FIRST_BACKOFF * 2.0**retry * (0.5 + random.random() / 2)
+
+
+def _send_once(
+    settings: Settings, method: str, path: str, body: Any, options: Options, key: str | None
+) -> Any:
+    timeout = settings.timeout if options.timeout is None else options.timeout
+    deadline = time.monotonic() + timeout
+    what = f"{method} {settings.url}{path.split('?')[0]}"
+    headers = {"Accept": "application/json, */*;q=0.1", "User-Agent": settings.user_agent}
+    if settings.api_key:
+        headers["Authorization"] = f"Bearer {settings.api_key}"
+    if options.if_match is not None:
+        headers["If-Match"] = options.if_match
+    if key is not None:
+        headers["Idempotency-Key"] = key
+    content = None
+    if body is not None:
+        headers["Content-Type"] = "application/json"
+        content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode()
+    try:
+        # Redirects are not followed: a POST would become a GET, and the key would go to another place.
+        response = settings.pool.request(
+            method,
+            settings.url + path,
+            body=content,
+            headers=headers,
+            timeout=urllib3.Timeout(total=timeout),
+            retries=False,
+            redirect=False,
+            preload_content=False,
+        )
+        try:
+            data = _read(response, deadline)
+        except BaseException:
+            response.close()
+            raise
+        response.release_conn()
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise _no_answer(error, what, timeout, key) from error
+    ignored = read_ignored(f"{method} {path.split('?')[0]}", response.headers.get("x-ignored"))
+    if ignored is not None and settings.on_ignored is not None:
+        settings.on_ignored(ignored)
+    answer = _answer(response, data, what, key)
+    etag = response.headers.get("etag")
+    if etag is not None and options.on_etag is not None:
+        options.on_etag(etag)
+    return answer
+
+
+def _no_answer(error: Exception, what: str, timeout: float, key: str | None) -> HookyardError:
+    # A connection that is refused counts as one that timed out there.
+    is_refused = isinstance(error, urllib3.exceptions.NewConnectionError)
+    if isinstance(error, urllib3.exceptions.TimeoutError | TimeoutError) and not is_refused:
+        return HookyardError(f"{what} was not answered within {timeout:g} s", code="TIMEOUT", idempotency_key=key)
+    return HookyardError(f"{what} cannot be reached ({error})", code="UNREACHABLE", idempotency_key=key)
+
+
+def _read(response: urllib3.BaseHTTPResponse, deadline: float) -> bytes:
+    parts = []
+    for part in response.stream(PART):
+        parts.append(part)
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    return b"".join(parts)
+
+
+def _answer(response: urllib3.BaseHTTPResponse, data: bytes, what: str, key: str | None) -> Any:
+    status = response.status
+    content_type = response.headers.get("content-type")
+    is_json = re.match(r"application/json\b", content_type or "", re.IGNORECASE) is not None
+    if 200 <= status < 300:
+        # A payload as it was received may be JSON too, even broken; it comes as an attachment.
+        if response.headers.get("content-disposition", "").startswith("attachment"):
+            return Raw(content_type, data)
+        if status == 204:
+            return None
+        if is_json:
+            try:
+                return json.loads(data)
+            except ValueError:
+                pass
+    elif is_json:
+        body = _error_body(data)
+        if body is not None:
+            raise _api_error(response, body, body["message"], key)
+    elif status in (429, 502, 503, 504):
+        # What stands before the API, a proxy for example, answers these in its own words.
+        raise _api_error(response, {}, f"{what} was answered {status}", key)
+    location = response.headers.get("location")
+    how = f", a redirect to {location}" if location else f" as {content_type or 'nothing'}"
+    raise HookyardError(
+        f"{what} was answered {status}{how}: this is not the API of Hookyard; check the url",
+        status=status,
+        code="NOT_HOOKYARD",
+        idempotency_key=key,
+    )
+
+
+def _error_body(data: bytes) -> dict[str, Any] | None:
+    try:
+        body = json.loads(data)
+    except ValueError:
+        return None
+    return body if isinstance(body, dict) and isinstance(body.get("message"), str) else None
+
+
+def _api_error(
+    response: urllib3.BaseHTTPResponse, body: dict[str, Any], message: str, key: str | None
+) -> HookyardError:
+    details = body.get("details")
+    code, limit = body.get("code"), body.get("limit")
+    return HookyardError(
+        message,
+        status=response.status,
+        code=code if isinstance(code, str) else None,
+        details=tuple(
+            Detail(str(detail.get("path", "")), str(detail.get("message", "")))
+            for detail in (details if isinstance(details, list) else [])
+            if isinstance(detail, dict)
+        ),
+        limit=limit if isinstance(limit, str) else None,
+        request_id=response.headers.get("x-request-id"),
+        retry_after=_retry_after(response.headers.get("retry-after")),
+        idempotency_key=key,
+    )
+
+
+def _retry_after(text: str | None) -> float | None:
+    """RFC 9110, section 10.2.3: seconds, or a date."""
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(text)
+    try:
+        date = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    at = date if date.tzinfo else date.replace(tzinfo=UTC)
+    return max(0.0, (at - datetime.now(UTC)).total_seconds())
+
+
+_ITEM = re.compile(r'"([^"]*)";in=(query|body)(?:;nearest="([^"]*)")?')
+
+
+def read_ignored(request: str, header: str | None) -> Ignored | None:
+    """Reads the header `X-Ignored`; None when there is none, or nothing in it that is understood."""
+    if header is None:
+        return None
+    names = tuple(
+        IgnoredName(unquote(name), place, unquote(nearest) if nearest else None)
+        for name, place, nearest in _ITEM.findall(header)
+    )
+    more = re.search(r"more;count=(\d+)$", header)
+    return Ignored(request, names, int(more[1]) if more else 0) if names else None

@@ -1,0 +1,11 @@
+// The Python SDK, installed, with the real API and with a server that answers by a script.
+import { INSTALL_MS, requirePython } from '../support/python.ts';
+import { pythonSdk } from '../support/sdks.ts';
+import { describeSdk } from './suite.ts';
+
+describe('The Python SDK @turns', () => {
+  describeSdk((context) => {
+    requirePython(context);
+    return pythonSdk();
+  }, INSTALL_MS);
+});
