@@ -43,6 +43,7 @@ const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) =
       compression: 'gzip',
       payloadColumn: 'text',
       partitionBy: 'date',
+      keyOrder: 'written',
       batchSize: 1000,
       batchWindowSeconds: 60,
     },

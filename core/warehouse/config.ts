@@ -1,5 +1,5 @@
 // What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
-// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38.
+// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38, WH-40.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
@@ -8,6 +8,7 @@ import {
   COMPRESSIONS,
   FILE_FORMATS,
   isTextCompression,
+  KEY_ORDERS,
   PARTITIONS,
   prefixProblem,
   TEXT_COMPRESSIONS,
@@ -48,6 +49,9 @@ const common = {
     })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
+  keyOrder: oneOf(KEY_ORDERS)
+    .meta({ description: 'How the keys of a folder sort: by the time of writing, or by that of the first event.' })
+    .default('written'),
   /** A batch is written when it has this many events, ... */
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
   /** ... or when its first event has waited this long, in seconds. */
@@ -261,7 +265,7 @@ export function conflictIn({
 }
 
 /** What members mean that a config was stored without, because they were not there then: its files stay as they are. */
-export const BEFORE_THEY_WERE_THERE = { payloadColumn: 'json', compression: 'none' } as const;
+export const BEFORE_THEY_WERE_THERE = { payloadColumn: 'json', compression: 'none', keyOrder: 'received' } as const;
 
 /** The field of each `config` that is a secret (AUTH-14). */
 export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {

@@ -54,7 +54,7 @@ export function usesOperatorsKeys(config: Keys, r2: OperatorR2): boolean {
   return isTaken(config.accessKeyId, r2.accessKeyId) || isTaken(config.secretAccessKey, r2.secretAccessKey);
 }
 
-/** Whether the operator gives this organization the object. @param organization its slug */
+/** Whether the operator gives this organization the object. @param object.organization its slug */
 export function isGiven(r2: OperatorR2, object: { organization: string; bucket: string; key: string }): boolean {
   return r2.buckets.some(
     ({ organization, bucket, prefix }) =>

@@ -1,6 +1,7 @@
 // Whose credentials a destination of type R2 uses, and what it may write with them.
 import { named, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { dataKeyOf } from '../../core/warehouse/object-key.ts';
 import { isGiven, type OperatorR2, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 import { type ObjectStore, StoreSettingsError, type StoreUser } from './store.ts';
 
@@ -46,7 +47,8 @@ export function withinGiven(
   if (!usesOperatorsKeys(config, r2)) return store;
   const { bucket } = config;
   const requireGiven = (key: string): void => {
-    if (isGiven(r2, { organization, bucket, key })) return;
+    // Who may write to a folder may test it.
+    if ([key, dataKeyOf(key)].some((given) => given !== null && isGiven(r2, { organization, bucket, key: given }))) return;
     throw new StoreSettingsError(
       ownWords`R2 keys of the environment are not for ${named(bucket)}/${named(config.prefix ?? '')} of this organization: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_R2_BUCKETS`,
     );

@@ -34,6 +34,7 @@ describe('warehouse configuration', () => {
         compression: 'none',
         payloadColumn: 'text',
         partitionBy: 'date',
+        keyOrder: 'written',
         batchSize: 1000,
         batchWindowSeconds: 60,
       });

@@ -1,6 +1,6 @@
 // WH, and what else is said of warehouses.
 import { expect } from 'chai';
-import { expectError, type Json } from '../../support/api-client.ts';
+import { expectError, expectInvalid, type Json } from '../../support/api-client.ts';
 import { expectIntegers, expectTakes, rowsOf, type World } from '../world.ts';
 
 const PATH = '/api/destinations';
@@ -115,6 +115,28 @@ export const warehouseRows = rowsOf({
       for (const wrong of [{ fileFormat: 'csv' }, { partitionBy: 'week' }, { prefix: 5 }])
         await refused(w, type, wrong);
     }
+  },
+  'WH-40 order of keys': async (w) => {
+    for (const type of providers) {
+      expect((await make(w, type)).config).to.include({ keyOrder: 'written' });
+      expect((await make(w, type, { keyOrder: 'received' })).config).to.include({ keyOrder: 'received' });
+      for (const wrong of ['WRITTEN', 'name', 5]) await refused(w, type, { keyOrder: wrong });
+    }
+  },
+  'WH-41 what was written after a time': async (w) => {
+    const { type, config } = await w.warehouse();
+    const { id } = await w.api.create(PATH, { name: 'Lake', type, config });
+    const path = `${PATH}/${id}/batches?writtenAfter=2026-01-01`;
+    expect(await w.api.list(path)).to.deep.equal({ data: [], pagination: { total: 0, page: 1, pageSize: 20 } });
+    const end = { pageSize: 20, nextCursor: null, searchedUntil: null };
+    expect(await w.api.list(`${path}&cursor=first`)).to.deep.equal({ data: [], pagination: end });
+    for (const [query, member] of [
+      ['&status=written', 'status'],
+      ['&cursor=bat_06f3k2v8q0e7x1c5b9m4n6p8qr', 'cursor'],
+      ['&cursor=first&page=1', 'page'],
+    ])
+      expectInvalid(await w.api.request('GET', `${path}${query}`), String(member));
+    expectInvalid(await w.api.request('GET', `${PATH}/${id}/batches?writtenAfter=yesterday`), 'writtenAfter');
   },
   'WH-31 the column of the payload': async (w) => {
     for (const type of providers) {

@@ -100,6 +100,7 @@ export const CHOICES = [
   { name: 'compression', label: 'Compression (snappy: of parquet)', data: ['none', 'gzip', 'zstd', 'snappy'] },
   { name: 'payloadColumn', label: 'Payloads as (parquet: text)', data: ['text', 'json'] },
   { name: 'partitionBy', label: 'A folder for each', data: ['date', 'hour', 'source'] },
+  { name: 'keyOrder', label: 'Names sort by when events were', data: ['written', 'received'] },
 ];
 
 export interface MappingRow {
@@ -146,9 +147,10 @@ const EMPTY_CONFIG: Record<string, string> = {
   compression: 'none',
   payloadColumn: 'text',
   partitionBy: 'date',
+  keyOrder: 'written',
 };
 
-/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32). */
+/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32, WH-40). */
 export const NEW: DestinationValues = {
   name: '',
   description: '',
