@@ -8,8 +8,11 @@ import type { Row, WrittenObject } from './warehouse-objects.ts';
 
 const FOLDER = join(import.meta.dirname, 'readers');
 
+export const PROGRAMS = ['duckdb', 'pyarrow', 'polars', 'pandas'] as const;
+export type Program = (typeof PROGRAMS)[number];
+
 /** Names of functions of readers/read.py: the reader, and whether it infers types (`plain`), is told that all is text, or reads Parquet. */
-export type Reader = `${'duckdb' | 'pyarrow' | 'polars' | 'pandas'}_${'plain' | 'text' | 'parquet'}`;
+export type Reader = `${Program}_${'plain' | 'text' | 'parquet'}`;
 
 interface Job {
   reader: Reader;
@@ -33,6 +36,14 @@ export const readWith = (python: string, jobs: Job[]): Promise<({ rows: Row[] } 
 /** Reads objects and only counts their rows, which may nest too deeply for anything else. */
 export const countWith = (python: string, jobs: Job[]): Promise<({ count: number } | Failure)[]> =>
   run(python, jobs, 'count');
+
+/** The row with the times in some columns as ms since 1970, however a program writes them. */
+export const withMoments = (row: Row, names: string[]): Row =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, names.includes(name) ? moment(value) : value]));
+
+/** Of a time as text, with a space or a T in it. */
+const moment = (time: unknown): number | null =>
+  time === null ? null : Date.parse(String(time).replace(/^(\S+) (\S+)$/, '$1T$2'));
 
 async function run<Result>(python: string, jobs: Job[], what: 'rows' | 'count'): Promise<Result[]> {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-readers-'));
