@@ -62,7 +62,7 @@ export function createTestUploader(
       const { file, row } = made;
       const key = testKey(event, typed.config);
       const metadata = { count: String(file.count), sha256: file.sha256 };
-      const target: WarehouseTarget = { id, version, organization, ...typed };
+      const target: WarehouseTarget = { id, version, organizationId, organization, ...typed };
       const startedAt = performance.now();
       const written = await warehouses.put(
         target,

@@ -276,6 +276,7 @@ function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
 export interface StoredDestination {
   id: string;
   version: number;
+  organizationId: string;
   /** The slug of its organization. */
   organization: string;
   enabled: boolean;
@@ -286,7 +287,7 @@ export interface StoredDestination {
 
 export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<StoredDestination | undefined> {
   const { rows } = await db.query<StoredDestination>(
-    `select d.id, d.version, o.slug as organization, d.enabled, d.type, d.config, d.field_mapping as "fieldMapping"
+    `select d.id, d.version, d.organization_id as "organizationId", o.slug as organization, d.enabled, d.type, d.config, d.field_mapping as "fieldMapping"
      from destinations d join organizations o on o.id = d.organization_id
      where d.organization_id = $1 and d.id = $2`,
     [key.organizationId, key.destinationId],

@@ -1,6 +1,7 @@
 // Export and import of warehouse destinations (EXP).
 import { expect } from 'chai';
-import { WAREHOUSE_SECRET_FIELD, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { expectError, type Json } from '../support/api-client.ts';
 import { makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';

@@ -1,6 +1,7 @@
 // Warehouse destinations (types s3, r2, gcs, azure_blob) in the management API.
 import { expect } from 'chai';
-import { WAREHOUSE_SECRET_FIELD, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import {
   deliveryOf,

@@ -35,9 +35,9 @@ const first = delivery('evt_1', NOON, '{"order":{"id":"one"}}');
 const second = delivery('evt_2', NOON + 1, 'no JSON');
 const odd = Object.values(oddPayloads).map((body, n) => delivery(`evt_odd_${n}`, NOON + DAY_MS + n, body));
 const replay = delivery('evt_1', NOON, '{"order":{"id":"two"}}', first.deliveryId);
-const before = [[first, second], odd];
+const early = [[first, second], odd];
 const later = [[replay]];
-const all = [...before, ...later].flat();
+const all = [...early, ...later].flat();
 
 const idsOf = (events: WarehouseEvent[]) => events.map(({ deliveryId }) => [deliveryId]).toSorted();
 const latest = all.filter((event) => event !== first);
@@ -74,7 +74,14 @@ describe('The recipes of warehouses @turns', function () {
         await file.add(row);
       }
       const frozenAt = events[0]?.writtenAt ?? new Date();
-      const key = objectKey({ id: `bat_${++made}`, events, partitionBy: 'date', keyOrder: 'written', frozenAt, ...form });
+      const key = objectKey({
+        id: `bat_${++made}`,
+        events,
+        partitionBy: 'date',
+        keyOrder: 'written',
+        frozenAt,
+        ...form,
+      });
       mkdirSync(dirname(join(bucket, key)), { recursive: true });
       writeFileSync(join(bucket, key), (await file.finish()).body);
     }
@@ -88,7 +95,7 @@ describe('The recipes of warehouses @turns', function () {
 
   /** A bucket, and what comes into it later. */
   async function files(name: string, form: Form): Promise<{ bucket: string; more: Step }> {
-    const bucket = await bucketOf(name, before, form);
+    const bucket = await bucketOf(name, early, form);
     return { bucket, more: { copy: [await bucketOf(`${name}-later`, later, form), bucket] } };
   }
 
@@ -102,10 +109,18 @@ describe('The recipes of warehouses @turns', function () {
 
   /** Loads twice, then once more what came meanwhile, and asks. */
   async function expectLoads(
-    engine: { name: 'duckdb' | 'clickhouse'; python: string; table: string; local: (sql: string, bucket: string) => string },
+    engine: {
+      name: 'duckdb' | 'clickhouse';
+      python: string;
+      table: string;
+      local: (sql: string, bucket: string) => string;
+    },
     [fileFormat, compression, load]: (typeof FORMS)[number],
   ): Promise<void> {
-    const { bucket, more } = await files(`${engine.name}-${fileFormat}-${compression}`, formOf(fileFormat, compression));
+    const { bucket, more } = await files(
+      `${engine.name}-${fileFormat}-${compression}`,
+      formOf(fileFormat, compression),
+    );
     const sections = sectionsOf(`${engine.name}.md`);
     const section = (title: string): Step => {
       const code = sections.get(title);

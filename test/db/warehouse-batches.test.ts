@@ -337,7 +337,15 @@ describe('warehouse batches in PostgreSQL', () => {
     ];
     if (!slow || !quick) throw new Error('an upload was refused');
     const now = new Date();
-    const file = { events: 1, bytes: 5, misfits: 2, sha256: 'ab', latency: 7, firstReceivedAt: now, lastReceivedAt: now };
+    const file = {
+      events: 1,
+      bytes: 5,
+      misfits: 2,
+      sha256: 'ab',
+      latency: 7,
+      firstReceivedAt: now,
+      lastReceivedAt: now,
+    };
     await noteUploadFailed(pool, slow, { error: openError(ownWords`too late`), latency: 1 });
     expect(await noteUploaded(pool, slow, file)).to.equal(false);
     expect(await noteUploaded(pool, quick, file)).to.equal(true);

@@ -26,10 +26,7 @@ const ENDINGS = { none: '', gzip: '.gz', zstd: '.zst' };
 /** By their name in the table. */
 const FORMS = Object.fromEntries([
   ...(['jsonl', 'json'] as const).flatMap((fileFormat) =>
-    TEXT_COMPRESSIONS.map((compression) => [
-      `\`.${fileFormat}${ENDINGS[compression]}\``,
-      { fileFormat, compression },
-    ]),
+    TEXT_COMPRESSIONS.map((compression) => [`\`.${fileFormat}${ENDINGS[compression]}\``, { fileFormat, compression }]),
   ),
   ...COMPRESSIONS.map((compression) => [`\`.parquet\` (${compression})`, { fileFormat: 'parquet', compression }]),
 ]) as Record<string, { fileFormat: string; compression: string }>;
