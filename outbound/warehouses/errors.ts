@@ -28,6 +28,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   // versitygw's word for an access key it does not know.
   XAdminUserNotFound: 'credentials',
   InvalidToken: 'credentials',
+  ExpiredToken: 'credentials',
   InvalidClientTokenId: 'credentials',
   Unauthorized: 'credentials',
   AuthenticationFailed: 'credentials',

@@ -48,6 +48,9 @@ describe('the identity of this service', () => {
   let cloud: Cloud;
   let folder: string;
   let bucket: string;
+  // It stands for S3 where credentials are for a session only: versitygw has none of these.
+  let recorder: string;
+  const signed: IncomingMessage['headers'][] = [];
   const s3 = caseOf('s3');
   before(async function () {
     this.timeout(COLD_START_MS);
@@ -58,6 +61,12 @@ describe('the identity of this service', () => {
   });
   beforeEach(async () => {
     cloud = await startCloud(KEYS);
+    signed.length = 0;
+    const port = await httpServer((request, response) => {
+      signed.push(request.headers);
+      request.resume().on('end', () => response.end());
+    });
+    recorder = `http://127.0.0.1:${port}`;
   });
   afterEach(closeAll);
   after(async () => {
@@ -87,6 +96,14 @@ describe('the identity of this service', () => {
     return result;
   }
 
+  /** An upload that was signed with the credentials of the cloud. */
+  async function expectSession(environment: Record<string, string>, roleArn?: string): Promise<void> {
+    const options = roleArn === undefined ? {} : { roleArn };
+    expect(await put({ ...environment, AWS_ENDPOINT_URL_S3: recorder }, options)).to.deep.include({ ok: true });
+    expect(signed[0]).to.include({ 'x-amz-security-token': 'session' });
+    expect(signed[0]?.authorization).to.include(`Credential=${S3_ACCESS_KEY}/`);
+  }
+
   it('is found in the environment', async () => {
     expect(await put(IN_ENVIRONMENT)).to.deep.include({ ok: true });
     expect(cloud.asked).to.deep.equal([]);
@@ -97,26 +114,26 @@ describe('the identity of this service', () => {
       AWS_CONTAINER_CREDENTIALS_FULL_URI: `${cloud.url}/container`,
       AWS_CONTAINER_AUTHORIZATION_TOKEN: 'of the container',
     };
-    expect(await put(environment)).to.deep.include({ ok: true });
+    await expectSession(environment);
     expect(cloud.asked[0]?.headers).to.include({ authorization: 'of the container' });
   });
 
   it('is given to an instance', async () => {
     const environment = { AWS_EC2_METADATA_DISABLED: 'false', AWS_EC2_METADATA_SERVICE_ENDPOINT: cloud.url };
-    expect(await put(environment)).to.deep.include({ ok: true });
+    await expectSession(environment);
     expect(cloud.asked.map(({ path }) => path)).to.include('/latest/api/token');
   });
 
   it('is given for a web identity', async () => {
     const token = join(folder, 'token');
     writeFileSync(token, 'of-the-cluster');
-    expect(await put({ AWS_WEB_IDENTITY_TOKEN_FILE: token, AWS_ROLE_ARN: ROLE })).to.deep.include({ ok: true });
+    await expectSession({ AWS_WEB_IDENTITY_TOKEN_FILE: token, AWS_ROLE_ARN: ROLE });
     const form = Object.fromEntries(cloud.asked[0]?.form ?? []);
     expect(form).to.include({ Action: 'AssumeRoleWithWebIdentity', RoleArn: ROLE, WebIdentityToken: 'of-the-cluster' });
   });
 
   it('assumes a role, with the id of the organization as external id', async () => {
-    expect(await put(IN_ENVIRONMENT, { roleArn: ROLE })).to.deep.include({ ok: true });
+    await expectSession(IN_ENVIRONMENT, ROLE);
     const [asked] = cloud.asked;
     expect(Object.fromEntries(asked?.form ?? [])).to.include({
       ...{ Action: 'AssumeRole', RoleArn: ROLE, ExternalId: 'org_acme', RoleSessionName: 'hookyard-org_acme' },
