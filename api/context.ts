@@ -9,7 +9,7 @@ import type { Log } from '../core/log.ts';
 import type { IngestResult } from '../core/metrics/ingest.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
-import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
+import type { OperatorAccess } from '../core/warehouse/operator-access.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -85,8 +85,8 @@ export interface ApiDeps {
   testAlert: AlertTester;
   /** Who may be sent notifications at the moment. */
   recipientRule: () => RecipientRule;
-  /** The operator's access to R2. */
-  r2: OperatorR2;
+  /** What of the operator's access warehouses may use. */
+  operatorAccess: OperatorAccess;
   /** Checks transforms when they are stored, and runs them for tests. */
   transforms: Transforms;
   /** Runs what is too much for the event loop. */

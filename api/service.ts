@@ -20,7 +20,7 @@ import { recipientRule } from '../core/notify-recipients.ts';
 import { apiService, ownServices } from '../core/own-services.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { throttled } from '../core/throttled-log.ts';
-import { operatorR2 } from '../core/warehouse/r2-operator.ts';
+import { operatorAccess } from '../core/warehouse/operator-access.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
@@ -107,9 +107,9 @@ export async function startService(
   const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
   let baseUrl = publicUrl(settings);
-  const r2 = operatorR2(settings, env);
+  const access = operatorAccess(settings, env);
   const sender = createSender({ ...reach, publicUrl: () => baseUrl });
-  const warehouses = createWarehouses({ ...reach, r2 });
+  const warehouses = createWarehouses({ ...reach, access });
   const { SMTP_URL, HOOKYARD_NOTIFY_FROM: from } = settings;
   const smtp = SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null;
   const transforms = createTransforms(
@@ -151,7 +151,7 @@ export async function startService(
     }),
     testAlert: createAlertTester(createAlertSender({ sender, smtp, settings, version: packageJson.version })),
     testUploader: createTestUploader(warehouses, compute),
-    r2,
+    operatorAccess: access,
     recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
     compute,

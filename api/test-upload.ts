@@ -5,7 +5,7 @@ import type { WarehouseEvent } from '../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import type { BatchFile } from '../core/warehouse/file.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
-import { type FileFormat, normalPrefix, objectKey } from '../core/warehouse/object-key.ts';
+import { type FileFormat, objectKey, testPrefix } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
 import type { Compute } from '../outbound/compute/index.ts';
@@ -16,11 +16,6 @@ import { samplePayload } from './test-send.ts';
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */
 const DEADLINE_MS = 30_000;
 
-/**
- * Folder of test files below the destination's prefix. Hive, Spark and Athena ignore folders that start with an underscore, so no
- * test appears among the events.
- */
-const FOLDER = '_test';
 /** A longer row is not shown; a mapping can write the payload fifty times. */
 const MAX_SHOWN_BYTES = 64 * 1024;
 
@@ -67,7 +62,7 @@ export function createTestUploader(
       const { file, row } = made;
       const key = testKey(event, typed.config);
       const metadata = { count: String(file.count), sha256: file.sha256 };
-      const target: WarehouseTarget = { id, version, organization, ...typed };
+      const target: WarehouseTarget = { id, version, organizationId, organization, ...typed };
       const startedAt = performance.now();
       const written = await warehouses.put(
         target,
@@ -75,7 +70,10 @@ export function createTestUploader(
         DEADLINE_MS,
       );
       const latency = Math.round(performance.now() - startedAt);
-      if (!written.ok) return failure(written.statusCode ?? null, latency, written.detail);
+      if (!written.ok) {
+        const error = written.kind === 'permission' ? `${written.detail}${besideOf(key)}` : written.detail;
+        return failure(written.statusCode ?? null, latency, error);
+      }
       return {
         success: true,
         result: { ...written.value, count: file.count, row },
@@ -102,9 +100,10 @@ function testEvent(payload: Record<string, unknown>): WarehouseEvent {
 }
 
 function testKey(event: WarehouseEvent, config: WarehouseTarget['config']): string {
-  const { fileFormat, compression, partitionBy, prefix = '' } = config;
-  const folder = `${normalPrefix(prefix)}/${FOLDER}`;
-  return objectKey({ id: newId('bat'), events: [event], prefix: folder, partitionBy, fileFormat, compression });
+  const { fileFormat, compression, partitionBy, keyOrder, prefix = '' } = config;
+  const form = { partitionBy, keyOrder, fileFormat, compression };
+  const frozenAt = event.writtenAt;
+  return objectKey({ id: newId('bat'), events: [event], prefix: testPrefix(prefix), frozenAt, ...form });
 }
 
 /** A file in the destination's format, with one event, and its row; or why there is none. */
@@ -133,6 +132,9 @@ async function testFile(
 /** As readers of the file see it: numbers are doubles in Parquet. */
 const shownRow = (json: string, fileFormat: FileFormat): unknown =>
   fileFormat === 'parquet' ? JSON.parse(json) : parseExact(json);
+
+/** Credentials may be for the data only. */
+const besideOf = (key: string): string => `. The file of a test lies beside the data: ${key}`;
 
 function misfitsOf(count: number): string {
   if (count === 0) return '';

@@ -50,10 +50,21 @@ export type RetryPolicyInput = {
 export type S3Config = {
   bucket: string;
   region: string;
-  accessKeyId: string;
-  secretAccessKey: string;
+  /** Without it: keys. identity: that of this service, if its operator allows it. */
+  credentials?: 'keys' | 'identity';
+  accessKeyId?: string;
+  secretAccessKey?: string;
+  /** With identity: the role that is assumed, with the id of the organization as external ID. */
+  roleArn?: string;
   endpoint?: string;
   forcePathStyle?: boolean | 'true' | 'false';
+  /** Files are refused by a bucket of another account. */
+  bucketOwner?: string;
+  /** Id, ARN or alias of the KMS key that files are encrypted with. */
+  kmsKeyId?: string;
+  storageClass?: 'STANDARD' | 'STANDARD_IA' | 'ONEZONE_IA' | 'INTELLIGENT_TIERING' | 'GLACIER_IR';
+  /** Of each file: name=value&name=value, percent-encoded. */
+  tags?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json' | 'parquet';
   /** Of the whole file; in a Parquet file of its pages. snappy is for Parquet only. */
@@ -61,6 +72,8 @@ export type S3Config = {
   /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** How the keys of a folder sort: by the time of writing, or by that of the first event. */
+  keyOrder?: 'written' | 'received';
   /** Events. */
   batchSize?: number | string;
   batchWindowSeconds?: number | string;
@@ -80,6 +93,8 @@ export type R2Config = {
   /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** How the keys of a folder sort: by the time of writing, or by that of the first event. */
+  keyOrder?: 'written' | 'received';
   /** Events. */
   batchSize?: number | string;
   batchWindowSeconds?: number | string;
@@ -88,7 +103,9 @@ export type R2Config = {
 export type GcsConfig = {
   bucket: string;
   projectId: string;
-  serviceAccountKey: string;
+  /** Without it: keys. identity: that of this service, if its operator allows it. */
+  credentials?: 'keys' | 'identity';
+  serviceAccountKey?: string;
   endpoint?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json' | 'parquet';
@@ -97,6 +114,8 @@ export type GcsConfig = {
   /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** How the keys of a folder sort: by the time of writing, or by that of the first event. */
+  keyOrder?: 'written' | 'received';
   /** Events. */
   batchSize?: number | string;
   batchWindowSeconds?: number | string;
@@ -104,7 +123,10 @@ export type GcsConfig = {
 
 export type AzureBlobConfig = {
   accountName: string;
-  accountKey: string;
+  /** Without it: keys. identity: that of this service, if its operator allows it. */
+  credentials?: 'keys' | 'sas' | 'identity';
+  accountKey?: string;
+  sasToken?: string;
   containerName: string;
   endpoint?: string;
   prefix?: string;
@@ -114,6 +136,8 @@ export type AzureBlobConfig = {
   /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** How the keys of a folder sort: by the time of writing, or by that of the first event. */
+  keyOrder?: 'written' | 'received';
   /** Events. */
   batchSize?: number | string;
   batchWindowSeconds?: number | string;
@@ -548,11 +572,22 @@ export type WarehouseDestinationSummary = {
 export type WarehouseConfig = {
   bucket?: string;
   region?: string;
+  /** Without it: keys. identity: that of this service, if its operator allows it. */
+  credentials?: 'keys' | 'sas' | 'identity';
   accessKeyId?: string;
   /** Masked. */
   secretAccessKey?: string;
+  /** With identity: the role that is assumed, with the id of the organization as external ID. */
+  roleArn?: string;
   endpoint?: string;
   forcePathStyle?: boolean;
+  /** Files are refused by a bucket of another account. */
+  bucketOwner?: string;
+  /** Id, ARN or alias of the KMS key that files are encrypted with. */
+  kmsKeyId?: string;
+  storageClass?: 'STANDARD' | 'STANDARD_IA' | 'ONEZONE_IA' | 'INTELLIGENT_TIERING' | 'GLACIER_IR';
+  /** Of each file: name=value&name=value, percent-encoded. */
+  tags?: string;
   prefix?: string;
   fileFormat?: 'jsonl' | 'json' | 'parquet';
   /** Of the whole file; in a Parquet file of its pages. snappy is for Parquet only. */
@@ -560,6 +595,8 @@ export type WarehouseConfig = {
   /** What rows without a mapping hold: text in every column, or the payload as JSON. text in Parquet files. */
   payloadColumn?: 'text' | 'json';
   partitionBy?: 'date' | 'hour' | 'source';
+  /** How the keys of a folder sort: by the time of writing, or by that of the first event. */
+  keyOrder?: 'written' | 'received';
   /** Events. */
   batchSize?: number;
   batchWindowSeconds?: number;
@@ -570,6 +607,8 @@ export type WarehouseConfig = {
   accountName?: string;
   /** Masked. */
   accountKey?: string;
+  /** Masked. */
+  sasToken?: string;
   containerName?: string;
 };
 
@@ -757,18 +796,32 @@ export type Batch = {
   status: 'open' | 'frozen' | 'uploading' | 'written' | 'failed';
   partition: string | null;
   key: string | null;
-  /** Events. */
+  fileFormat: 'jsonl' | 'json' | 'parquet' | null;
+  compression: 'none' | 'snappy' | 'gzip' | 'zstd' | null;
+  /** Events; once it is written, rows. */
   count: number | null;
   bytes: number | null;
   /** Values that did not fit their column. */
   convertedCount: number | null;
   sha256: string | null;
+  /** Of the events in its rows; null until it is written. */
+  firstReceivedAt: Timestamp | null;
+  lastReceivedAt: Timestamp | null;
   attempts: number;
   lastError: string | null;
   createdAt: Timestamp;
   frozenAt: Timestamp | null;
   writtenAt: Timestamp | null;
   finishedAt: Timestamp | null;
+};
+
+export type CursorPagination = {
+  pageSize: number;
+  nextCursor: string | null;
+  /** A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null. */
+  searchedUntil: Timestamp | null;
+  /** Items in all. Only when asked for. */
+  total?: number;
 };
 
 export type Route = {
@@ -1168,15 +1221,6 @@ export type Event = {
   deliveriesFailed: number;
   receivedAt: Timestamp;
   createdAt: Timestamp;
-};
-
-export type CursorPagination = {
-  pageSize: number;
-  nextCursor: string | null;
-  /** A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null. */
-  searchedUntil: Timestamp | null;
-  /** Items in all. Only when asked for. */
-  total?: number;
 };
 
 export type EventInFull = {
@@ -2376,11 +2420,29 @@ export interface Operations {
   }, options?: CallOptions): Promise<TestResult>;
   /** List a warehouse's batches */
   listBatches(input: {
+    /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
+    cursor: string;
+    /** With `cursor`: whether to count too. */
+    withTotal?: boolean;
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
+    status?: 'open' | 'frozen' | 'uploading' | 'written' | 'failed';
+    /** Only files whose `writtenAt` is later, in the order of writing. Not together with `status`. */
+    writtenAfter?: string;
+    id: string;
+  }, options?: CallOptions): Promise<{
+    data: Array<Batch>;
+    pagination: CursorPagination;
+  }>;
+  /** List a warehouse's batches */
+  listBatches(input: {
     /** Which page, from 1 on. */
     page?: number;
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
     status?: 'open' | 'frozen' | 'uploading' | 'written' | 'failed';
+    /** Only files whose `writtenAt` is later, in the order of writing. Not together with `status`. */
+    writtenAfter?: string;
     id: string;
   }, options?: CallOptions): Promise<{
     data: Array<Batch>;
@@ -3780,6 +3842,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
 
 /** The lists that also go by cursor. */
 export const cursorLists: ReadonlySet<string> = new Set([
+  'listBatches',
   'listEvents',
   'listDeliveries',
   'listIssues',

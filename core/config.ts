@@ -9,6 +9,7 @@ import { hostAndPort } from './host-and-port.ts';
 import { LANE_SETTINGS } from './lane.ts';
 import { SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from './notify-recipients.ts';
+import { parseIdentityGrant } from './warehouse/identity.ts';
 import { parseR2Bucket } from './warehouse/r2-operator.ts';
 
 export { ConfigError };
@@ -35,6 +36,11 @@ const hostsAndPorts = list.refine(
 const r2Buckets = list.refine(
   (entries) => entries.every((entry) => parseR2Bucket(entry) !== null),
   'must be comma-separated entries of the form <organization slug>:<bucket> or <organization slug>:<bucket>/<prefix>',
+);
+
+const identityGrants = list.refine(
+  (entries) => entries.every((entry) => parseIdentityGrant(entry) !== null),
+  'must be comma-separated entries of the form <organization slug>:<s3 or gcs>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each with /<prefix> behind it or without',
 );
 
 const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated domains in lower case');
@@ -112,6 +118,7 @@ const variables = {
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
   HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
   HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },
+  HOOKYARD_WAREHOUSE_IDENTITY: { schema: identityGrants, default: '' },
   HOOKYARD_LANE: { schema: oneOf(LANE_SETTINGS), default: 'adaptive' },
   HOOKYARD_LEAN_SANDBOX: { schema: onOff, default: 'off' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },

@@ -202,6 +202,8 @@ export const LOCKS = {
   alerts: 4_865_796_8,
   /** One relay takes positions at a time. */
   positions: 4_865_796_7,
+  /** With the hash of a destination's id: one file of a warehouse takes its place in the order at a time. */
+  warehouseOrder: 4_865_796_9,
 };
 
 function quoted(values: readonly string[]): string {

@@ -7,7 +7,7 @@ import type { Reach } from '../outbound/http/guarded-connect.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import type { Settings } from '../core/config.ts';
 import { Places } from '../core/places.ts';
-import type { OperatorR2 } from '../core/warehouse/r2-operator.ts';
+import type { OperatorAccess } from '../core/warehouse/operator-access.ts';
 import { warehouseWorkflowId } from '../core/workflow-names.ts';
 import { summaryLine } from '../core/operator-markdown.ts';
 import { settleAll } from '../core/settle-all.ts';
@@ -32,12 +32,12 @@ export interface WarehouseFlushDeps extends WorkerDeps, Omit<FlushDeps, 'warehou
   commandPool: Pool;
   /** Where uploads may go. */
   reach: Reach;
-  r2: OperatorR2;
+  access: OperatorAccess;
   settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS' | 'HOOKYARD_WAREHOUSE_RETRY_SECONDS'>;
 }
 
 export function startWarehouseFlushes(deps: WarehouseFlushDeps): Promise<RunningWorker> {
-  const warehouses = createWarehouses({ ...deps.reach, r2: deps.r2 });
+  const warehouses = createWarehouses({ ...deps.reach, access: deps.access });
   return startSideWorker(deps, {
     taskQueue: warehouseTaskQueue(deps.taskQueue),
     activities: createWarehouseActivities({ ...deps, warehouses, places: new Places(SLOTS, deps.alone) }),

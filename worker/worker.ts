@@ -18,7 +18,7 @@ import { createCompute } from '../outbound/compute/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import { workerConnections } from '../core/database-connections.ts';
-import { operatorR2 } from '../core/warehouse/r2-operator.ts';
+import { operatorAccess } from '../core/warehouse/operator-access.ts';
 import { DestinationPlaces } from '../core/destination-places.ts';
 import type { LaneSetting } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
@@ -219,7 +219,13 @@ export async function runWorker(
       apiBase: apiBase(settings),
     }),
     await startEventReplays({ ...common, client, pool, compute }),
-    await startWarehouseFlushes({ ...common, ...warehouseDeps, reach, settings, r2: operatorR2(settings, env) }),
+    await startWarehouseFlushes({
+      ...common,
+      ...warehouseDeps,
+      reach,
+      settings,
+      access: operatorAccess(settings, env),
+    }),
   ];
   const workers = [worker, ...others];
   const release = keepRelease({ ...common, prefix: client.prefix });

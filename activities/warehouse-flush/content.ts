@@ -24,10 +24,16 @@ const MAPPING_TOO_LONG = openError(
 
 /** The file, or why there is none: nothing is left to write, it is too large, or its transforms have to wait for too long. */
 export type Content =
-  | { kind: 'file'; file: BatchFile }
+  | { kind: 'file'; file: BatchFile; received: Received }
   | { kind: 'empty' }
   | { kind: 'too large' }
   | { kind: 'too slow' };
+
+/** When the first and the last event of the file were received. */
+interface Received {
+  firstReceivedAt: Date | null;
+  lastReceivedAt: Date | null;
+}
 
 /**
  * Makes the file of a batch. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
@@ -38,12 +44,17 @@ export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promis
   const file = openFile(batch.organizationId, batch, deps.compute);
   const members = await batchContent(deps.pool, batch);
   const turns = new TransformTurns(members.length > 1);
+  const received: Received = { firstReceivedAt: null, lastReceivedAt: null };
   try {
     for (const page of pagesOf(members)) {
-      await addRows(deps, batch, await eventsOf(deps, batch, page, turns), file);
+      for await (const { receivedAt } of addRows(deps, batch, await eventsOf(deps, batch, page, turns), file)) {
+        // Rows are in the order of receipt.
+        received.firstReceivedAt ??= receivedAt;
+        received.lastReceivedAt = receivedAt;
+      }
     }
     const finished = await file.finish();
-    return finished.count === 0 ? { kind: 'empty' } : { kind: 'file', file: finished };
+    return finished.count === 0 ? { kind: 'empty' } : { kind: 'file', file: finished, received };
   } catch (error) {
     if (error instanceof FileTooLargeError) return { kind: 'too large' };
     if (error instanceof TooSlowError) return { kind: 'too slow' };
@@ -53,8 +64,13 @@ export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promis
   }
 }
 
-/** Rows are made in threads: a mapping may search long in a payload. */
-async function addRows(deps: FlushDeps, batch: BatchUnderWay, events: WrittenEvent[], file: OpenFile): Promise<void> {
+/** Rows are made in threads: a mapping may search long in a payload. @returns the events that have a row */
+async function* addRows(
+  deps: FlushDeps,
+  batch: BatchUnderWay,
+  events: WrittenEvent[],
+  file: OpenFile,
+): AsyncGenerator<WarehouseEvent, void> {
   const tooLong: Row[] = [];
   let index = 0;
   for await (const row of deps.compute.rows(
@@ -62,11 +78,14 @@ async function addRows(deps: FlushDeps, batch: BatchUnderWay, events: WrittenEve
     batch,
     events.map(({ event }) => event),
   )) {
-    const deliveryId = events[index]?.deliveryId ?? '';
+    const written = events[index];
     index += 1;
     if (row.kind === 'too large') throw new FileTooLargeError();
-    if (row.kind === 'row') await file.add(row);
-    else tooLong.push({ deliveryId, ending: 'failed', reason: MAPPING_TOO_LONG });
+    if (!written) throw new Error('There are more rows than events');
+    if (row.kind === 'row') {
+      await file.add(row);
+      yield written.event;
+    } else tooLong.push({ deliveryId: written.deliveryId, ending: 'failed', reason: MAPPING_TOO_LONG });
   }
   await endUnwritable(deps, batch, tooLong);
 }

@@ -49,6 +49,7 @@ export function openDestination(
   const target = {
     id: stored.id,
     version: stored.version,
+    organizationId: stored.organizationId,
     organization: stored.organization,
     type: opened.type,
     config: opened.config,

@@ -20,7 +20,8 @@ export async function halve(deps: FlushDeps, batch: BatchUnderWay): Promise<bool
     left: { events: left.length, bytes: bytesOf(left) },
     right: {
       id,
-      key: keyOfHalf(batch.key, { id, firstReceivedAt: right[0]?.receivedAt ?? null }),
+      keyAt: (frozenAt) =>
+        keyOfHalf(batch.key, { id, at: batch.keyOrder === 'written' ? frozenAt : (right[0]?.receivedAt ?? null) }),
       bytes: bytesOf(right),
       deliveryIds: right.map(({ deliveryId }) => deliveryId),
     },

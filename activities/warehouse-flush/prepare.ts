@@ -18,7 +18,6 @@ import {
   type BatchUnderWay,
   findBatchUnderWay,
   findWarehouse,
-  freezeBatch,
   type OpenBatch,
   openBatches,
   removeWaiting,
@@ -26,6 +25,7 @@ import {
   waitingDeliveries,
   type WaitingRow,
 } from '../../db/warehouse/batches.ts';
+import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { endFlush, noteFilling, noteSeen, takeSnapshot, type WarehouseKey } from '../../db/warehouse/flushes.ts';
 import { loadSuspension, type Suspension } from '../../db/organizations/suspension.ts';
 import type { WarehouseAdvice } from '../types.ts';
@@ -160,13 +160,14 @@ async function freeze(
   { config, fieldMapping }: Form,
   { id, partition, members }: Extract<BatchPlan<Waiting>, { kind: 'due' }> & { id: string },
 ): Promise<BatchUnderWay> {
-  const { fileFormat, compression, payloadColumn, partitionBy, prefix } = config;
+  const { fileFormat, compression, payloadColumn, partitionBy, keyOrder, prefix } = config;
   const events = members.map(({ receivedAt, source }) => ({ receivedAt: new Date(receivedAt), source }));
   const batch = await freezeBatch(deps.pool, {
     ...key,
     id,
     partition,
-    key: objectKey({ id, events, prefix, partitionBy, fileFormat, compression }),
+    keyOrder,
+    keyAt: (frozenAt) => objectKey({ id, events, prefix, partitionBy, keyOrder, frozenAt, fileFormat, compression }),
     fileFormat,
     compression,
     payloadColumn,

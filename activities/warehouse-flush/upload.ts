@@ -73,7 +73,10 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
     return fail(deps, batch, { error: written, cause: causeOf(written), retry, latency });
   }
   deps.issues.worked(issueSubjects.warehouse(batch.organizationId, batch.destinationId));
-  const noted = await noteUploaded(deps.pool, batch, { events: count, bytes: body.length, misfits, sha256, latency });
+  const noted = await noteUploaded(deps.pool, batch, {
+    ...{ events: count, bytes: body.length, misfits, sha256, latency },
+    ...content.received,
+  });
   deps.log.info(
     {
       batchId: batch.id,

@@ -1,7 +1,8 @@
 // A warehouse in an export file. Beside the members of every destination it has `config`, in which only the secret is hidden, and
 // `fieldMapping`.
 // Rules: EXP-10, EXP-11.
-import { WAREHOUSE_SECRET_FIELD, type WarehouseType } from '../../core/warehouse/config.ts';
+import type { WarehouseType } from '../../core/warehouse/config.ts';
+import { secretFieldOf } from '../../core/warehouse/credentials.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps } from '../context.ts';
 import { createDestinationSchema } from '../members/destinations.ts';
@@ -27,7 +28,8 @@ function exportConfig({ secretBox }: ApiDeps, stored: Warehouse, includeSensitiv
   const config = openWarehouseConfig(secretBox, stored);
   // It was imported without a secret and still has none; the next import has to know.
   if (config === null) return REDACTED;
-  const secret = WAREHOUSE_SECRET_FIELD[stored.type];
+  const secret = secretFieldOf(stored.type, config);
+  if (secret === null) return config;
   // The secret of r2 is optional.
   const hidden = config[secret] === undefined ? stored.type !== 'r2' : !includeSensitive;
   return hidden ? { ...config, [secret]: REDACTED } : config;
@@ -63,9 +65,9 @@ export function readWarehouseItem(type: WarehouseType, given: unknown): Warehous
   } = check(warehouseImportItem, withoutHttpMembers(given), 'It');
   // A file that knows only the interface's members has no config at all.
   const whole = config === undefined || config === REDACTED;
-  const secret = WAREHOUSE_SECRET_FIELD[type];
-  const redacted = whole || (isObject(config) && config[secret] === REDACTED);
-  const present = redacted && isObject(config) ? { ...config, [secret]: null } : config;
+  const secret = isObject(config) ? secretFieldOf(type, config) : null;
+  const redacted = whole || (secret !== null && isObject(config) && config[secret] === REDACTED);
+  const present = redacted && secret !== null && isObject(config) ? { ...config, [secret]: null } : config;
   return {
     type,
     input: {
@@ -94,9 +96,10 @@ export function newFromItem(deps: ApiDeps, organization: string, { type, input, 
 /** The stored warehouse with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400 */
 export function changedByItem(deps: ApiDeps, stored: Warehouse, { input, redacted }: WarehouseItem) {
   const { slug: _same, ...patch } = input;
-  const secret = openWarehouseConfig(deps.secretBox, stored)?.[WAREHOUSE_SECRET_FIELD[stored.type]];
+  const known = openWarehouseConfig(deps.secretBox, stored) ?? {};
+  const field = secretFieldOf(stored.type, known);
   return {
     changed: changedWarehouse(deps, stored, patch, redacted),
-    incomplete: redacted && secret === undefined,
+    incomplete: redacted && field !== null && known[field] === undefined,
   };
 }

@@ -1,12 +1,8 @@
 // What a warehouse destination holds (WH-01 to WH-04). It is in the same lists and files as HTTP destinations, so it has their
 // members too, with their defaults.
 import { z } from 'zod';
-import {
-  WAREHOUSE_SECRET_FIELD,
-  WAREHOUSE_TYPES,
-  type WarehouseType,
-  warehouseConfigSchemas,
-} from '../../core/warehouse/config.ts';
+import { WAREHOUSE_TYPES, type WarehouseType, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
+import { secretFieldsOf } from '../../core/warehouse/credentials.ts';
 import { COLUMN_TYPES } from '../../core/warehouse/convert.ts';
 import { fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../db/entities.ts';
@@ -43,6 +39,7 @@ const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) =
       compression: 'gzip',
       payloadColumn: 'text',
       partitionBy: 'date',
+      keyOrder: 'written',
       batchSize: 1000,
       batchWindowSeconds: 60,
     },
@@ -53,7 +50,7 @@ function shownMembers(type: WarehouseType): [name: string, type: z.ZodType][] {
   const masked = z.string().optional().meta({ description: 'Masked.' });
   return Object.entries<z.ZodType>(warehouseConfigSchemas[type].shape).map(([name, member]) => [
     name,
-    name === WAREHOUSE_SECRET_FIELD[type] ? masked : withoutDefault(member).optional(),
+    secretFieldsOf(type).includes(name) ? masked : withoutDefault(member).optional(),
   ]);
 }
 

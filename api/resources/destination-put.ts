@@ -28,7 +28,8 @@ import {
   storeDestination,
 } from './destination-record.ts';
 import { showDestination } from './destination-view.ts';
-import { isWarehouse, refuseConfig, replacedWarehouse, requireR2Keys } from './destination-warehouse.ts';
+import { isWarehouse, refuseConfig, replacedWarehouse } from './destination-warehouse.ts';
+import { requireAccess } from './warehouse-access.ts';
 import { refuseOwnUrl } from './own-addresses.ts';
 
 type Made = (ctx: Context, deps: ApiDeps, body: unknown) => { record: NewDestination };
@@ -88,7 +89,7 @@ function replaced(ctx: Context, deps: ApiDeps, stored: Destination, body: unknow
   if (isWarehouse(stored)) {
     const changed = replacedWarehouse(deps, stored, check(createWarehouseSchema, body, 'The body'));
     const { id, type, config } = stored;
-    requireR2Keys(deps, callerOf(ctx).organization, { id, type, config: changed.config ?? config ?? null });
+    requireAccess(deps, callerOf(ctx).organization, { id, type, config: changed.config ?? config ?? null });
     return changed;
   }
   const input = check(createDestinationSchema, body, 'The body');

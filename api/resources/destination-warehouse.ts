@@ -1,6 +1,6 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
 // answers.
-// Rules: WH-01 to WH-04, WH-29, WH-33, WH-37, WH-38, DEST-36, ERR-09.
+// Rules: WH-01 to WH-04, WH-33, WH-37, WH-38, WH-42 to WH-45, DEST-36, ERR-09.
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -9,16 +9,19 @@ import { newId } from '../../core/ids.ts';
 import { nearestName } from '../../core/nearest-name.ts';
 import {
   conflictIn,
-  keepRedactedWarehouseConfig,
-  redactWarehouseConfig,
-  WAREHOUSE_SECRET_FIELD,
   WAREHOUSE_TYPES,
   type WarehouseConfig,
   type WarehouseType,
   warehouseConfigSchemas,
+  withoutItsSecret,
 } from '../../core/warehouse/config.ts';
+import {
+  fittingMembers,
+  keepRedactedWarehouseConfig,
+  redactWarehouseConfig,
+  secretFieldOf,
+} from '../../core/warehouse/credentials.ts';
 import { type FieldMappingRule, fieldMappingSchema } from '../../core/warehouse/field-mapping.ts';
-import { isGivenAll, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 import type { Destination } from '../../db/entities.ts';
 import { decryptedWarehouseConfig, encryptedWarehouseConfig, openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps, Caller } from '../context.ts';
@@ -103,8 +106,9 @@ export function replacedWarehouse(
   { slug: _slug, config, fieldMapping, ...rest }: WarehouseInput,
 ) {
   const known = openWarehouseConfig(secretBox, stored);
-  const secret = WAREHOUSE_SECRET_FIELD[stored.type];
-  const kept = known?.[secret] === undefined ? null : { [secret]: known[secret] };
+  const given = z.record(z.string(), z.unknown()).safeParse(config).data ?? {};
+  const secret = secretFieldOf(stored.type, given);
+  const kept = secret === null || known?.[secret] === undefined ? null : { [secret]: known[secret] };
   const checked = checkConfig(stored.type, config, kept);
   const { enabled, description } = destinationDefaults;
   return {
@@ -138,27 +142,6 @@ export function testWarehouse(
 }
 
 /**
- * Refuses a config that works with the operator's keys only, where these are not for it (WH-29). Uploads check it again.
- * @throws ApiError 400 without a code (ERR-09)
- */
-export function requireR2Keys(
-  { secretBox, r2 }: Pick<ApiDeps, 'secretBox' | 'r2'>,
-  { slug: organization }: Caller['organization'],
-  stored: { id: string; type: string; config?: string | null },
-): void {
-  if (stored.type !== 'r2' || !stored.config) return;
-  const { success, data } = warehouseConfigSchemas.r2.safeParse(
-    openWarehouseConfig(secretBox, { id: stored.id, config: stored.config }),
-  );
-  if (!success || !usesOperatorsKeys(data, r2) || isGivenAll(r2, { ...data, organization, prefix: data.prefix }))
-    return;
-  throw invalidMember(
-    data.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
-    'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_R2_BUCKETS)',
-  );
-}
-
-/**
  * Refuses a config without a type, which would otherwise be dropped silently.
  * @throws ApiError 400
  */
@@ -186,11 +169,10 @@ export function checkConfig(
   refuseUnknown(type, sent);
   const kept = keepRedactedWarehouseConfig(type, sent, stored);
   if (!kept.ok) throw invalidMember(`config.${kept.field}`, 'must be the whole secret: there is none stored to keep');
-  const secret = WAREHOUSE_SECRET_FIELD[type];
-  const present = Object.entries({ ...stored, ...kept.config }).filter(([, value]) => value !== null);
-  const schema = warehouseConfigSchemas[type] as z.ZodObject;
-  const withoutSecret = schema.extend({ [secret]: z.optional(schema.shape[secret] as z.ZodType) });
-  const checked = checkMember('config', incomplete ? withoutSecret : schema, Object.fromEntries(present));
+  const merged = { ...fittingMembers(stored ?? {}, { ...stored, ...kept.config }), ...kept.config };
+  const present = Object.entries(merged).filter(([, value]) => value !== null);
+  const schema: z.ZodObject = incomplete ? withoutItsSecret(type) : warehouseConfigSchemas[type];
+  const checked = checkMember('config', schema, Object.fromEntries(present));
   const conflict = conflictIn(checked as WarehouseConfig);
   if (conflict !== null) throw invalidMember(`config.${conflict.member}`, conflict.message);
   return checked;
@@ -234,6 +216,7 @@ function isAbsent(body: Record<string, unknown>, path: string): boolean {
   return at === undefined;
 }
 
-function invalidMember(path: string, message: string): ApiError {
+/** A 400 without a code (ERR-09). */
+export function invalidMember(path: string, message: string): ApiError {
   return new ApiError(400, undefined, `${path} ${message}`, [{ path, message }]);
 }

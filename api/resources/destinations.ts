@@ -46,7 +46,8 @@ import {
 import { showDestination } from './destination-view.ts';
 import { putDestinationOperation } from './destination-put.ts';
 import { testDestinationOperation } from './destination-test.ts';
-import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig, requireR2Keys } from './destination-warehouse.ts';
+import { changedWarehouse, isWarehouse, newWarehouse, refuseConfig } from './destination-warehouse.ts';
+import { requireAccess } from './warehouse-access.ts';
 
 const summary = z.discriminatedUnion('type', [httpSummary, warehouseSummary]).meta({ id: 'DestinationSummary' });
 const destinationAnswer = z
@@ -183,7 +184,7 @@ function newRecord(ctx: Context, deps: ApiDeps, body: unknown): { slug?: string;
   }
   const input = check(createWarehouseSchema, body, 'The body');
   const record = newWarehouse(deps, organization.id, type, input);
-  requireR2Keys(deps, organization, record);
+  requireAccess(deps, organization, record);
   return { slug: input.slug, record };
 }
 
@@ -205,7 +206,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const change = (stored: Destination) => {
     if (!isWarehouse(stored)) return changedDestination(deps, stored, patch);
     const changed = changedWarehouse(deps, stored, patch);
-    requireR2Keys(deps, callerOf(ctx).organization, { id: stored.id, type: stored.type, config: changed.config });
+    requireAccess(deps, callerOf(ctx).organization, { id: stored.id, type: stored.type, config: changed.config });
     return changed;
   };
   ctx.body = await showDestination(ctx, deps, await updateDestination(ctx, deps, everyDestination, patch.slug, change));

@@ -1,17 +1,18 @@
 // What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
-// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38.
-import { createPrivateKey } from 'node:crypto';
+// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38, WH-40, WH-42 to WH-46.
 import { z } from 'zod';
-import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
+import { CREDENTIALS, credentialProblems, secretFieldOf } from './credentials.ts';
 import { PAYLOAD_COLUMNS } from './event.ts';
 import {
   COMPRESSIONS,
   FILE_FORMATS,
   isTextCompression,
+  KEY_ORDERS,
   PARTITIONS,
   prefixProblem,
   TEXT_COMPRESSIONS,
 } from './object-key.ts';
+import { serviceAccountProblem } from './service-account.ts';
 
 const text = (what: string) => z.string(what).min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
@@ -48,6 +49,9 @@ const common = {
     })
     .default('text'),
   partitionBy: oneOf(PARTITIONS).default('date'),
+  keyOrder: oneOf(KEY_ORDERS)
+    .meta({ description: 'How the keys of a folder sort: by the time of writing, or by that of the first event.' })
+    .default('written'),
   /** A batch is written when it has this many events, ... */
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
   /** ... or when its first event has waited this long, in seconds. */
@@ -112,129 +116,146 @@ function base64Problem(key: string): string | null {
   return /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(key) && key !== '' ? null : wrong;
 }
 
-/** The members of a service account key that are used. */
-export type ServiceAccount = { clientEmail: string; privateKey: string; privateKeyId: string | undefined };
+/** Those of S3 whose files can be read at once; from the others a file has to be restored first. */
+const STORAGE_CLASSES = ['STANDARD', 'STANDARD_IA', 'ONEZONE_IA', 'INTELLIGENT_TIERING', 'GLACIER_IR'] as const;
 
-const serviceAccount = z.object({
-  type: z.literal('service_account'),
-  client_email: z.email(),
-  private_key: z.string().min(1),
-  private_key_id: z.string().optional(),
-  universe_domain: z.literal('googleapis.com').optional(),
-});
+const MAX_TAGS = 10;
 
-/**
- * Reads a service account key for use.
- * @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key
- */
-export function readServiceAccountKey(json: string): ServiceAccount {
-  const account = parseServiceAccountKey(json);
-  if (!isRsaKey(account.privateKey)) throw new Error(`${NO_KEY}; its "private_key" is not a private RSA key in PEM`);
-  return account;
+/** Tags of an object as S3 takes them in a header ("Categorizing your objects using tags"): `team=data&stage=test`. */
+function tagsProblem(text: string): string | null {
+  const tags = text.split('&').map((tag) => tag.split('='));
+  const isTag = ([name = '', value, more]: string[]) =>
+    name !== '' && isTagText(name, 128) && isTagText(value, 256) && more === undefined;
+  if (!tags.every(isTag)) return 'must be tags of the form name=value with & between them, percent-encoded';
+  if (tags.length > MAX_TAGS) return `must have at most ${MAX_TAGS} tags`;
+  return new Set(tags.map(([name = '']) => decodeURIComponent(name))).size < tags.length
+    ? 'must not have a name twice'
+    : null;
 }
 
-/**
- * Reads the members of a service account key. Other kinds of Google credentials name files, programs and addresses to ask;
- * they are refused. Whether the private key is one is found out when it is used: a test upload says so.
- */
-function parseServiceAccountKey(json: string): ServiceAccount {
-  const parsed = serviceAccount.safeParse(parseJson(json));
-  if (!parsed.success) {
-    const member = parsed.error.issues[0]?.path[0];
-    throw new Error(
-      member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or not of such a key`,
-    );
-  }
-  const { client_email: clientEmail, private_key: privateKey, private_key_id: privateKeyId } = parsed.data;
-  return { clientEmail, privateKey, privateKeyId };
-}
-
-const NO_KEY = 'must be the JSON text of a service account key, as downloaded from Google Cloud';
-
-function parseJson(json: string): unknown {
+function isTagText(encoded: string | undefined, most: number): boolean {
+  if (encoded === undefined || !/^(?:[\w.~*'()!-]|%[\dA-Fa-f]{2})*$/.test(encoded)) return false;
   try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
-
-function isRsaKey(pem: string): boolean {
-  try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+    const text = decodeURIComponent(encoded);
+    return text.length <= most && /^[\p{L}\p{Z}\p{N}_.:/=+\-@]*$/u.test(text);
   } catch {
     return false;
   }
 }
 
-function serviceAccountProblem(json: string): string | null {
-  try {
-    parseServiceAccountKey(json);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : NO_KEY;
-  }
+/** The query of a shared access signature, as the portal shows it. */
+function sasProblem(token: string): string | null {
+  const query = new URLSearchParams(token);
+  if (/[\s\p{Cc}#]/u.test(token)) return 'must not contain spaces, line breaks or #';
+  return query.get('sig') && query.get('sv') ? null : 'must be a SAS token: the text that begins with sv= and has sig=';
 }
 
 const string = () => z.string('must be a string');
 
-/**
- * The schema of `config`, by the destination's `type`; its id names it in the API's description. It drops unknown members, which a
- * later release may have stored; the API refuses them. A new store is a schema and a secret here, a file in outbound/warehouses/ and
- * its line in the registry there.
- */
-export const warehouseConfigSchemas = {
-  s3: z
-    .object({
-      bucket: checked(string(), bucketProblem),
-      region,
-      accessKeyId: credential,
-      secretAccessKey: credential,
-      endpoint: endpoint.optional(),
-      forcePathStyle: flag.optional(),
-      ...common,
-    })
-    .meta({ id: 'S3Config' }),
+/** Adds what does not fit together. @param mayLackSecret as in an import without credentials */
+function whole<Shape extends z.ZodObject>(type: WarehouseType, shape: Shape, mayLackSecret = false): Shape {
+  return shape.superRefine((config, context) => {
+    for (const { kind, member, message } of credentialProblems(type, config)) {
+      if (mayLackSecret && kind === 'missing' && member === secretFieldOf(type, config)) continue;
+      context.addIssue({ code: 'custom', path: [member], message });
+    }
+  });
+}
+
+const shapes = {
+  s3: z.object({
+    bucket: checked(string(), bucketProblem),
+    region,
+    credentials: oneOf(CREDENTIALS.s3)
+      .meta({ description: 'Without it: keys. identity: that of this service, if its operator allows it.' })
+      .optional(),
+    accessKeyId: credential.optional(),
+    secretAccessKey: credential.optional(),
+    roleArn: string()
+      .regex(
+        /^arn:aws[a-z-]*:iam::\d{12}:role\/[\w+=,.@/-]{1,576}$/,
+        'must be the ARN of a role, for example arn:aws:iam::123456789012:role/hookyard',
+      )
+      .meta({ description: 'With identity: the role that is assumed, with the id of the organization as external ID.' })
+      .optional(),
+    endpoint: endpoint.optional(),
+    forcePathStyle: flag.optional(),
+    bucketOwner: string()
+      .regex(/^\d{12}$/, 'must be the 12 digits of an AWS account')
+      .meta({ description: 'Files are refused by a bucket of another account.' })
+      .optional(),
+    kmsKeyId: checked(
+      text('must be a string').max(2048, 'must be at most 2048 characters long'),
+      hasNoControlCharacters,
+    )
+      .meta({ description: 'Id, ARN or alias of the KMS key that files are encrypted with.' })
+      .optional(),
+    storageClass: oneOf(STORAGE_CLASSES).optional(),
+    tags: checked(string(), tagsProblem)
+      .meta({ description: 'Of each file: name=value&name=value, percent-encoded.' })
+      .optional(),
+    ...common,
+  }),
   // What is missing comes from R2_* in the environment (WH-06).
-  r2: z
-    .object({
-      bucket: checked(string(), bucketProblem),
-      accountId: string()
-        .regex(/^[0-9a-f]{32}$/, 'must be the 32 hexadecimal digits of a Cloudflare account ID')
-        .optional(),
-      endpoint: endpoint.optional(),
-      region: region.default('auto'),
-      accessKeyId: credential.optional(),
-      secretAccessKey: credential.optional(),
-      ...common,
-    })
-    .meta({ id: 'R2Config' }),
-  gcs: z
-    .object({
-      bucket: checked(string(), gcsBucketProblem),
-      projectId: string().regex(/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be a Google Cloud project ID'),
-      serviceAccountKey: checked(string().max(16_384, 'must be at most 16384 characters long'), serviceAccountProblem),
-      endpoint: endpoint.optional(),
-      ...common,
-    })
-    .meta({ id: 'GcsConfig' }),
-  azure_blob: z
-    .object({
-      accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
-      accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem),
-      containerName: checked(string(), containerProblem),
-      // The address of the blob service; emulators have the account's name in its path.
-      endpoint: checked(string(), endpointProblem).optional(),
-      ...common,
-    })
-    .meta({ id: 'AzureBlobConfig' }),
+  r2: z.object({
+    bucket: checked(string(), bucketProblem),
+    accountId: string()
+      .regex(/^[0-9a-f]{32}$/, 'must be the 32 hexadecimal digits of a Cloudflare account ID')
+      .optional(),
+    endpoint: endpoint.optional(),
+    region: region.default('auto'),
+    accessKeyId: credential.optional(),
+    secretAccessKey: credential.optional(),
+    ...common,
+  }),
+  gcs: z.object({
+    bucket: checked(string(), gcsBucketProblem),
+    projectId: string().regex(/^(?:[a-z0-9.-]+:)?[a-z][a-z0-9-]{4,28}[a-z0-9]$/, 'must be a Google Cloud project ID'),
+    credentials: oneOf(CREDENTIALS.gcs)
+      .meta({ description: 'Without it: keys. identity: that of this service, if its operator allows it.' })
+      .optional(),
+    serviceAccountKey: checked(
+      string().max(16_384, 'must be at most 16384 characters long'),
+      serviceAccountProblem,
+    ).optional(),
+    endpoint: endpoint.optional(),
+    ...common,
+  }),
+  azure_blob: z.object({
+    accountName: string().regex(/^[a-z0-9]{3,24}$/, 'must be 3 to 24 lowercase letters and digits'),
+    credentials: oneOf(CREDENTIALS.azure_blob)
+      .meta({ description: 'Without it: keys. identity: that of this service, if its operator allows it.' })
+      .optional(),
+    accountKey: checked(string().max(1024, 'must be at most 1024 characters long'), base64Problem).optional(),
+    sasToken: checked(
+      text('must be a string').max(4096, 'must be at most 4096 characters long'),
+      sasProblem,
+    ).optional(),
+    containerName: checked(string(), containerProblem),
+    // The address of the blob service; emulators have the account's name in its path.
+    endpoint: checked(string(), endpointProblem).optional(),
+    ...common,
+  }),
 } as const;
 
-export type WarehouseType = keyof typeof warehouseConfigSchemas;
+/**
+ * The schema of `config`, by the destination's `type`; its id names it in the API's description. It drops unknown members, which a
+ * later release may have stored; the API refuses them. A new store is a schema here, its secret in credentials.ts, a file in
+ * outbound/warehouses/ and its line in the registry there.
+ */
+export const warehouseConfigSchemas = {
+  s3: whole('s3', shapes.s3).meta({ id: 'S3Config' }),
+  r2: whole('r2', shapes.r2).meta({ id: 'R2Config' }),
+  gcs: whole('gcs', shapes.gcs).meta({ id: 'GcsConfig' }),
+  azure_blob: whole('azure_blob', shapes.azure_blob).meta({ id: 'AzureBlobConfig' }),
+} as const;
+
+/** As above, but that the secret may be missing. */
+export const withoutItsSecret = (type: WarehouseType): z.ZodObject => whole<z.ZodObject>(type, shapes[type], true);
+
+export type WarehouseType = keyof typeof shapes;
 /** A checked `config`, secrets in clear. */
-export type WarehouseConfig<Type extends WarehouseType = WarehouseType> = z.output<
-  (typeof warehouseConfigSchemas)[Type]
->;
+export type WarehouseConfig<Type extends WarehouseType = WarehouseType> = z.output<(typeof shapes)[Type]>;
 
 /** Every warehouse `type`, for schemas and messages. */
 export const WAREHOUSE_TYPES = Object.keys(warehouseConfigSchemas) as [WarehouseType, ...WarehouseType[]];
@@ -261,39 +282,4 @@ export function conflictIn({
 }
 
 /** What members mean that a config was stored without, because they were not there then: its files stay as they are. */
-export const BEFORE_THEY_WERE_THERE = { payloadColumn: 'json', compression: 'none' } as const;
-
-/** The field of each `config` that is a secret (AUTH-14). */
-export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {
-  s3: 'secretAccessKey',
-  r2: 'secretAccessKey',
-  gcs: 'serviceAccountKey',
-  azure_blob: 'accountKey',
-};
-
-/** `config` as the API shows it: the secret reads `••••` and its last 4 characters. */
-export function redactWarehouseConfig(
-  type: WarehouseType,
-  config: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const field = WAREHOUSE_SECRET_FIELD[type];
-  const secret = config[field];
-  return typeof secret === 'string' ? { ...config, [field]: redactSecret(secret) } : { ...config };
-}
-
-/**
- * Puts the stored secret back into a `config` whose secret came back redacted; call it before the schema.
- * @param stored the stored config, or null when there is none
- * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
- */
-export function keepRedactedWarehouseConfig(
-  type: WarehouseType,
-  incoming: Readonly<Record<string, unknown>>,
-  stored: Readonly<Record<string, unknown>> | null,
-): { ok: true; config: Record<string, unknown> } | { ok: false; field: string } {
-  const field = WAREHOUSE_SECRET_FIELD[type];
-  const [secret, before] = [incoming[field], stored?.[field]];
-  if (typeof secret !== 'string') return { ok: true, config: { ...incoming } };
-  const kept: Kept = keepRedacted(secret, typeof before === 'string' ? before : null);
-  return kept.ok ? { ok: true, config: { ...incoming, [field]: kept.value } } : { ok: false, field };
-}
+export const BEFORE_THEY_WERE_THERE = { payloadColumn: 'json', compression: 'none', keyOrder: 'received' } as const;

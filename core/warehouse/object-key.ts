@@ -1,6 +1,6 @@
-// Where a batch lies in the object store: `<prefix>/<partition>/<first event time>-<batch id>.<ending>`.
+// Where a batch lies in the object store: `<prefix>/<partition>/<time>-<batch id>.<ending>`.
 // The key follows from the frozen batch alone, so a repeated upload overwrites the same object.
-// Rules: WH-21, WH-22, WH-32, WH-37.
+// Rules: WH-21, WH-22, WH-32, WH-37, WH-40.
 import type { WarehouseEvent } from './event.ts';
 
 export const PARTITIONS = ['date', 'hour', 'source'] as const;
@@ -9,6 +9,9 @@ export const FILE_FORMATS = ['jsonl', 'json', 'parquet'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
 /** Formats whose rows are text. */
 export type TextFormat = Exclude<FileFormat, 'parquet'>;
+/** What the time in a key is: when the batch was frozen, or when its first event was received. */
+export const KEY_ORDERS = ['written', 'received'] as const;
+export type KeyOrder = (typeof KEY_ORDERS)[number];
 export const COMPRESSIONS = ['none', 'snappy', 'gzip', 'zstd'] as const;
 export type Compression = (typeof COMPRESSIONS)[number];
 
@@ -44,6 +47,8 @@ export function objectKey(batch: {
   events: readonly Pick<WarehouseEvent, 'receivedAt' | 'source'>[];
   prefix?: string;
   partitionBy: PartitionBy;
+  keyOrder: KeyOrder;
+  frozenAt: Date;
   fileFormat: FileFormat;
   compression: Compression;
 }): string {
@@ -55,18 +60,35 @@ export function objectKey(batch: {
   const first = batch.events.reduce((earliest, { receivedAt }) => Math.min(earliest, receivedAt.getTime()), Infinity);
   const prefix = normalPrefix(batch.prefix ?? '');
   const suffix = batch.fileFormat === 'parquet' ? '' : SUFFIXES[batch.compression];
-  const name = `${timeIn(new Date(first))}-${batch.id}.${batch.fileFormat}${suffix}`;
+  const time = batch.keyOrder === 'written' ? batch.frozenAt : new Date(first);
+  const name = `${timeIn(time)}-${batch.id}.${batch.fileFormat}${suffix}`;
   return `${prefix}${prefix === '' ? '' : '/'}${partition}/${name}`;
 }
 
-/** The key of a batch that takes deliveries of another one: in the same folder, with a name of its own. */
-export function keyOfHalf(key: string, { id, firstReceivedAt }: { id: string; firstReceivedAt: Date | null }): string {
+/**
+ * The key of a batch that takes deliveries of another one: in the same folder, with a name of its own.
+ * @param half.at the time in its name; null: that of the other batch
+ */
+export function keyOfHalf(key: string, { id, at }: { id: string; at: Date | null }): string {
   const [folder, name] = [key.slice(0, key.lastIndexOf('/') + 1), key.slice(key.lastIndexOf('/') + 1)];
-  const time = firstReceivedAt === null ? name.slice(0, name.indexOf('-')) : timeIn(firstReceivedAt);
+  const time = at === null ? name.slice(0, name.indexOf('-')) : timeIn(at);
   return `${folder}${time}-${id}${name.slice(name.indexOf('.'))}`;
 }
 
 const timeIn = (time: Date): string => time.toISOString().replace(/[-:.]/g, '');
+
+/**
+ * Folder of test files. It is beside the prefix, not below it: a loader that reads everything below the prefix reads no test. Hive,
+ * Spark and Athena ignore folders that start with an underscore, which helps where there is no prefix.
+ */
+const TEST_FOLDER = '_test';
+
+/** The prefix of test files. */
+export const testPrefix = (prefix: string): string => normalPrefix(`${TEST_FOLDER}/${normalPrefix(prefix)}`);
+
+/** Where the file of a test would lie among the data; null: it is no file of a test. */
+export const dataKeyOf = (key: string): string | null =>
+  key.startsWith(`${TEST_FOLDER}/`) ? key.slice(TEST_FOLDER.length + 1) : null;
 
 /** A prefix without slashes at its ends. */
 export function normalPrefix(prefix: string): string {

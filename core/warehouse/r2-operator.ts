@@ -3,29 +3,21 @@
 // Rules: WH-06, WH-29.
 import type { Settings } from '../config.ts';
 import type { WarehouseConfig } from './config.ts';
+import type { GivenBucket } from './given.ts';
 import { normalPrefix } from './object-key.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** One entry of HOOKYARD_R2_BUCKETS. */
-export interface R2Bucket {
-  /** A slug. */
-  organization: string;
-  bucket: string;
-  /** Without slashes at its ends; empty for the whole bucket. */
-  prefix: string;
-}
 
 export interface OperatorR2 {
   accountId: string | undefined;
   endpoint: string | undefined;
   accessKeyId: string | undefined;
   secretAccessKey: string | undefined;
-  buckets: readonly R2Bucket[];
+  buckets: readonly GivenBucket[];
 }
 
-/** Reads `<organization>:<bucket>` or `<organization>:<bucket>/<prefix>`; null when it is neither. */
-export function parseR2Bucket(entry: string): R2Bucket | null {
+/** Reads an entry of HOOKYARD_R2_BUCKETS, `<organization>:<bucket>` or `<organization>:<bucket>/<prefix>`; null when it is neither. */
+export function parseR2Bucket(entry: string): GivenBucket | null {
   const [, organization, bucket, prefix = ''] = /^([a-z0-9-]+):([a-z0-9.-]+)(\/.*)?$/.exec(entry) ?? [];
   return organization === undefined || bucket === undefined
     ? null
@@ -52,22 +44,4 @@ export function usesOperatorsKeys(config: Keys, r2: OperatorR2): boolean {
   const isTaken = (own: string | undefined, operators: string | undefined) =>
     own === undefined && operators !== undefined;
   return isTaken(config.accessKeyId, r2.accessKeyId) || isTaken(config.secretAccessKey, r2.secretAccessKey);
-}
-
-/** Whether the operator gives this organization the object. @param organization its slug */
-export function isGiven(r2: OperatorR2, object: { organization: string; bucket: string; key: string }): boolean {
-  return r2.buckets.some(
-    ({ organization, bucket, prefix }) =>
-      organization === object.organization &&
-      bucket === object.bucket &&
-      (prefix === '' || object.key.startsWith(`${prefix}/`)),
-  );
-}
-
-/** Whether the operator gives this organization everything that a destination of this config may write. */
-export function isGivenAll(
-  r2: OperatorR2,
-  { organization, bucket, prefix }: { organization: string; bucket: string; prefix: string | undefined },
-): boolean {
-  return isGiven(r2, { organization, bucket, key: `${normalPrefix(prefix ?? '')}/` });
 }

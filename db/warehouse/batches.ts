@@ -5,12 +5,12 @@ import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
 import type { PayloadColumn } from '../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
-import type { Compression, FileFormat } from '../../core/warehouse/object-key.ts';
-import { bounds, jsonParameter } from '../parameters.ts';
-import type { Queryable } from '../connections/pool.ts';
+import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/object-key.ts';
+import type { Pool, Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../ranges.ts';
-import { errorSummary, outboxRow, pauseBlocks, UNDER_WAY } from '../sql-rules.ts';
+import { errorSummary, pauseBlocks, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
+import { inOrder } from './order.ts';
 
 /** A delivery in the outbox. */
 export interface WaitingRow {
@@ -70,6 +70,7 @@ export interface BatchUnderWay extends FileForm {
   destinationId: string;
   status: BatchStatus;
   key: string;
+  keyOrder: KeyOrder;
   frozenAt: Date;
   firstDeliveryId: string;
   lastDeliveryId: string;
@@ -85,10 +86,10 @@ export interface BatchUnderWay extends FileForm {
   latency: number | null;
 }
 
-// Of `warehouse_batches b`.
-const COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
+/** Of `warehouse_batches b`: a `BatchUnderWay`. */
+export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
   field_mapping as "fieldMapping", coalesce(payload_column, 'json') as "payloadColumn", coalesce(compression, 'none') as compression,
-  frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
+  coalesce(key_order, 'received') as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
   waiting_since as "waitingSince", events, bytes, attempts, error,
   ${errorSummary('b')} as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
@@ -103,7 +104,7 @@ export async function findBatchUnderWay(
   except = '',
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
-    `select ${COLUMNS} from warehouse_batches b
+    `select ${BATCH_COLUMNS} from warehouse_batches b
      where organization_id = $1 and destination_id = $2 and status in ${UNDER_WAY} and id <> $3
      order by frozen_at limit 1`,
     [key.organizationId, key.destinationId, except],
@@ -117,7 +118,7 @@ export async function findBatch(
   { organizationId, batchId }: { organizationId: string; batchId: string },
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
-    `select ${COLUMNS} from warehouse_batches b where organization_id = $1 and id = $2`,
+    `select ${BATCH_COLUMNS} from warehouse_batches b where organization_id = $1 and id = $2`,
     [organizationId, batchId],
   );
   return rows[0];
@@ -140,71 +141,6 @@ export async function openBatches(db: Queryable, key: WarehouseKey): Promise<Map
   return new Map(rows.map(({ partition, ...batch }) => [partition, batch]));
 }
 
-// Deliveries are locked before their rows in the outbox, like in all statements that end deliveries, so they cannot deadlock. A
-// delivery that ended meanwhile is skipped, and a row without an open delivery is removed. If another worker has frozen a batch
-// of this destination meanwhile, the unique index on unfinished batches refuses the statement.
-const FREEZE = `
-with taken as (
-  update deliveries set batch_id = $2
-  where id = any($1::text[]) and id between $12 and $13 and status = 'pending' and batch_id is null
-  returning id
-), total as (
-  select count(*)::int as events, coalesce(min(id), '') as first, coalesce(max(id), '') as last from taken
-), unqueued as (
-  delete from outbox o using unnest($1::text[], $11::int[]) as i(id, priority)
-  where ${outboxRow('i', '$4')} and (select events from total) >= 0
-)
-insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
-                                    payload_column, compression, first_delivery_id, last_delivery_id, waiting_since, events, bytes,
-                                    frozen_at)
-select $2, $3, $4, 'frozen', $5, $6, $7, $8::jsonb, $14, $15, first, last, $9, events, $10, now() from total
-on conflict (id) do update
-  set status = 'frozen', key = excluded.key, file_format = excluded.file_format, field_mapping = excluded.field_mapping,
-      payload_column = excluded.payload_column, compression = excluded.compression,
-      first_delivery_id = excluded.first_delivery_id, last_delivery_id = excluded.last_delivery_id,
-      waiting_since = excluded.waiting_since, events = excluded.events, bytes = excluded.bytes, frozen_at = now()
-  where b.status = 'open'
-returning ${COLUMNS}`;
-
-export interface NewBatch extends WarehouseKey, FileForm {
-  /** Of the open batch of the partition, or a new one. */
-  id: string;
-  partition: string;
-  key: string;
-  waitingSince: Date;
-  /** Of the payloads. */
-  bytes: number;
-  members: { deliveryId: string; priority: number }[];
-}
-
-/**
- * Moves deliveries from the outbox into a batch, in one statement.
- * @throws a database error when the destination already has an unfinished batch; nothing is changed then
- */
-export async function freezeBatch(db: Queryable, batch: NewBatch): Promise<BatchUnderWay> {
-  const { ids, low, high } = bounds(batch.members.map(({ deliveryId }) => deliveryId));
-  const { rows } = await db.query<BatchUnderWay>(FREEZE, [
-    ids,
-    batch.id,
-    batch.organizationId,
-    batch.destinationId,
-    batch.partition,
-    batch.key,
-    batch.fileFormat,
-    batch.fieldMapping === null ? null : jsonParameter(batch.fieldMapping),
-    batch.waitingSince,
-    batch.bytes,
-    batch.members.map(({ priority }) => priority),
-    low,
-    high,
-    batch.payloadColumn,
-    batch.compression,
-  ]);
-  const frozen = rows[0];
-  if (!frozen) throw new Error(`Batch ${batch.id} was frozen by another worker`);
-  return frozen;
-}
-
 /** Records the start of an upload. @returns undefined when the batch was uploaded, or has ended */
 export async function beginUpload(
   db: Queryable,
@@ -212,7 +148,7 @@ export async function beginUpload(
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
     `update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
-     where organization_id = $1 and id = $2 and status in ('frozen', 'uploading') returning ${COLUMNS}`,
+     where organization_id = $1 and id = $2 and status in ('frozen', 'uploading') returning ${BATCH_COLUMNS}`,
     [organizationId, batchId],
   );
   return rows[0];
@@ -220,19 +156,36 @@ export async function beginUpload(
 
 type Upload = Pick<BatchUnderWay, 'id' | 'attempts'>;
 
+/** What was written. */
+export interface WrittenFile {
+  /** Rows. */
+  events: number;
+  bytes: number;
+  misfits: number;
+  sha256: string;
+  /** ms */
+  latency: number;
+  /** Of the events in its rows. */
+  firstReceivedAt: Date | null;
+  lastReceivedAt: Date | null;
+}
+
 /** Records that the object was written. @returns false when the upload was not the latest: a newer one decides */
-export async function noteUploaded(
-  db: Queryable,
-  { id, attempts }: Upload,
-  file: { events: number; bytes: number; misfits: number; sha256: string; latency: number },
-): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `update warehouse_batches
-     set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6, latency = $7, uploaded_at = clock_timestamp()
-     where id = $1 and attempts = $2 and status = 'uploading'`,
-    [id, attempts, file.events, file.bytes, file.misfits, file.sha256, file.latency],
-  );
-  return rowCount === 1;
+export function noteUploaded(pool: Pool, batch: Upload & WarehouseKey, file: WrittenFile): Promise<boolean> {
+  const { events, bytes, misfits, sha256, latency, firstReceivedAt, lastReceivedAt } = file;
+  return inOrder(pool, batch, 'written', async (db, writtenAt) => {
+    const { rowCount } = await db.query(
+      `update warehouse_batches
+       set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6, latency = $7,
+         first_received_at = $8, last_received_at = $9, uploaded_at = $10
+       where id = $1 and attempts = $2 and status = 'uploading'`,
+      [
+        ...[batch.id, batch.attempts, events, bytes, misfits, sha256, latency],
+        ...[firstReceivedAt, lastReceivedAt, writtenAt],
+      ],
+    );
+    return rowCount === 1;
+  });
 }
 
 /** Records the error of an upload. @param latency ms */
@@ -323,6 +276,7 @@ function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
 export interface StoredDestination {
   id: string;
   version: number;
+  organizationId: string;
   /** The slug of its organization. */
   organization: string;
   enabled: boolean;
@@ -333,7 +287,7 @@ export interface StoredDestination {
 
 export async function findWarehouse(db: Queryable, key: WarehouseKey): Promise<StoredDestination | undefined> {
   const { rows } = await db.query<StoredDestination>(
-    `select d.id, d.version, o.slug as organization, d.enabled, d.type, d.config, d.field_mapping as "fieldMapping"
+    `select d.id, d.version, d.organization_id as "organizationId", o.slug as organization, d.enabled, d.type, d.config, d.field_mapping as "fieldMapping"
      from destinations d join organizations o on o.id = d.organization_id
      where d.organization_id = $1 and d.id = $2`,
     [key.organizationId, key.destinationId],

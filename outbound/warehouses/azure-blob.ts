@@ -1,21 +1,32 @@
 // Azure Blob Storage.
 import { createHash } from 'node:crypto';
-import type { HttpHeaders, HttpOperationResponse, IHttpClient, RestError, WebResource } from '@azure/storage-blob';
+import type {
+  HttpHeaders,
+  HttpOperationResponse,
+  IHttpClient,
+  newPipeline as NewPipeline,
+  RestError,
+  WebResource,
+} from '@azure/storage-blob';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { azureIdentity } from './azure-identity.ts';
 import { describeStoreError } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 import type { OpenStore } from './store.ts';
 
-export const openAzureBlob: OpenStore<WarehouseConfig<'azure_blob'>> = async (config, http) => {
-  const { accountName, accountKey, containerName } = config;
-  const { ContainerClient, StorageSharedKeyCredential, newPipeline, RestError } = await import('@azure/storage-blob');
+type Config = WarehouseConfig<'azure_blob'>;
+
+export const openAzureBlob: OpenStore<Config> = async (config, http) => {
+  const { accountName, containerName } = config;
+  const { ContainerClient, newPipeline, RestError } = await import('@azure/storage-blob');
   const address = config.endpoint?.replace(/\/+$/, '') ?? `https://${accountName}.blob.core.windows.net`;
-  const pipeline = newPipeline(new StorageSharedKeyCredential(accountName, accountKey), {
+  const { credential, query, wording } = await proofOf(config);
+  const pipeline = newPipeline(credential, {
     httpClient: httpClient(http),
     retryOptions: { maxTries: 1 },
     userAgentOptions: { userAgentPrefix: 'hookyard' },
   });
-  const container = new ContainerClient(`${address}/${containerName}`, pipeline);
+  const container = new ContainerClient(`${address}/${containerName}${query}`, pipeline);
   const isMissingBlob = (error: unknown): boolean =>
     error instanceof RestError && error.statusCode === 404 && codeOf(error) !== 'ContainerNotFound';
   return {
@@ -40,7 +51,7 @@ export const openAzureBlob: OpenStore<WarehouseConfig<'azure_blob'>> = async (co
       describeStoreError(error, {
         service: 'Azure',
         bucket: `container "${containerName}"`,
-        credentials: 'accountName and accountKey',
+        credentials: wording,
         address: config.endpoint === undefined ? 'accountName' : 'endpoint',
         permission: 'the right to write and read blobs',
         region: null,
@@ -48,6 +59,29 @@ export const openAzureBlob: OpenStore<WarehouseConfig<'azure_blob'>> = async (co
     close: () => undefined,
   };
 };
+
+interface Proof {
+  credential: Parameters<typeof NewPipeline>[0];
+  /** Of every address. */
+  query: string;
+  /** What to check when it is refused. */
+  wording: string;
+}
+
+/** How requests prove who asks. */
+async function proofOf({ credentials, accountName, accountKey = '', sasToken = '' }: Config): Promise<Proof> {
+  const { AnonymousCredential, StorageSharedKeyCredential } = await import('@azure/storage-blob');
+  if (credentials === 'identity') {
+    const credential = await azureIdentity();
+    return { credential, query: '', wording: 'the identity of this service' };
+  }
+  if (credentials === 'sas') {
+    const wording = 'sasToken, its permissions and when it ends';
+    return { credential: new AnonymousCredential(), query: `?${sasToken.replace(/^\?/, '')}`, wording };
+  }
+  const credential = new StorageSharedKeyCredential(accountName, accountKey);
+  return { credential, query: '', wording: 'accountName and accountKey' };
+}
 
 /** HEAD answers have no body; their code is in a header. */
 function codeOf(error: RestError): string | undefined {

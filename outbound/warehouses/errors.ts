@@ -2,7 +2,7 @@
 // responses", R2 "Error codes", Azure "Blob service error codes", Google "JSON API status and error codes".
 import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
 import { TransportError } from './guarded-http.ts';
-import { type StoreProblem, StoreSettingsError } from './store.ts';
+import { IdentityError, type StoreProblem, StoreSettingsError } from './store.ts';
 
 /** What a provider calls the things a sentence names: our own words, and settings of the destination. */
 export type Wording = {
@@ -28,6 +28,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   // versitygw's word for an access key it does not know.
   XAdminUserNotFound: 'credentials',
   InvalidToken: 'credentials',
+  ExpiredToken: 'credentials',
   InvalidClientTokenId: 'credentials',
   Unauthorized: 'credentials',
   AuthenticationFailed: 'credentials',
@@ -75,6 +76,8 @@ const MAX_QUOTED = 300;
 /** Describes what `put` or `head` threw. */
 export function describeStoreError(error: unknown, wording: Wording): StoreProblem {
   if (error instanceof StoreSettingsError) return { kind: 'settings', ...openError(error.summary), retryable: false };
+  const identity = errorIn(error, IdentityError);
+  if (identity !== undefined) return describeIdentityError(identity, wording);
   const status = statusOf(error);
   if (status === undefined) return describeTransportError(error, wording);
   const answer = { status, code: codeOf(error), text: textOf(error) };
@@ -85,6 +88,14 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
     statusCode: status,
     retryable: RETRYABLE.has(kind) || RETRYABLE_STATUS.has(status),
   };
+}
+
+/** The provider's words may name things of the operator, so none of them is shown: only its code. */
+function describeIdentityError({ cause }: IdentityError, { service }: Wording): StoreProblem {
+  const code = codeOf(cause) ?? (cause instanceof Error ? cause.name : 'unknown');
+  const known = /^[A-Za-z0-9.]{1,60}$/.test(code) ? code : 'unknown';
+  const summary = ownWords`The identity of this service has no credentials for ${named(service)} (${named(known)}): ask its operator, and check that the role trusts it`;
+  return { kind: 'credentials', ...openError(summary), retryable: true };
 }
 
 /** A deadline that passed; the caller's own, so no provider is asked. */
@@ -147,7 +158,7 @@ const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').trim().sli
 /** No answer came: the guard, the network, or an error of the SDK itself. */
 function describeTransportError(error: unknown, wording: Wording): StoreProblem {
   const [service, address] = [named(wording.service), named(wording.address)];
-  const transport = transportErrorIn(error);
+  const transport = errorIn(error, TransportError);
   if (transport === undefined) {
     const words = onOneLine(error instanceof Error ? error.message : String(error));
     const summary = ownWords`${service} could not be used; the API tells why`;
@@ -164,11 +175,14 @@ function describeTransportError(error: unknown, wording: Wording): StoreProblem 
   };
 }
 
-/** The transport's error, which an SDK may have wrapped. */
-function transportErrorIn(error: unknown): TransportError | undefined {
+/** An error of our own, which an SDK may have wrapped. */
+function errorIn<Wanted extends Error>(
+  error: unknown,
+  Class: abstract new (...args: never[]) => Wanted,
+): Wanted | undefined {
   let current = error;
   for (let depth = 0; depth < 5 && current instanceof Error; depth++) {
-    if (current instanceof TransportError) return current;
+    if (current instanceof Class) return current;
     current = current.cause;
   }
   return undefined;

@@ -1,7 +1,10 @@
-// How a service account proves itself to Google without fetching a token: with one it signs itself (AIP-4111, "Self-signed
-// JWT", with scopes instead of an audience). One request less for each hour, and no other address to ask.
+// How requests to Google prove who asks. A service account does not fetch a token: it signs one itself (AIP-4111, "Self-signed JWT", with
+// scopes instead of an audience). One request less for each hour, and no other address to ask. The identity of this service (WH-42) gets
+// its tokens by Google's own library, which asks the metadata server or what GOOGLE_APPLICATION_CREDENTIALS names, by its own transport.
 import { sign } from 'node:crypto';
-import type { ServiceAccount } from '../../core/warehouse/config.ts';
+import type { ServiceAccount } from '../../core/warehouse/service-account.ts';
+import type { Authorize } from './gcs-transport.ts';
+import { IdentityError } from './store.ts';
 
 const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write';
 const LIFETIME_S = 3600;
@@ -13,11 +16,11 @@ function isTrustedWithTokens({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' && (hostname === 'googleapis.com' || hostname.endsWith('.googleapis.com'));
 }
 
-/** Makes a function that gives the headers which prove who asks to a request's address. */
-export function selfSignedTokens(account: ServiceAccount): (url: URL) => Record<string, string> {
+/** Proves a service account. */
+export function selfSignedTokens(account: ServiceAccount): Authorize {
   let token = '';
   let signedAt = Number.NEGATIVE_INFINITY;
-  return (url): Record<string, string> => {
+  return async (url): Promise<Record<string, string>> => {
     if (!isTrustedWithTokens(url)) return {};
     const now = Math.floor(Date.now() / 1000);
     // A clock that was set back makes a token of the future, which is refused.
@@ -26,6 +29,21 @@ export function selfSignedTokens(account: ServiceAccount): (url: URL) => Record<
       signedAt = now;
     }
     return { authorization: `Bearer ${token}` };
+  };
+}
+
+/** Proves the identity of this service. The library keeps a token until it ends. */
+export async function identityTokens(projectId: string): Promise<Authorize> {
+  const { GoogleAuth } = await import('google-auth-library');
+  // With the project, so that the library does not look for it by running programs.
+  const auth = new GoogleAuth({ scopes: [SCOPE], projectId });
+  return async (url): Promise<Record<string, string>> => {
+    if (!isTrustedWithTokens(url)) return {};
+    try {
+      return { authorization: `Bearer ${await auth.getAccessToken()}` };
+    } catch (error) {
+      throw new IdentityError(error);
+    }
   };
 }
 

@@ -7,6 +7,9 @@ import type { GuardedHttp, GuardedResponse } from './guarded-http.ts';
 
 type Send = Storage['makeAuthenticatedRequest'];
 type SdkRequest = Parameters<Send>[0];
+/** The headers that prove who asks, for a request to an address. */
+export type Authorize = (url: URL) => Promise<Record<string, string>>;
+
 type Callback = (error: Error | null, body?: unknown, response?: unknown) => void;
 
 /**
@@ -16,7 +19,7 @@ type Callback = (error: Error | null, body?: unknown, response?: unknown) => voi
 export function gcsTransport(options: {
   http: GuardedHttp;
   signal: AbortSignal;
-  authorize: (url: URL) => Record<string, string>;
+  authorize: Authorize;
   authClient: Storage['authClient'];
   ApiError: typeof ApiErrorClass;
 }): Send {
@@ -27,7 +30,7 @@ export function gcsTransport(options: {
     const answer = await options.http.send({
       method: request.method ?? 'GET',
       url,
-      headers: { ...headers, ...options.authorize(url) },
+      headers: { ...headers, ...(await options.authorize(url)) },
       body,
       signal: options.signal,
     });

@@ -1,9 +1,11 @@
 // Google Cloud Storage.
 import { createHash } from 'node:crypto';
 import { named, ownWords } from '../../core/error-summary.ts';
-import { readServiceAccountKey, type ServiceAccount, type WarehouseConfig } from '../../core/warehouse/config.ts';
+import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { usesIdentity } from '../../core/warehouse/credentials.ts';
+import { readServiceAccountKey, type ServiceAccount } from '../../core/warehouse/service-account.ts';
 import { describeStoreError } from './errors.ts';
-import { selfSignedTokens } from './gcs-token.ts';
+import { identityTokens, selfSignedTokens } from './gcs-token.ts';
 import { gcsTransport } from './gcs-transport.ts';
 import { type OpenStore, StoreSettingsError } from './store.ts';
 
@@ -11,9 +13,11 @@ const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
 
 export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) => {
   const { Storage, ApiError } = await import('@google-cloud/storage');
-  const key = readKey(config.serviceAccountKey);
   const apiEndpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
-  const tokens = selfSignedTokens(key);
+  const isIdentity = usesIdentity(config);
+  const tokens = isIdentity
+    ? await identityTokens(config.projectId)
+    : selfSignedTokens(readKey(config.serviceAccountKey ?? ''));
   // Holds neither key nor connections: both are the transport's, which is made for each call.
   const fileFor = (name: string, signal: AbortSignal) => {
     const storage = new Storage({
@@ -56,7 +60,7 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
       describeStoreError(error, {
         service: 'Google Cloud Storage',
         bucket: `bucket "${config.bucket}"`,
-        credentials: 'serviceAccountKey',
+        credentials: isIdentity ? 'the identity of this service' : 'serviceAccountKey',
         address: config.endpoint === undefined ? 'the network' : 'endpoint',
         permission: 'the role Storage Object User',
         region: null,

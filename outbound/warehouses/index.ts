@@ -3,15 +3,17 @@
 import { LRUCache } from 'lru-cache';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
-import { type OperatorR2, operatorR2 } from '../../core/warehouse/r2-operator.ts';
+import { identityNeeds } from '../../core/warehouse/identity.ts';
+import { NO_OPERATOR_ACCESS, type OperatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { AllowList } from '../http/allow-list.ts';
 import { guardedConnector, guardOptions, type Reach } from '../http/guarded-connect.ts';
 import { openAzureBlob } from './azure-blob.ts';
 import { describeStoreError, describeTimeout } from './errors.ts';
 import { openGcs } from './gcs.ts';
+import { withinGiven } from './given.ts';
 import { createGuardedHttp, type GuardedHttp } from './guarded-http.ts';
 import { openR2, openS3 } from './s3.ts';
-import type { ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem, StoreUser } from './store.ts';
+import type { ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem } from './store.ts';
 
 /** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
 const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
@@ -21,11 +23,13 @@ const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<War
   azure_blob: { title: 'Azure', open: openAzureBlob },
 };
 
-/** Where to write: a destination's id, the version of its record, its organization's slug, and its config in clear. */
+/** Where to write: a destination's id, the version of its record, its organization, and its config in clear. */
 export type WarehouseTarget = {
   [Type in WarehouseType]: {
     id: string;
     version: string | number;
+    organizationId: string;
+    /** Its slug. */
     organization: string;
     type: Type;
     config: WarehouseConfig<Type>;
@@ -63,13 +67,13 @@ const CONNECT_TIMEOUT_MS = 30_000;
 /**
  * Makes the object stores of a process. No SDK is loaded before the first call.
  * @param options.maxStores destinations whose clients are kept; the one unused for longest goes first
- * @param options.r2 the operator's access to R2; by default there is none
+ * @param options.access what of the operator's access may be used; by default nothing
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function createWarehouses(options: Reach & { maxStores?: number; r2?: OperatorR2 }): Warehouses {
+export function createWarehouses(options: Reach & { maxStores?: number; access?: OperatorAccess }): Warehouses {
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
-  const r2 = options.r2 ?? operatorR2({ HOOKYARD_R2_BUCKETS: [] }, {});
+  const access = options.access ?? NO_OPERATOR_ACCESS;
   const stores = new LRUCache<string, Opened>({
     max: options.maxStores ?? 100,
     dispose(opened) {
@@ -87,7 +91,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; r2?: Ope
       opened = {
         version: target.version,
         allow: guard.allow(),
-        store: openStore(target, http, { organization: target.organization, r2 }),
+        store: openStore(target, http, access),
         http,
         users: 0,
         retired: false,
@@ -153,11 +157,21 @@ const NO_WORDING = {
   region: null,
 };
 
-function openStore(target: WarehouseTarget, http: GuardedHttp, user: StoreUser): Promise<ObjectStore> {
+async function openStore(target: WarehouseTarget, http: GuardedHttp, access: OperatorAccess): Promise<ObjectStore> {
   const open = providers[target.type].open as OpenStore<WarehouseTarget['config']>;
-  // `async`: what `open` throws at once is a rejection too.
-  return (async () => open(target.config, http, user))();
+  const { organization, organizationId, config } = target;
+  const store = await open(config, http, { organization, organizationId, r2: access.r2 });
+  const needs = identityNeeds(target, access.identity);
+  if (needs === null) return store;
+  return withinGiven(
+    store,
+    { given: needs.grants, organization, bucket: needs.bucket },
+    notGiven(needs.bucket, config),
+  );
 }
+
+const notGiven = (bucket: string, { prefix = '' }: WarehouseConfig) =>
+  ownWords`The identity of this service is not for ${named(bucket)}/${named(prefix)} of this organization: give the destination credentials of its own, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
 
 async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>): Promise<StoreResult<T>> {
   try {

@@ -1,7 +1,8 @@
 // Whose credentials a destination of type R2 uses, and what it may write with them.
 import { named, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
-import { isGiven, type OperatorR2, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
+import { type OperatorR2, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
+import { withinGiven } from './given.ts';
 import { type ObjectStore, StoreSettingsError, type StoreUser } from './store.ts';
 
 export interface R2Access {
@@ -38,30 +39,15 @@ export function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Acces
 }
 
 /** A store that writes and looks only where the operator's keys are for the organization, if these are used. */
-export function withinGiven(
+export function withinGivenKeys(
   store: ObjectStore,
   config: WarehouseConfig<'r2'>,
   { organization, r2 }: StoreUser,
 ): ObjectStore {
   if (!usesOperatorsKeys(config, r2)) return store;
   const { bucket } = config;
-  const requireGiven = (key: string): void => {
-    if (isGiven(r2, { organization, bucket, key })) return;
-    throw new StoreSettingsError(
-      ownWords`R2 keys of the environment are not for ${named(bucket)}/${named(config.prefix ?? '')} of this organization: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_R2_BUCKETS`,
-    );
-  };
-  return {
-    ...store,
-    async put(object, signal) {
-      requireGiven(object.key);
-      await store.put(object, signal);
-    },
-    async head(key, signal) {
-      requireGiven(key);
-      return store.head(key, signal);
-    },
-  };
+  const refusal = ownWords`R2 keys of the environment are not for ${named(bucket)}/${named(config.prefix ?? '')} of this organization: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_R2_BUCKETS`;
+  return withinGiven(store, { given: r2.buckets, organization, bucket }, refusal);
 }
 
 /** An operator who names no account leaves it to the destination; it is one of Cloudflare's then. */

@@ -1,43 +1,73 @@
 // Amazon S3 and compatible stores, such as Cloudflare R2.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
+import { usesIdentity } from '../../core/warehouse/credentials.ts';
 import { describeStoreError, type Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
-import { r2Access, withinGiven } from './r2-access.ts';
+import { r2Access, withinGivenKeys } from './r2-access.ts';
+import { s3Identity } from './s3-identity.ts';
 import type { ObjectStore, OpenStore } from './store.ts';
 
 type Target = {
   bucket: string;
   region: string;
-  /** None: the provider's own for the region. */
+  /** None: the provider's own for the region, or with an identity that of the environment. */
   endpoint: string | undefined;
   forcePathStyle: boolean;
-  accessKeyId: string;
-  secretAccessKey: string;
+  credentials: NonNullable<S3ClientConfig['credentials']>;
+  isIdentity: boolean;
+  /** What S3 alone has. */
+  put?: Partial<PutObjectCommandInput>;
+  owner?: Pick<PutObjectCommandInput, 'ExpectedBucketOwner'>;
 };
 
-export const openS3: OpenStore<WarehouseConfig<'s3'>> = (config, http) => {
-  const { bucket, region, endpoint, accessKeyId, secretAccessKey } = config;
+export const openS3: OpenStore<WarehouseConfig<'s3'>> = async (config, http, user) => {
+  const { bucket, region, endpoint, accessKeyId = '', secretAccessKey = '' } = config;
   // Self-hosted servers seldom have a DNS name per bucket.
   const forcePathStyle =
     config.forcePathStyle ?? (endpoint !== undefined && !/\.amazonaws\.com(\.cn)?$/.test(new URL(endpoint).hostname));
-  const target = { bucket, region, endpoint, forcePathStyle, accessKeyId, secretAccessKey };
-  return open(target, http, {
+  const isIdentity = usesIdentity(config);
+  const credentials = isIdentity ? await s3Identity(config, user) : { accessKeyId, secretAccessKey };
+  const own = { put: ownMembers(config), owner: ownerOf(config) };
+  return open({ bucket, region, endpoint, forcePathStyle, credentials, isIdentity, ...own }, http, {
     service: 'S3',
     bucket: `bucket "${bucket}"`,
-    credentials: 'accessKeyId and secretAccessKey',
+    credentials: isIdentity ? 'the identity of this service' : 'accessKeyId and secretAccessKey',
     address: endpoint === undefined ? 'the network' : 'endpoint',
-    permission: 's3:PutObject and s3:GetObject',
+    permission: permissionOf(config),
     region,
   });
 };
 
+/** Members of an upload that only S3 knows. */
+function ownMembers({ kmsKeyId, storageClass, tags }: WarehouseConfig<'s3'>): Partial<PutObjectCommandInput> {
+  return {
+    ...(kmsKeyId !== undefined && { ServerSideEncryption: 'aws:kms', SSEKMSKeyId: kmsKeyId }),
+    ...(storageClass !== undefined && { StorageClass: storageClass }),
+    ...(tags !== undefined && { Tagging: tags }),
+  };
+}
+
+const ownerOf = ({ bucketOwner }: WarehouseConfig<'s3'>) =>
+  bucketOwner === undefined ? {} : { ExpectedBucketOwner: bucketOwner };
+
+function permissionOf({ bucketOwner, kmsKeyId, tags }: WarehouseConfig<'s3'>): string {
+  const rights = [
+    's3:PutObject and s3:GetObject',
+    tags !== undefined && 's3:PutObjectTagging',
+    kmsKeyId !== undefined && 'kms:GenerateDataKey and kms:Decrypt',
+    bucketOwner !== undefined && `a bucket of account ${bucketOwner}`,
+  ];
+  return rights.filter((right) => right !== false).join(', ');
+}
+
 export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, user) => {
   const { bucket, region } = config;
-  const target = { bucket, region, forcePathStyle: true, ...r2Access(config, user.r2) };
-  const store = await open(target, http, {
+  const { endpoint, accessKeyId, secretAccessKey } = r2Access(config, user.r2);
+  const credentials = { accessKeyId, secretAccessKey };
+  const store = await open({ bucket, region, endpoint, forcePathStyle: true, credentials, isIdentity: false }, http, {
     service: 'R2',
     bucket: `bucket "${bucket}"`,
     credentials: 'accessKeyId and secretAccessKey (or R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY)',
@@ -45,13 +75,13 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, use
     permission: '"Object Read & Write"',
     region,
   });
-  return withinGiven(store, config, user);
+  return withinGivenKeys(store, config, user);
 };
 
 async function open(target: Target, http: GuardedHttp, wording: Wording): Promise<ObjectStore> {
   const { S3Client, PutObjectCommand, HeadObjectCommand, NotFound } = await import('@aws-sdk/client-s3');
   const client = new S3Client(clientConfig(target, http));
-  const Bucket = target.bucket;
+  const { bucket: Bucket, put, owner } = target;
   return {
     async put({ key, body, contentType, metadata }, abortSignal) {
       const command = new PutObjectCommand({
@@ -62,12 +92,14 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
         // Every S3 server checks this one; the newer checksums only some.
         ContentMD5: createHash('md5').update(body).digest('base64'),
         Metadata: { ...metadata },
+        ...put,
+        ...owner,
       });
       await client.send(command, { abortSignal });
     },
     async head(key, abortSignal) {
       try {
-        const head = await client.send(new HeadObjectCommand({ Bucket, Key: key }), { abortSignal });
+        const head = await client.send(new HeadObjectCommand({ Bucket, Key: key, ...owner }), { abortSignal });
         return { size: head.ContentLength ?? 0, contentType: head.ContentType ?? '', metadata: head.Metadata ?? {} };
       } catch (error) {
         if (error instanceof NotFound) return null;
@@ -79,19 +111,20 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
   };
 }
 
-/** Everything is set, so that the machine's AWS settings, roles and profiles are not used. */
+/** Everything is set, so that the machine's AWS settings, roles and profiles are not used, but with an identity. */
 function clientConfig(target: Target, http: GuardedHttp): S3ClientConfig {
-  const { accessKeyId, secretAccessKey, region, endpoint, forcePathStyle } = target;
+  const { credentials, region, endpoint, forcePathStyle, isIdentity } = target;
   return {
     region,
     ...(endpoint === undefined ? {} : { endpoint }),
     forcePathStyle,
-    credentials: { accessKeyId, secretAccessKey },
+    credentials,
     maxAttempts: 1,
     retryMode: 'standard',
     defaultsMode: 'standard',
     followRegionRedirects: false,
-    ignoreConfiguredEndpointUrls: true,
+    // The operator's, for the operator's identity only: AWS_ENDPOINT_URL_S3.
+    ignoreConfiguredEndpointUrls: !isIdentity,
     useDualstackEndpoint: false,
     useFipsEndpoint: false,
     useArnRegion: false,

@@ -61,9 +61,18 @@ export type OpenStore<Config> = (config: Config, http: GuardedHttp, user: StoreU
 
 /** Who opens a store, and what of the operator's access may be used for it. */
 export interface StoreUser {
-  /** The organization's slug. */
+  organizationId: string;
+  /** Its slug. */
   organization: string;
   r2: OperatorR2;
+}
+
+/** The identity of this service gave no credentials. What its provider said may name things of the operator, so it is not shown. */
+export class IdentityError extends Error {
+  override readonly name = 'IdentityError';
+  constructor(cause: unknown) {
+    super('The identity of this service gave no credentials', { cause });
+  }
 }
 
 /** A setting is missing or contradicts another; the message is for the user. */

@@ -1,6 +1,7 @@
 // Export and import of warehouse destinations (EXP).
 import { expect } from 'chai';
-import { WAREHOUSE_SECRET_FIELD, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { expectError, type Json } from '../support/api-client.ts';
 import { makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
@@ -106,6 +107,29 @@ describe('Export and import of warehouses', () => {
     });
   }
 
+  it('a SAS token is hidden as a key is', async () => {
+    const sasToken = 'sv=2025-01-05&sr=c&sig=secret-of-the-token';
+    await makeWarehouse(from, 'azure_blob', { accountKey: undefined, credentials: 'sas', sasToken }, { name: 'Lake' });
+    const file = await exported(from);
+    expect(file[0]?.config).to.include({ credentials: 'sas', sasToken: REDACTED });
+    expect((await importInto(to, file)).warnings[0]).to.match(disabled);
+    const { id } = await only(to);
+    const early = await to.api.request('PATCH', `/api/destinations/${id}`, { enabled: true });
+    expectError(early, 400, undefined, /^config\.sasToken is required/);
+    await to.api.patch(`/api/destinations/${id}`, { config: { sasToken }, enabled: true });
+    expect((await exported(to, true))[0]?.config).to.deep.equal((await exported(from, true))[0]?.config);
+  });
+
+  it('an identity has nothing to hide, and is of no use to an organization that it is not for', async () => {
+    const config = { bucket: 'events', region: 'eu-central-1', credentials: 'identity' };
+    const result = await importInto(to, [{ name: 'Lake', slug: 'lake', type: 's3', config }]);
+    expect(result).to.deep.include({ warnings: [], errors: [] });
+    const { id, config: stored } = await only(to);
+    expect(stored).to.include(config);
+    expect((await exported(to))[0]?.config).to.deep.equal(stored);
+    expect((await to.api.post(`/api/destinations/${id}/test`)).error).to.match(/HOOKYARD_WAREHOUSE_IDENTITY/);
+  });
+
   it('an item with the interface’s members alone makes a disabled one that asks for everything', async () => {
     const item = { name: 'Lake', slug: 'lake', type: 's3', url: '', method: 'POST', headers: {}, authType: 'none' };
     const result = await importInto(to, [{ ...item, authConfig: REDACTED, timeoutMs: 30_000, isActive: true }]);
@@ -182,7 +206,7 @@ describe('Export and import of warehouses', () => {
     const { id } = await makeWarehouse(from, 's3', {}, { name: 'Lake' });
     await storeBeforeThereWasAChoice(id);
     await importInto(to, await exported(from, true));
-    expect((await only(to)).config).to.include({ payloadColumn: 'json', compression: 'none' });
+    expect((await only(to)).config).to.include({ payloadColumn: 'json', compression: 'none', keyOrder: 'received' });
   });
 
   it('a dry run changes nothing', async () => {

@@ -1,6 +1,7 @@
 // Warehouse destinations (types s3, r2, gcs, azure_blob) in the management API.
 import { expect } from 'chai';
-import { WAREHOUSE_SECRET_FIELD, WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import {
   deliveryOf,
@@ -83,6 +84,7 @@ describe('Warehouse destinations', () => {
       compression: 'zstd',
       payloadColumn: 'json',
       partitionBy: 'hour',
+      keyOrder: 'received',
       batchSize: 5,
       batchWindowSeconds: 3600,
     };
@@ -102,10 +104,10 @@ describe('Warehouse destinations', () => {
     expect(bucketOnly.config).to.deep.equal({ bucket: 'events', region: 'auto', ...warehouseDefaults });
   });
 
-  it('has payloads as JSON, without compression, when it was stored before there was a choice', async () => {
+  it('has payloads as JSON, without compression, and keys by the time of receipt, when it was stored before there was a choice', async () => {
     const { id, config } = await makeWarehouse(organization, 's3');
     await storeBeforeThereWasAChoice(id);
-    const before_ = { ...config, payloadColumn: 'json', compression: 'none' };
+    const before_ = { ...config, payloadColumn: 'json', compression: 'none', keyOrder: 'received' };
     expect((await get(id)).config).to.deep.equal(before_);
     expect((await patch(id, { config: { batchSize: 9 } })).config).to.deep.equal({ ...before_, batchSize: 9 });
     expect((await patch(id, { config: { payloadColumn: 'text' } })).config).to.include({ payloadColumn: 'text' });

@@ -87,6 +87,7 @@ describe('Refused warehouse destinations', () => {
     ['s3', 'batchWindowSeconds', 3601, /from 1 to 3600/],
     ['s3', 'batchSize', '10001', /from 1 to 10000/],
     ['s3', 'batchWindowSeconds', 'soon', /whole number/],
+    ['s3', 'keyOrder', 'name', /written or received/],
     ['s3', 'compression', 'brotli', /none, snappy, gzip or zstd/],
     ['s3', 'compression', 'snappy', /must be none, gzip or zstd with fileFormat jsonl; snappy is for parquet/],
     ['s3', 'payloadColumn', 'variant', /text or json/],

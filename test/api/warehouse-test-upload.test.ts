@@ -6,7 +6,7 @@ import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { expect } from 'chai';
 import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
 import { newId } from '../../core/ids.ts';
-import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
 import {
@@ -69,7 +69,7 @@ for (const provider of providerCases) {
       return found.value;
     }
 
-    it('puts a file with a sample event where the events will lie, beside them', async () => {
+    it('puts a file with a sample event beside where the events will lie', async () => {
       const { id } = await make();
       const answer = await upload(organization, id);
       expect(answer).to.include({ success: true, message: 'The test file was uploaded' });
@@ -90,7 +90,7 @@ for (const provider of providerCases) {
       const { id } = await make({ prefix: '/in/hooks/', fileFormat: 'json', partitionBy: 'source' }, { fieldMapping });
       const answer = await upload(organization, id, { payload: { order: '7', at: 'never' } });
       expect(answer.message).to.equal('The test file was uploaded; 1 value did not fit its column');
-      expect(answer.result.key).to.match(/^in\/hooks\/_test\/source=test\/date=.*\.json$/);
+      expect(answer.result.key).to.match(/^_test\/in\/hooks\/source=test\/date=.*\.json$/);
       const { event_id: eventId, delivery_id: deliveryId, ...columns } = answer.result.row;
       expect(columns).to.deep.equal({ order: 7, at: null });
       const body = `[\n{"event_id":"${String(eventId)}","delivery_id":"${String(deliveryId)}","order":7,"at":null}\n]\n`;

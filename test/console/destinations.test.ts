@@ -180,6 +180,7 @@ describe('destinations in the console @turns', () => {
       fileFormat: 'parquet',
       compression: 'snappy',
       payloadColumn: 'text',
+      keyOrder: 'written',
       region: 'eu-west-1',
     });
     expect(stored.config.secretAccessKey).to.match(/^•+6789$/);

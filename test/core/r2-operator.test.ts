@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { isGiven, isGivenAll, operatorR2, parseR2Bucket, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
+import { isGiven, isGivenAll } from '../../core/warehouse/given.ts';
+import { operatorR2, parseR2Bucket, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 
 const environment = { R2_ACCESS_KEY_ID: 'id', R2_SECRET_ACCESS_KEY: 'secret' };
 const given = operatorR2({ HOOKYARD_R2_BUCKETS: ['acme:events/hooks/', 'acme:spare', 'other:events'] }, environment);
@@ -14,14 +15,16 @@ describe('the R2 keys of the operator', () => {
   });
 
   it('are for whole folders, not for what begins like them', () => {
-    const may = (organization: string, bucket: string, key: string) => isGiven(given, { organization, bucket, key });
+    const may = (organization: string, bucket: string, key: string) =>
+      isGiven(given.buckets, { organization, bucket, key });
     expect(may('acme', 'events', 'hooks/a.jsonl')).to.equal(true);
     expect(may('acme', 'events', 'hooks-of-others/a.jsonl')).to.equal(false);
     expect(may('acme', 'events', 'a.jsonl')).to.equal(false);
     expect(may('acme', 'spare', 'a.jsonl')).to.equal(true);
     expect(may('acme', 'spare2', 'a.jsonl')).to.equal(false);
     expect(may('stranger', 'events', 'hooks/a.jsonl')).to.equal(false);
-    const all = (prefix: string | undefined) => isGivenAll(given, { organization: 'acme', bucket: 'events', prefix });
+    const all = (prefix: string | undefined) =>
+      isGivenAll(given.buckets, { organization: 'acme', bucket: 'events', prefix });
     expect([all('hooks'), all('/hooks/eu/'), all('hook'), all(undefined)]).to.deep.equal([true, true, false, false]);
   });
 

@@ -1,14 +1,13 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect } from 'chai';
+import { WAREHOUSE_TYPES, type WarehouseType, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import {
+  fittingMembers,
   keepRedactedWarehouseConfig,
-  readServiceAccountKey,
   redactWarehouseConfig,
   WAREHOUSE_SECRET_FIELD,
-  WAREHOUSE_TYPES,
-  type WarehouseType,
-  warehouseConfigSchemas,
-} from '../../core/warehouse/config.ts';
+} from '../../core/warehouse/credentials.ts';
+import { readServiceAccountKey } from '../../core/warehouse/service-account.ts';
 
 const pem = (type: 'rsa' | 'ed25519') => {
   const { privateKey } =
@@ -34,6 +33,7 @@ describe('warehouse configuration', () => {
         compression: 'none',
         payloadColumn: 'text',
         partitionBy: 'date',
+        keyOrder: 'written',
         batchSize: 1000,
         batchWindowSeconds: 60,
       });
@@ -45,6 +45,21 @@ describe('warehouse configuration', () => {
         expect(firstIssue(type, { [field]: undefined })?.path).to.deep.equal([field]);
       });
     }
+  }
+
+  const identity = { credentials: 'identity', accessKeyId: undefined, secretAccessKey: undefined };
+  const ways: [WarehouseType, Record<string, unknown>][] = [
+    ['s3', identity],
+    ['s3', { ...identity, roleArn: 'arn:aws-cn:iam::123456789012:role/path/hookyard' }],
+    ['s3', { credentials: 'keys', tags: 'team=data&empty=&a=b%20%C3%BC', kmsKeyId: 'alias/files' }],
+    ['gcs', { credentials: 'identity', serviceAccountKey: undefined }],
+    ['azure_blob', { credentials: 'sas', accountKey: undefined, sasToken: '?sv=2025-01-05&sr=c&sig=a%2Fb%3D' }],
+    ['azure_blob', { credentials: 'identity', accountKey: undefined }],
+  ];
+  for (const [type, members] of ways) {
+    it(`of ${type} is taken with ${JSON.stringify(members)}`, () => {
+      expect(firstIssue(type, members)).to.equal(undefined);
+    });
   }
 
   const key = (changes: object) => JSON.stringify({ ...account, ...changes });
@@ -83,6 +98,23 @@ describe('warehouse configuration', () => {
         ],
       ),
     ),
+    ['s3', { bucketOwner: '12' }, 'bucketOwner', /^must be the 12 digits of an AWS account$/],
+    ['s3', { kmsKeyId: 'a b' }, 'kmsKeyId', /spaces/],
+    ['s3', { storageClass: 'GLACIER' }, 'storageClass', /^must be STANDARD, .* or GLACIER_IR$/],
+    ...['team', '=data', 'a=b=c', 'a b=c', 'a=%zz', 'a=%3C', 'a=1&', `${'a'.repeat(129)}=1`].map(
+      (tags): [WarehouseType, Record<string, unknown>, string, RegExp] => ['s3', { tags }, 'tags', /^must be tags/],
+    ),
+    ['s3', { tags: 'a=1&%61=2' }, 'tags', /^must not have a name twice$/],
+    ['s3', { tags: Array.from({ length: 11 }, (_, n) => `t${n}=`).join('&') }, 'tags', /^must have at most 10 tags$/],
+    ['s3', { credentials: 'sas' }, 'credentials', /^must be keys or identity$/],
+    ['s3', { roleArn: 'arn:aws:iam::123456789012:role/x' }, 'roleArn', /^must not be given with credentials keys/],
+    ['s3', { credentials: 'identity' }, 'accessKeyId', /^must not be given with credentials identity: .*send null$/],
+    ['s3', { ...identity, endpoint: 'https://s3.example' }, 'endpoint', /^must not be given with credentials identity/],
+    ['s3', { ...identity, roleArn: 'role/x' }, 'roleArn', /^must be the ARN of a role/],
+    ['gcs', { credentials: 'identity' }, 'serviceAccountKey', /^must not be given with credentials identity/],
+    ['azure_blob', { accountKey: undefined, credentials: 'sas' }, 'sasToken', /^is required/],
+    ['azure_blob', { accountKey: undefined, credentials: 'sas', sasToken: 'sv=1' }, 'sasToken', /^must be a SAS token/],
+    ['azure_blob', { sasToken: 'sv=1&sig=x' }, 'sasToken', /^must not be given with credentials keys/],
     ['s3', { compression: 'brotli' }, 'compression', /^must be none, snappy, gzip or zstd$/],
     ['s3', { payloadColumn: 'variant' }, 'payloadColumn', /^must be text or json$/],
     ['r2', { accountId: 'evil.example/' }, 'accountId', /32 hexadecimal/],
@@ -136,6 +168,24 @@ function firstIssue(type: WarehouseType, members: Record<string, unknown>) {
 }
 
 describe('redaction of warehouse credentials', () => {
+  it('shows of a SAS token the last 4 characters, and keeps it when that comes back', () => {
+    const stored = { credentials: 'sas', sasToken: 'sv=1&sig=abcd1234' };
+    const shown = { credentials: 'sas', sasToken: '••••1234' };
+    expect(redactWarehouseConfig('azure_blob', stored)).to.deep.equal(shown);
+    expect(keepRedactedWarehouseConfig('azure_blob', shown, stored)).to.deep.equal({ ok: true, config: stored });
+  });
+
+  it('drops what belongs to the way before', () => {
+    const stored = { bucket: 'events', accessKeyId: 'a', secretAccessKey: 'b', endpoint: 'https://s3.example' };
+    expect(fittingMembers(stored, { ...stored, credentials: 'identity' })).to.deep.equal({ bucket: 'events' });
+    expect(fittingMembers(stored, stored)).to.deep.equal(stored);
+    const role = { bucket: 'events', credentials: 'identity', roleArn: 'arn' };
+    expect(fittingMembers(role, { ...role, credentials: null })).to.deep.equal({
+      bucket: 'events',
+      credentials: 'identity',
+    });
+  });
+
   for (const type of WAREHOUSE_TYPES) {
     const field = WAREHOUSE_SECRET_FIELD[type];
     const stored = { bucket: 'events', [field]: 'a-secret-of-1234' };

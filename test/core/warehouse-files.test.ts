@@ -36,12 +36,18 @@ function buildFile(batch: {
 
 describe('object key', () => {
   const events = [event('evt_2', '2026-11-21T23:59:59.999Z'), event('evt_1', '2026-11-21T23:59:10.007Z')];
-  const batch = { id: 'bat_1', events, fileFormat: 'jsonl', partitionBy: 'date', compression: 'none' } as const;
+  const frozenAt = new Date('2026-11-22T00:00:04.005Z');
+  const form = { fileFormat: 'jsonl', partitionBy: 'date', compression: 'none' } as const;
+  const batch = { id: 'bat_1', events, keyOrder: 'received', frozenAt, ...form } as const;
 
   it('is prefix, partition, time of the first event, batch id', () => {
     expect(objectKey({ ...batch, prefix: 'hooks/in' })).to.equal(
       'hooks/in/date=2026-11-21/20261121T235910007Z-bat_1.jsonl',
     );
+  });
+
+  it('has the time of writing instead, in the same folder', () => {
+    expect(objectKey({ ...batch, keyOrder: 'written' })).to.equal('date=2026-11-21/20261122T000004005Z-bat_1.jsonl');
   });
 
   it('is partitioned by date, hour or source, in UTC of the time received', () => {
@@ -56,7 +62,7 @@ describe('object key', () => {
   });
 
   it('ends in what tells the compression, also that of the half of a batch', () => {
-    const firstReceivedAt = new Date('2026-11-21T23:59:59.999Z');
+    const at = new Date('2026-11-21T23:59:59.999Z');
     for (const [compression, fileFormat, ending] of [
       ['none', 'json', '.json'],
       ['gzip', 'jsonl', '.jsonl.gz'],
@@ -68,9 +74,7 @@ describe('object key', () => {
     ] as const) {
       const key = objectKey({ ...batch, compression, fileFormat, prefix: 'v1.2' });
       expect(key).to.equal(`v1.2/date=2026-11-21/20261121T235910007Z-bat_1${ending}`);
-      expect(keyOfHalf(key, { id: 'bat_2', firstReceivedAt })).to.equal(
-        `v1.2/date=2026-11-21/20261121T235959999Z-bat_2${ending}`,
-      );
+      expect(keyOfHalf(key, { id: 'bat_2', at })).to.equal(`v1.2/date=2026-11-21/20261121T235959999Z-bat_2${ending}`);
     }
   });
 

@@ -13,7 +13,7 @@ import { makeDue, requeueDeliveries } from '../../db/reconciliation/reconciliati
 import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/retention/retention.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
-import { freezeBatch } from '../../db/warehouse/batches.ts';
+import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import {
   attemptResult,
   type HistoryDatabase,
@@ -271,7 +271,8 @@ function freeze(pool: Pool, { owner: { organizationId }, events, deliveryIds }: 
     destinationId: events[0]?.deliveries[0]?.destinationId ?? '',
     id: newId('bat'),
     partition: 'date=2026-11-22',
-    key: newId('bat'),
+    keyOrder: 'written',
+    keyAt: () => newId('bat'),
     fileFormat: 'jsonl',
     compression: 'none',
     payloadColumn: 'text',

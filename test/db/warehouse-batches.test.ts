@@ -12,7 +12,6 @@ import {
   endBatch,
   findBatch,
   findBatchUnderWay,
-  freezeBatch,
   noteUploaded,
   noteUploadFailed,
   openBatches,
@@ -20,6 +19,7 @@ import {
   waitingDeliveries,
 } from '../../db/warehouse/batches.ts';
 import { halveBatch } from '../../db/warehouse/batch-halves.ts';
+import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
 import { aloneRelay } from '../support/relays.ts';
@@ -99,7 +99,8 @@ describe('warehouse batches in PostgreSQL', () => {
       ...key,
       id,
       partition: PARTITION,
-      key: `${PARTITION}/${id}.jsonl`,
+      keyOrder: 'written',
+      keyAt: () => `${PARTITION}/${id}.jsonl`,
       fileFormat: 'jsonl',
       compression: 'none',
       payloadColumn: 'text',
@@ -289,7 +290,7 @@ describe('warehouse batches in PostgreSQL', () => {
     const id = newId('bat');
     const halves = {
       left: { events: 2, bytes: 4 },
-      right: { id, key: `${PARTITION}/${id}.jsonl`, bytes: 6, deliveryIds: [ended ?? '', ...moving] },
+      right: { id, keyAt: () => `${PARTITION}/${id}.jsonl`, bytes: 6, deliveryIds: [ended ?? '', ...moving] },
     };
     expect(await halveBatch(pool, slow, halves), 'an upload that was overtaken').to.equal(false);
     expect(await batchContent(pool, quick)).to.have.lengthOf(4);
@@ -302,7 +303,8 @@ describe('warehouse batches in PostgreSQL', () => {
     expect(right).to.deep.include({
       ...left,
       id,
-      key: halves.right.key,
+      key: `${PARTITION}/${id}.jsonl`,
+      frozenAt: right.frozenAt,
       events: 2,
       bytes: 6,
       attempts: 0,
@@ -313,6 +315,7 @@ describe('warehouse batches in PostgreSQL', () => {
     const ids = async (batch: typeof left) => (await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId);
     expect(await ids(left)).to.deep.equal(stored.slice(0, 2).map(({ deliveryId }) => deliveryId));
     expect(await ids(right)).to.deep.equal(moving);
+    expect(right.frozenAt.getTime()).to.be.greaterThan(left.frozenAt.getTime());
     // Both are written before anything else is taken out of the outbox.
     await store(warehouse, 1);
     const error = await freeze(warehouse).catch((failure: unknown) => failure);
@@ -333,7 +336,16 @@ describe('warehouse batches in PostgreSQL', () => {
       await beginUpload(pool, { organizationId, batchId }),
     ];
     if (!slow || !quick) throw new Error('an upload was refused');
-    const file = { events: 1, bytes: 5, misfits: 2, sha256: 'ab', latency: 7 };
+    const now = new Date();
+    const file = {
+      events: 1,
+      bytes: 5,
+      misfits: 2,
+      sha256: 'ab',
+      latency: 7,
+      firstReceivedAt: now,
+      lastReceivedAt: now,
+    };
     await noteUploadFailed(pool, slow, { error: openError(ownWords`too late`), latency: 1 });
     expect(await noteUploaded(pool, slow, file)).to.equal(false);
     expect(await noteUploaded(pool, quick, file)).to.equal(true);

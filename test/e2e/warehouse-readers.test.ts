@@ -5,7 +5,7 @@ import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
-import { countWith, installReaders, readWith } from '../support/readers.ts';
+import { countWith, installReaders, type Program, PROGRAMS, readWith, withMoments } from '../support/readers.ts';
 import { COMPRESSIONS as PARQUET_COMPRESSIONS } from '../../core/warehouse/object-key.ts';
 import { atLength } from '../support/thorough.ts';
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
@@ -14,11 +14,10 @@ import { providerCases } from '../support/warehouse-targets.ts';
 
 const FORMATS = ['jsonl', 'json'] as const;
 const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
-const PROGRAMS = ['duckdb', 'pyarrow', 'polars', 'pandas'] as const;
 const SEED = 20_261_121;
 
 /** By what the file is: those that cannot read it, whatever is in it. */
-const CANNOT: Readonly<Record<string, readonly (typeof PROGRAMS)[number][]>> = {
+const CANNOT: Readonly<Record<string, readonly Program[]>> = {
   // pyarrow reads lines only.
   json: ['pyarrow'],
 };
@@ -171,10 +170,7 @@ describe('Files of warehouses @turns', function () {
       PROGRAMS.map((program) => ({ reader: `${program}_parquet` as const, object })),
     );
     const results = await readWith(python, jobs);
-    const comparable = (row: Row) =>
-      Object.fromEntries(
-        Object.entries(row).map(([name, value]) => [name, times.includes(name) ? moment(value) : value]),
-      );
+    const comparable = (row: Row) => withMoments(row, times);
     for (const [index, { reader, object }] of jobs.entries()) {
       const result = results[index] ?? { error: 'nothing' };
       if ('error' in result) throw new Error(`${reader} reads ${object.key}: ${result.error}`);
@@ -236,10 +232,6 @@ describe('Files of warehouses @turns', function () {
 });
 
 const formatOf = ({ key }: WrittenObject) => (/\.jsonl(\.|$)/.test(key) ? 'jsonl' : 'json');
-
-/** ms since 1970 of a time as text, with a space or a T in it. */
-const moment = (time: unknown): number | null =>
-  time === null ? null : Date.parse(String(time).replace(/^(\S+) (\S+)$/, '$1T$2'));
 
 /** The column holds what was sent. */
 function expectPayload({ payload, payload_encoding: encoding }: Row, sent: string | Buffer): void {

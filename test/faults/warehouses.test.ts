@@ -168,6 +168,9 @@ describe('warehouses, cut off @turns', function () {
     expect(objects.map(({ body }) => body.length < 64 * 1024 * 1024)).to.deep.equal([true, true]);
     expect(objects.map(({ key }) => key)).to.include(first?.key);
     expect((await pipe.batches()).map(({ count }) => count)).to.deep.equal([5, 5]);
+    const path = `/api/destinations/${pipe.destinationId}/batches?writtenAfter=2026-01-01`;
+    const listed = (await testInstance.client.list<{ key: string }>(path)).data.map(({ key }) => key);
+    expect(listed, 'in the order of the keys').to.deep.equal(objects.map(({ key }) => key));
   });
 
   it('uploads nothing again when a worker is killed between the upload and the records of its deliveries', async () => {

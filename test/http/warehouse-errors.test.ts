@@ -125,7 +125,7 @@ describe('errors of object stores', () => {
     answer = () => ({ status: 200 });
     const env = { R2_ENDPOINT: url, R2_ACCESS_KEY_ID: 'operator', R2_SECRET_ACCESS_KEY: 'operators-secret' };
     const r2 = operatorR2({ HOOKYARD_R2_BUCKETS: ['acme:events'] }, env);
-    const others = createWarehouses({ allow: ['127.0.0.1'], r2 });
+    const others = createWarehouses({ allow: ['127.0.0.1'], access: { r2, identity: [] } });
     try {
       const own = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'events' }) });
       expect(await others.put(own, object, 30_000)).to.deep.include({ ok: true });

@@ -69,7 +69,7 @@ describe("The operator's R2 keys @turns", () => {
     expect(await client.post(`/api/destinations/${id}/test`)).to.include({ success: true });
     await client.create('/api/destinations', lake({ bucket: 'spare' }));
     expect(byOperator()).to.have.length(1);
-    expect(byOperator()[0]).to.match(/^\/events\/hooks\/eu\/_test\//);
+    expect(byOperator()[0]).to.match(/^\/events\/_test\/hooks\/eu\//);
     for (const config of [{ bucket: 'events' }, { bucket: 'events', prefix: 'hooks-of-others' }, { bucket: 'logs' }]) {
       expectError(await client.request('POST', '/api/destinations', lake(config)), 400, undefined, NOT_GIVEN);
     }

@@ -11,6 +11,7 @@ import { serviceAccountKey } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
+import { withEnvironment } from '../support/environment.ts';
 import { until } from '../support/until.ts';
 import { callers } from './outbound-callers.ts';
 
@@ -185,6 +186,7 @@ describe('Network out: credentials that name addresses @turns', () => {
     const target = {
       id: 'dst_wh_token',
       version: 1,
+      organizationId: 'org_acme',
       organization: 'acme',
       type: 'gcs' as const,
       config: { ...parsed, endpoint: `http://127.0.0.1:${port}` },
@@ -304,17 +306,4 @@ function hostileEnvironment(port: number): Record<string, string> {
     IDENTITY_ENDPOINT: url,
     MSI_ENDPOINT: url,
   };
-}
-
-async function withEnvironment(variables: Record<string, string>, work: () => Promise<void>): Promise<void> {
-  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
-  Object.assign(process.env, variables);
-  try {
-    await work();
-  } finally {
-    for (const [name, value] of before) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-  }
 }

@@ -11,10 +11,14 @@ export interface BatchView {
   status: string;
   partition: string;
   key: string | null;
+  fileFormat: string | null;
+  compression: string | null;
   count: number;
   bytes: number;
   convertedCount: number | null;
   sha256: string | null;
+  firstReceivedAt: string | null;
+  lastReceivedAt: string | null;
   attempts: number;
   lastError: string | null;
   createdAt: string;

@@ -34,17 +34,18 @@ export const warehouseDefaults = {
   compression: 'none',
   payloadColumn: 'text',
   partitionBy: 'date',
+  keyOrder: 'written',
   batchSize: 1000,
   batchWindowSeconds: 60,
 };
 
-/** Leaves a config as the release stored it that had no choice of payloads and compression. */
+/** Leaves a config as the release stored it that had no choice of payloads, compression and order. */
 export async function storeBeforeThereWasAChoice(id: string): Promise<void> {
   const { HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } = process.env;
   const box = loadSecretBox({ HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } as Settings);
   const { rows } = await testPool().query<{ config: string }>('select config from destinations where id = $1', [id]);
   const stored = JSON.parse(box.decrypt(rows[0]?.config ?? '', id)) as Json;
-  const { payloadColumn: _payloadColumn, compression: _compression, ...before } = stored;
+  const { payloadColumn: _payloadColumn, compression: _compression, keyOrder: _keyOrder, ...before } = stored;
   await testPool().query('update destinations set config = $2, version = version + 1 where id = $1', [
     id,
     box.encrypt(JSON.stringify(before), id),

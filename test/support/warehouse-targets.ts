@@ -103,5 +103,6 @@ let made = 0;
 /** A destination of its own, whose client nobody else uses. */
 export function targetOf(provider: ProviderCase, url?: string, changes: Record<string, unknown> = {}): WarehouseTarget {
   const config = warehouseConfigSchemas[provider.type].parse({ ...provider.config(url), ...changes });
-  return { id: `dst_wh_${++made}`, version: 1, organization: 'acme', type: provider.type, config } as WarehouseTarget;
+  const owner = { organizationId: 'org_acme', organization: 'acme' };
+  return { id: `dst_wh_${++made}`, version: 1, ...owner, type: provider.type, config } as WarehouseTarget;
 }

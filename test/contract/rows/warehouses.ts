@@ -1,6 +1,6 @@
 // WH, and what else is said of warehouses.
 import { expect } from 'chai';
-import { expectError, type Json } from '../../support/api-client.ts';
+import { expectError, expectInvalid, type Json } from '../../support/api-client.ts';
 import { expectIntegers, expectTakes, rowsOf, type World } from '../world.ts';
 
 const PATH = '/api/destinations';
@@ -114,6 +114,68 @@ export const warehouseRows = rowsOf({
       expect((await make(w, type, { fileFormat: 'parquet' })).config).to.include({ fileFormat: 'parquet' });
       for (const wrong of [{ fileFormat: 'csv' }, { partitionBy: 'week' }, { prefix: 5 }])
         await refused(w, type, wrong);
+    }
+  },
+  'WH-40 order of keys': async (w) => {
+    for (const type of providers) {
+      expect((await make(w, type)).config).to.include({ keyOrder: 'written' });
+      expect((await make(w, type, { keyOrder: 'received' })).config).to.include({ keyOrder: 'received' });
+      for (const wrong of ['WRITTEN', 'name', 5]) await refused(w, type, { keyOrder: wrong });
+    }
+  },
+  'WH-41 what was written after a time': async (w) => {
+    const { type, config } = await w.warehouse();
+    const { id } = await w.api.create(PATH, { name: 'Lake', type, config });
+    const path = `${PATH}/${id}/batches?writtenAfter=2026-01-01`;
+    expect(await w.api.list(path)).to.deep.equal({ data: [], pagination: { total: 0, page: 1, pageSize: 20 } });
+    const end = { pageSize: 20, nextCursor: null, searchedUntil: null };
+    expect(await w.api.list(`${path}&cursor=first`)).to.deep.equal({ data: [], pagination: end });
+    for (const [query, member] of [
+      ['&status=written', 'status'],
+      ['&cursor=bat_06f3k2v8q0e7x1c5b9m4n6p8qr', 'cursor'],
+      ['&cursor=first&page=1', 'page'],
+    ])
+      expectInvalid(await w.api.request('GET', `${path}${query}`), String(member));
+    expectInvalid(await w.api.request('GET', `${PATH}/${id}/batches?writtenAfter=yesterday`), 'writtenAfter');
+  },
+  'WH-42 what proves who writes': async (w) => {
+    expect((await make(w, 's3', { credentials: 'keys' })).config).to.include({ credentials: 'keys' });
+    for (const type of ['s3', 'gcs', 'azure_blob'] as const) {
+      const answer = await refused(w, type, { credentials: 'identity' });
+      expect(answer.body.message).to.match(/^config\.\w+ must not be given with credentials identity/);
+      await refused(w, type, { credentials: 'role' });
+    }
+    await refused(w, 'r2', { credentials: 'identity' });
+    const bare = { accessKeyId: undefined, secretAccessKey: undefined, credentials: 'identity' };
+    const endpoint = await refused(w, 's3', { ...bare, endpoint: 'https://s3.example' });
+    expect(endpoint.body.message).to.match(/^config\.endpoint must not be given/);
+  },
+  'WH-43 the identity is for what the operator lists': async (w) => {
+    const bare = { accessKeyId: undefined, secretAccessKey: undefined, credentials: 'identity' };
+    expectError(await refused(w, 's3', bare), 400, undefined, /HOOKYARD_WAREHOUSE_IDENTITY/);
+    const { id } = await make(w, 's3');
+    const patch = { config: { credentials: 'identity' } };
+    expectError(await w.api.request('PATCH', `${PATH}/${id}`, patch), 400, undefined, /HOOKYARD_WAREHOUSE_IDENTITY/);
+  },
+  'WH-45 a SAS token is a secret': async (w) => {
+    const sas = { accountKey: undefined, credentials: 'sas', sasToken: 'sv=2025-01-05&sr=c&sig=contract-wxyz' };
+    const { id, config } = await make(w, 'azure_blob', sas);
+    expect(config).to.include({ credentials: 'sas', sasToken: '••••wxyz' });
+    const kept = await w.api.patch<{ config: Json }>(`${PATH}/${id}`, { config: { ...config, prefix: 'in' } });
+    expect(kept.config).to.include({ prefix: 'in', sasToken: '••••wxyz' });
+    expect(JSON.stringify(await w.api.get(`${PATH}/export?ids=${id}`))).to.not.include('contract-wxyz');
+    const missing = await refused(w, 'azure_blob', { ...sas, sasToken: undefined });
+    expect(missing.body.message).to.match(/^config\.sasToken is required/);
+  },
+  'WH-46 what s3 alone has': async (w) => {
+    const members = {
+      ...{ bucketOwner: '123456789012', kmsKeyId: 'alias/files', storageClass: 'STANDARD_IA', tags: 'team=data' },
+    };
+    expect((await make(w, 's3', members)).config).to.include(members);
+    const wrong = { bucketOwner: '12', kmsKeyId: '', storageClass: 'GLACIER', tags: 'team' };
+    for (const [member, value] of Object.entries(wrong)) {
+      await refused(w, 's3', { [member]: value });
+      await refused(w, 'gcs', { [member]: members[member as keyof typeof members] });
     }
   },
   'WH-31 the column of the payload': async (w) => {

@@ -3,15 +3,19 @@ import { Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/co
 import type { UseFormReturnType } from '@mantine/form';
 import { WholeField } from '../../forms/fields.tsx';
 import { Secrets } from './Secrets.tsx';
-import { CHOICES, type DestinationValues, type MappingRow, type StoreType, STORES } from './values.ts';
+import { CHOICES, type DestinationValues, isFieldOf, type MappingRow, type StoreType, STORES, WAYS } from './values.ts';
 
 type Form = UseFormReturnType<DestinationValues>;
 
 export function StoreFields({ form, type, isNew }: { form: Form; type: StoreType; isNew: boolean }) {
   const { values, errors } = form;
+  const fields = STORES[type].filter((field) => isFieldOf(values.config, field));
   return (
     <>
-      <Secrets form={form} member="config" fields={STORES[type]} isNew={isNew} />
+      {WAYS[type] && (
+        <NativeSelect label="Who writes is proved by" data={WAYS[type]} {...form.getInputProps('config.credentials')} />
+      )}
+      <Secrets form={form} member="config" fields={fields} isNew={isNew} />
       {type === 's3' && (
         <NativeSelect
           label="The bucket stands in"

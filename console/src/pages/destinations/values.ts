@@ -24,6 +24,8 @@ export interface ConfigField {
   placeholder?: string;
   isOptional?: true;
   isLong?: true;
+  /** The values of `credentials` that have it. Without: all. */
+  only?: readonly string[];
 }
 
 /** What each `authType` needs, in the order of the form (DEST-23 to DEST-27). */
@@ -52,12 +54,12 @@ export const AUTH_TYPES: { value: AuthType; label: string }[] = [
   { value: 'custom_header', label: 'another header' },
 ];
 
+const KEYS = ['keys'];
 const bucket: ConfigField = { name: 'bucket', label: 'Bucket' };
-const accessKeys = (isOptional: boolean): ConfigField[] =>
-  [
-    { name: 'accessKeyId', label: 'Access key ID' },
-    { name: 'secretAccessKey', label: 'Secret access key' },
-  ].map((field) => ({ ...field, ...(isOptional && { isOptional }) }));
+const accessKeys: ConfigField[] = [
+  { name: 'accessKeyId', label: 'Access key ID' },
+  { name: 'secretAccessKey', label: 'Secret access key' },
+];
 const endpoint: ConfigField = {
   name: 'endpoint',
   label: 'Endpoint',
@@ -65,14 +67,45 @@ const endpoint: ConfigField = {
   placeholder: 'https://',
   isOptional: true,
 };
+const ownEndpoint: ConfigField = { ...endpoint, only: ['keys', 'sas'] };
 
-/** What each store needs, in the order of the form (WH-05 to WH-08). */
+const identity = { value: 'identity', label: 'the identity of this service, if its operator allows it' };
+
+/** What proves who writes, the default first (WH-42). */
+export const WAYS: Partial<Record<StoreType, { value: string; label: string }[]>> = {
+  s3: [{ value: '', label: 'an access key' }, identity],
+  gcs: [{ value: '', label: 'the key of a service account' }, identity],
+  azure_blob: [{ value: '', label: 'the account key' }, { value: 'sas', label: 'a SAS token' }, identity],
+};
+
+/** Whether a field is one of this config. */
+export const isFieldOf = (config: Record<string, string>, { only }: ConfigField): boolean =>
+  only === undefined || only.includes(config.credentials || 'keys');
+
+/** What each store needs, in the order of the form (WH-05 to WH-08, WH-44, WH-46). */
 export const STORES: Record<StoreType, ConfigField[]> = {
-  s3: [bucket, { name: 'region', label: 'Region', placeholder: 'eu-central-1' }, ...accessKeys(false), endpoint],
+  s3: [
+    bucket,
+    { name: 'region', label: 'Region', placeholder: 'eu-central-1' },
+    ...accessKeys.map((field) => ({ ...field, only: KEYS })),
+    {
+      name: 'roleArn',
+      label: 'Role to assume',
+      help: 'With the id of this organization as external ID.',
+      placeholder: 'arn:aws:iam::123456789012:role/hookyard',
+      isOptional: true,
+      only: ['identity'],
+    },
+    ownEndpoint,
+    { name: 'bucketOwner', label: 'Account of the bucket', placeholder: '123456789012', isOptional: true },
+    { name: 'kmsKeyId', label: 'KMS key', help: 'Files are encrypted with it.', isOptional: true },
+    { name: 'storageClass', label: 'Storage class', placeholder: 'STANDARD', isOptional: true },
+    { name: 'tags', label: 'Tags of files', placeholder: 'team=data&stage=test', isOptional: true },
+  ],
   r2: [
     bucket,
     { name: 'accountId', label: 'Account ID', help: 'Of Cloudflare.', isOptional: true },
-    ...accessKeys(true),
+    ...accessKeys.map((field) => ({ ...field, isOptional: true as const })),
     endpoint,
   ],
   gcs: [
@@ -83,14 +116,16 @@ export const STORES: Record<StoreType, ConfigField[]> = {
       label: 'Key of the service account',
       help: 'The JSON text that Google Cloud lets you download.',
       isLong: true,
+      only: KEYS,
     },
-    endpoint,
+    ownEndpoint,
   ],
   azure_blob: [
     { name: 'accountName', label: 'Storage account' },
-    { name: 'accountKey', label: 'Account key' },
+    { name: 'accountKey', label: 'Account key', only: KEYS },
+    { name: 'sasToken', label: 'SAS token', help: 'Begins with sv=.', only: ['sas'] },
     { name: 'containerName', label: 'Container' },
-    endpoint,
+    ownEndpoint,
   ],
 };
 
@@ -100,6 +135,7 @@ export const CHOICES = [
   { name: 'compression', label: 'Compression (snappy: of parquet)', data: ['none', 'gzip', 'zstd', 'snappy'] },
   { name: 'payloadColumn', label: 'Payloads as (parquet: text)', data: ['text', 'json'] },
   { name: 'partitionBy', label: 'A folder for each', data: ['date', 'hour', 'source'] },
+  { name: 'keyOrder', label: 'Names sort by when events were', data: ['written', 'received'] },
 ];
 
 export interface MappingRow {
@@ -140,15 +176,17 @@ const emptyOf = (fields: ConfigField[][]) => Object.fromEntries(fields.flat().ma
 const EMPTY_CREDENTIALS: Record<string, string> = emptyOf(Object.values(CREDENTIALS));
 const EMPTY_CONFIG: Record<string, string> = {
   ...emptyOf(Object.values(STORES)),
+  credentials: '',
   prefix: '',
   forcePathStyle: '',
   fileFormat: 'jsonl',
   compression: 'none',
   payloadColumn: 'text',
   partitionBy: 'date',
+  keyOrder: 'written',
 };
 
-/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32). */
+/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32, WH-40). */
 export const NEW: DestinationValues = {
   name: '',
   description: '',
@@ -281,10 +319,15 @@ function storeBody(
   type: StoreType,
   isNew: boolean,
 ) {
-  const names = [...STORES[type].map(({ name }) => name), 'prefix', ...CHOICES.map(({ name }) => name)];
+  const names = ['prefix', ...CHOICES.map(({ name }) => name)];
+  if (type in WAYS) names.push('credentials');
   if (type === 's3') names.push('forcePathStyle');
   // What is empty is left out of a new one, and removed from one that is stored.
   const members: [string, unknown][] = [
+    ...STORES[type].map((field): [string, unknown] => [
+      field.name,
+      (isFieldOf(config, field) && config[field.name]) || null,
+    ]),
     ...names.map((name): [string, unknown] => [name, config[name] || null]),
     ['batchSize', batchSize],
     ['batchWindowSeconds', batchWindowSeconds],

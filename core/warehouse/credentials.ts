@@ -1,0 +1,117 @@
+// How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives to organizations
+// (identity.ts). And what of it is secret.
+// Rules: WH-05, WH-07, WH-08, WH-42 to WH-45, AUTH-14, AUTH-15.
+import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
+import type { WarehouseType } from './config.ts';
+
+/** The values of `credentials`, the default first. `r2` has no such member. */
+export const CREDENTIALS = {
+  s3: ['keys', 'identity'],
+  gcs: ['keys', 'identity'],
+  azure_blob: ['keys', 'sas', 'identity'],
+} as const;
+
+type Mode = 'keys' | 'sas' | 'identity';
+type Config = Readonly<Record<string, unknown>>;
+
+/** Which members each mode needs. */
+const NEEDED: Readonly<Record<WarehouseType, Partial<Record<Mode, readonly string[]>>>> = {
+  s3: { keys: ['accessKeyId', 'secretAccessKey'] },
+  // What is missing comes from the operator (WH-06).
+  r2: {},
+  gcs: { keys: ['serviceAccountKey'] },
+  azure_blob: { keys: ['accountKey'], sas: ['sasToken'] },
+};
+
+/** Members that are for some modes only. The operator says where its own identity goes, so a destination has no endpoint then. */
+const ONLY_WITH: Readonly<Record<string, readonly Mode[]>> = {
+  accessKeyId: ['keys'],
+  secretAccessKey: ['keys'],
+  serviceAccountKey: ['keys'],
+  accountKey: ['keys'],
+  sasToken: ['sas'],
+  roleArn: ['identity'],
+  endpoint: ['keys', 'sas'],
+};
+
+const modeOf = ({ credentials }: Config): Mode =>
+  credentials === 'sas' || credentials === 'identity' ? credentials : 'keys';
+
+/** Whether a config is used with the identity of this service. */
+export const usesIdentity = (config: Config): boolean => modeOf(config) === 'identity';
+
+const fits = (member: string, mode: Mode): boolean => (ONLY_WITH[member] ?? [mode]).includes(mode);
+
+/** The members of a stored config that go with what it becomes: a change of `credentials` drops those of the way before. */
+export function fittingMembers(stored: Config, becomes: Config): Record<string, unknown> {
+  const mode = modeOf(becomes);
+  return Object.fromEntries(Object.entries(stored).filter(([member]) => fits(member, mode)));
+}
+
+/** What is wrong with the members that prove who it is. Messages are ends of sentences that start with the member. */
+export function credentialProblems(
+  type: WarehouseType,
+  config: Config,
+): { kind: 'missing' | 'foreign'; member: string; message: string }[] {
+  const mode = modeOf(config);
+  const missing = (NEEDED[type][mode] ?? []).filter((member) => config[member] === undefined);
+  const foreign = Object.keys(config).filter((member) => config[member] !== undefined && !fits(member, mode));
+  return [
+    ...missing.map((member) => ({ kind: 'missing' as const, member, message: 'is required and must be a string' })),
+    ...foreign.map((member) => ({
+      kind: 'foreign' as const,
+      member,
+      message: `must not be given with credentials ${mode}: leave it out, or send null`,
+    })),
+  ];
+}
+
+/** The secret of each `config` that has keys (AUTH-14). */
+export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {
+  s3: 'secretAccessKey',
+  r2: 'secretAccessKey',
+  gcs: 'serviceAccountKey',
+  azure_blob: 'accountKey',
+};
+
+/** The member of this config that is its secret; null: it has none. */
+export function secretFieldOf(type: WarehouseType, config: Config): string | null {
+  const mode = modeOf(config);
+  if (mode === 'identity') return null;
+  return mode === 'sas' ? 'sasToken' : WAREHOUSE_SECRET_FIELD[type];
+}
+
+/** Members of the type that are secrets, whichever of them a config has. */
+export const secretFieldsOf = (type: WarehouseType): readonly string[] =>
+  type === 'azure_blob' ? ['accountKey', 'sasToken'] : [WAREHOUSE_SECRET_FIELD[type]];
+
+/** `config` as the API shows it: a secret reads `••••` and its last 4 characters. */
+export function redactWarehouseConfig(type: WarehouseType, config: Config): Record<string, unknown> {
+  const shown = { ...config };
+  for (const field of secretFieldsOf(type)) {
+    const secret = config[field];
+    if (typeof secret === 'string') shown[field] = redactSecret(secret);
+  }
+  return shown;
+}
+
+/**
+ * Puts stored secrets back into a `config` whose secrets came back redacted; call it before the schema.
+ * @param stored the stored config, or null when there is none
+ * @returns the config to check and store, or the field whose redacted value has nothing stored behind it (the caller refuses it)
+ */
+export function keepRedactedWarehouseConfig(
+  type: WarehouseType,
+  incoming: Config,
+  stored: Config | null,
+): { ok: true; config: Record<string, unknown> } | { ok: false; field: string } {
+  const config = { ...incoming };
+  for (const field of secretFieldsOf(type)) {
+    const [secret, before] = [incoming[field], stored?.[field]];
+    if (typeof secret !== 'string') continue;
+    const kept: Kept = keepRedacted(secret, typeof before === 'string' ? before : null);
+    if (!kept.ok) return { ok: false, field };
+    config[field] = kept.value;
+  }
+  return { ok: true, config };
+}

@@ -1,0 +1,41 @@
+// The identity of this service in a cloud (a role, a managed identity, workload identity), and which organizations may write where with
+// it. Without a list it is for nobody: whoever could use it could write wherever the service may.
+// Rules: WH-42, WH-43.
+import { usesIdentity } from './credentials.ts';
+import type { WarehouseConfig, WarehouseType } from './config.ts';
+import type { GivenBucket } from './given.ts';
+import { normalPrefix } from './object-key.ts';
+
+/** One entry of HOOKYARD_WAREHOUSE_IDENTITY. */
+export interface IdentityGrant extends GivenBucket {
+  type: Exclude<WarehouseType, 'r2'>;
+}
+
+// An account of Azure has containers, so a bucket is two names there.
+const ENTRIES: readonly [IdentityGrant['type'], RegExp][] = [
+  ['s3', /^([a-z0-9-]+):s3:([a-z0-9.-]+)(\/.*)?$/],
+  ['gcs', /^([a-z0-9-]+):gcs:([a-z0-9._-]+)(\/.*)?$/],
+  ['azure_blob', /^([a-z0-9-]+):azure_blob:([a-z0-9]+\/[a-z0-9-]+)(\/.*)?$/],
+];
+
+/** Reads `<organization>:<type>:<bucket>`, with a prefix or without; null when it is neither. */
+export function parseIdentityGrant(entry: string): IdentityGrant | null {
+  for (const [type, form] of ENTRIES) {
+    const [, organization, bucket, prefix = ''] = form.exec(entry) ?? [];
+    if (organization !== undefined && bucket !== undefined)
+      return { type, organization, bucket, prefix: normalPrefix(prefix) };
+  }
+  return null;
+}
+
+type Target = { [Type in WarehouseType]: { type: Type; config: WarehouseConfig<Type> } }[WarehouseType];
+
+/** What a target that uses the identity needs: grants of its type, and its bucket as they name it. Null: it does not use it. */
+export function identityNeeds(
+  { type, config }: Target,
+  grants: readonly IdentityGrant[],
+): { grants: IdentityGrant[]; bucket: string } | null {
+  if (!usesIdentity(config)) return null;
+  const bucket = type === 'azure_blob' ? `${config.accountName}/${config.containerName}` : config.bucket;
+  return { grants: grants.filter((grant) => grant.type === type), bucket };
+}

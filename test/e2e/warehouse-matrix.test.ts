@@ -1,0 +1,115 @@
+// Which program reads the files of which store in which form: prints the table that stands in docs/warehouses.md (npm run matrix).
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { WarehouseType } from '../../core/warehouse/config.ts';
+import { COMPRESSIONS, TEXT_COMPRESSIONS } from '../../core/warehouse/object-key.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
+import { INSTALL_MS, requirePython } from '../support/python.ts';
+import { installReaders, type Program, PROGRAMS, readWith, withMoments } from '../support/readers.ts';
+import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
+import { allRowsOf, type Row, type WrittenObject } from '../support/warehouse-objects.ts';
+import { providerCases } from '../support/warehouse-targets.ts';
+
+const TITLES: Record<WarehouseType, string> = {
+  s3: 'S3',
+  r2: 'R2',
+  gcs: 'Google Cloud Storage',
+  azure_blob: 'Azure Blob Storage',
+};
+const STORES = Object.keys(TITLES) as WarehouseType[];
+const NAMES: Record<Program, string> = { duckdb: 'DuckDB', pyarrow: 'pyarrow', polars: 'polars', pandas: 'pandas' };
+const ENDINGS = { none: '', gzip: '.gz', zstd: '.zst' };
+
+/** By their name in the table. */
+const FORMS = Object.fromEntries([
+  ...(['jsonl', 'json'] as const).flatMap((fileFormat) =>
+    TEXT_COMPRESSIONS.map((compression) => [`\`.${fileFormat}${ENDINGS[compression]}\``, { fileFormat, compression }]),
+  ),
+  ...COMPRESSIONS.map((compression) => [`\`.parquet\` (${compression})`, { fileFormat: 'parquet', compression }]),
+]) as Record<string, { fileFormat: string; compression: string }>;
+
+describe('Files of warehouses, by form, store and reader @turns', function () {
+  this.timeout(600_000);
+  let testInstance: Hookyard;
+  let stores: Store[];
+  const servers: StoreServer[] = [];
+  let python: string;
+  before(async function () {
+    this.timeout(COLD_START_MS + INSTALL_MS);
+    requirePython(this);
+    [testInstance, python, stores] = await Promise.all([
+      sharedHookyard(),
+      installReaders(),
+      Promise.all(STORES.map(startStore)),
+    ]);
+  });
+  after(async () => {
+    await testInstance?.close();
+    await Promise.all(servers.map((server) => server.stop()));
+  });
+
+  async function startStore(type: WarehouseType): Promise<Store> {
+    const provider = providerCases.find((one) => one.type === type);
+    if (!provider) throw new Error(`there is no server for ${type}`);
+    const server = await provider.start();
+    servers.push(server);
+    await provider.prepare(server.url);
+    return { provider, url: server.url };
+  }
+
+  it('are read as the documentation says', async () => {
+    const bodies = [...Object.values(oddPayloads), ...generatedPayloads(20, 20_261_126)];
+    const inOneFile = { batchSize: bodies.length, batchWindowSeconds: 60 };
+    const cells: { form: string; pipe: WarehousePipe }[] = [];
+    for (const [form, config] of Object.entries(FORMS)) {
+      for (const store of stores) {
+        const pipe = await WarehousePipe.make(testInstance, store, { config: { ...inOneFile, ...config } });
+        cells.push({ form, pipe });
+        await pipe.records.route(cells[0]?.pipe.source.id ?? '', [pipe.destinationId]);
+      }
+    }
+    const ids = (await cells[0]?.pipe.send(bodies)) ?? [];
+    const readers: string[] = [];
+    for (const { pipe } of cells) {
+      expectEachOnce(await pipe.rows(bodies.length, 300_000), ids);
+      readers.push(await readersOf(await pipe.objects()));
+    }
+    const table = [
+      `| | ${STORES.map((type) => TITLES[type]).join(' | ')} |`,
+      `|${'---|'.repeat(STORES.length + 1)}`,
+      ...Object.keys(FORMS).map((form) => {
+        const ofForm = readers.filter((_names, index) => cells[index]?.form === form);
+        return `| ${form} | ${ofForm.join(' | ')} |`;
+      }),
+    ].join('\n');
+    console.log(`\n${table}\n`);
+    const page = readFileSync(new URL('../../docs/warehouses.md', import.meta.url), 'utf8');
+    expect(page.includes(table), 'docs/warehouses.md has this table').to.equal(true);
+  });
+
+  /** The programs that give every row and every value. */
+  async function readersOf(objects: WrittenObject[]): Promise<string> {
+    const jobs = objects.flatMap((object) =>
+      PROGRAMS.map((program) => ({
+        program,
+        object,
+        reader: `${program}_${object.key.endsWith('.parquet') ? 'parquet' : 'text'}` as const,
+      })),
+    );
+    const results = await readWith(python, jobs);
+    const failed = new Set<Program>();
+    for (const [index, { program, object }] of jobs.entries()) {
+      const result = results[index];
+      const wanted = (await allRowsOf(object)).map(comparable);
+      if (!result || 'error' in result || !isDeepStrictEqual(result.rows.map(comparable), wanted)) failed.add(program);
+    }
+    return PROGRAMS.filter((program) => !failed.has(program))
+      .map((program) => NAMES[program])
+      .join(', ');
+  }
+});
+
+const comparable = (row: Row): Row => withMoments(row, ['received_at', 'written_at']);
