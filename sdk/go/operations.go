@@ -285,7 +285,13 @@ type ListBatchesParams struct {
 	// Items on a page; more than 100 are served as 100.
 	PageSize *int64 `json:"pageSize,omitzero"`
 
+	// With `cursor`: whether to count too.
+	WithTotal *bool `json:"withTotal,omitzero"`
+
 	Status *BatchStatus `json:"status,omitzero"`
+
+	// Only files whose `writtenAt` is later, in the order of writing. Not together with `status`.
+	WrittenAfter *string `json:"writtenAfter,omitzero"`
 }
 
 // ListBatches: List a warehouse's batches.
@@ -297,20 +303,26 @@ func (c *Client) ListBatches(ctx context.Context, id string, params *ListBatches
 	return orNil(result, err)
 }
 
+// ListBatchesFrom is ListBatches by cursor: "first", or the NextCursor of the answer before.
+func (c *Client) ListBatchesFrom(ctx context.Context, cursor string, id string, params *ListBatchesParams, opts ...CallOption) (*BatchCursorPage, error) {
+	result := new(BatchCursorPage)
+	err := c.send(ctx, call{method: "GET", template: "/api/destinations/{id}/batches", path: []string{"id", id}, query: params, cursor: cursor}, result, opts)
+	return orNil(result, err)
+}
+
 // EachBatches gives the items of all parts of ListBatches, each part asked for when it is needed.
 func (c *Client) EachBatches(ctx context.Context, id string, params *ListBatchesParams, opts ...CallOption) iter.Seq2[Batch, error] {
 	given := orZero(params)
 	if given.PageSize == nil {
 		given.PageSize = Ptr[int64](eachPageSize)
 	}
-	return eachByPage(func(page int64) ([]Batch, Pagination, error) {
-		given.Page = &page
-		answer, err := c.ListBatches(ctx, id, &given, opts...)
+	return eachByCursor(func(cursor string) ([]Batch, *string, error) {
+		part, err := c.ListBatchesFrom(ctx, cursor, id, &given, opts...)
 		if err != nil {
-			return nil, Pagination{}, err
+			return nil, nil, err
 		}
-		return answer.Data, answer.Pagination, nil
-	}, func(item Batch) string { return item.ID })
+		return part.Data, part.Pagination.NextCursor, nil
+	})
 }
 
 // ListOrganizationDestinationsParams are the parameters of ListOrganizationDestinations; what is nil is left out.

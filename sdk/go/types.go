@@ -421,7 +421,11 @@ type AuditRecordPage struct {
 type AzureBlobConfig struct {
 	AccountName string `json:"accountName"`
 
-	AccountKey string `json:"accountKey"`
+	Credentials *AzureBlobConfigCredentials `json:"credentials,omitzero"`
+
+	AccountKey *string `json:"accountKey,omitzero"`
+
+	SasToken *string `json:"sasToken,omitzero"`
 
 	ContainerName string `json:"containerName"`
 
@@ -431,17 +435,36 @@ type AzureBlobConfig struct {
 
 	FileFormat *WarehouseFileFormat `json:"fileFormat,omitzero"`
 
+	// Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.
 	Compression *WarehouseCompression `json:"compression,omitzero"`
 
 	PayloadColumn *WarehousePayloadColumn `json:"payloadColumn,omitzero"`
 
 	PartitionBy *WarehousePartition `json:"partitionBy,omitzero"`
 
+	KeyOrder *AzureBlobConfigKeyOrder `json:"keyOrder,omitzero"`
+
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
 
 	BatchWindowSeconds any `json:"batchWindowSeconds,omitzero"`
 }
+
+// AzureBlobConfigCredentials: Without it: keys. identity: that of this service, if its operator allows it.
+type AzureBlobConfigCredentials string
+
+const AzureBlobConfigCredentialsKeys AzureBlobConfigCredentials = "keys"
+
+const AzureBlobConfigCredentialsSas AzureBlobConfigCredentials = "sas"
+
+const AzureBlobConfigCredentialsIdentity AzureBlobConfigCredentials = "identity"
+
+// AzureBlobConfigKeyOrder: How the keys of a folder sort: by the time of writing, or by that of the first event.
+type AzureBlobConfigKeyOrder string
+
+const AzureBlobConfigKeyOrderWritten AzureBlobConfigKeyOrder = "written"
+
+const AzureBlobConfigKeyOrderReceived AzureBlobConfigKeyOrder = "received"
 
 // AzureBlobDestinationInput
 type AzureBlobDestinationInput struct {
@@ -478,7 +501,11 @@ type Batch struct {
 
 	Key *string `json:"key"`
 
-	// Events.
+	FileFormat *WarehouseFileFormat `json:"fileFormat"`
+
+	Compression *WarehouseCompression `json:"compression"`
+
+	// Events; once it is written, rows.
 	Count *int64 `json:"count"`
 
 	Bytes *int64 `json:"bytes"`
@@ -487,6 +514,11 @@ type Batch struct {
 	ConvertedCount *int64 `json:"convertedCount"`
 
 	Sha256 *string `json:"sha256"`
+
+	// Of the events in its rows; null until it is written.
+	FirstReceivedAt *Timestamp `json:"firstReceivedAt"`
+
+	LastReceivedAt *Timestamp `json:"lastReceivedAt"`
 
 	Attempts int64 `json:"attempts"`
 
@@ -499,6 +531,13 @@ type Batch struct {
 	WrittenAt *Timestamp `json:"writtenAt"`
 
 	FinishedAt *Timestamp `json:"finishedAt"`
+}
+
+// BatchCursorPage
+type BatchCursorPage struct {
+	Data []Batch `json:"data"`
+
+	Pagination CursorPagination `json:"pagination"`
 }
 
 // BatchPage
@@ -2232,7 +2271,9 @@ type GcsConfig struct {
 
 	ProjectID string `json:"projectId"`
 
-	ServiceAccountKey string `json:"serviceAccountKey"`
+	Credentials *GcsConfigCredentials `json:"credentials,omitzero"`
+
+	ServiceAccountKey *string `json:"serviceAccountKey,omitzero"`
 
 	Endpoint *string `json:"endpoint,omitzero"`
 
@@ -2240,17 +2281,27 @@ type GcsConfig struct {
 
 	FileFormat *WarehouseFileFormat `json:"fileFormat,omitzero"`
 
+	// Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.
 	Compression *WarehouseCompression `json:"compression,omitzero"`
 
 	PayloadColumn *WarehousePayloadColumn `json:"payloadColumn,omitzero"`
 
 	PartitionBy *WarehousePartition `json:"partitionBy,omitzero"`
 
+	KeyOrder *AzureBlobConfigKeyOrder `json:"keyOrder,omitzero"`
+
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
 
 	BatchWindowSeconds any `json:"batchWindowSeconds,omitzero"`
 }
+
+// GcsConfigCredentials: Without it: keys. identity: that of this service, if its operator allows it.
+type GcsConfigCredentials string
+
+const GcsConfigCredentialsKeys GcsConfigCredentials = "keys"
+
+const GcsConfigCredentialsIdentity GcsConfigCredentials = "identity"
 
 // GcsDestinationInput
 type GcsDestinationInput struct {
@@ -2615,6 +2666,9 @@ type InstallationStatus struct {
 	Ingest IngestState `json:"ingest"`
 
 	Temporal ServerState `json:"temporal"`
+
+	// Whether the namespace in Temporal has the search attributes by which its UI finds deliveries. Null: not known.
+	SearchAttributes *bool `json:"searchAttributes"`
 
 	// `away`: what it would say is null.
 	Database ServerState `json:"database"`
@@ -3445,11 +3499,14 @@ type R2Config struct {
 
 	FileFormat *WarehouseFileFormat `json:"fileFormat,omitzero"`
 
+	// Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.
 	Compression *WarehouseCompression `json:"compression,omitzero"`
 
 	PayloadColumn *WarehousePayloadColumn `json:"payloadColumn,omitzero"`
 
 	PartitionBy *WarehousePartition `json:"partitionBy,omitzero"`
+
+	KeyOrder *AzureBlobConfigKeyOrder `json:"keyOrder,omitzero"`
 
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
@@ -3680,7 +3737,7 @@ type ResetCircuitResult struct {
 
 // ResumeRequest
 type ResumeRequest struct {
-	// How many of the deliveries that wait go out per second. Left out: as the server is set (50).
+	// How many of the deliveries that wait go out per second at most. Left out: as the server is set (50).
 	ReleasePerSecond *int64 `json:"releasePerSecond,omitzero"`
 }
 
@@ -4196,29 +4253,61 @@ type S3Config struct {
 
 	Region string `json:"region"`
 
-	AccessKeyID string `json:"accessKeyId"`
+	Credentials *GcsConfigCredentials `json:"credentials,omitzero"`
 
-	SecretAccessKey string `json:"secretAccessKey"`
+	AccessKeyID *string `json:"accessKeyId,omitzero"`
+
+	SecretAccessKey *string `json:"secretAccessKey,omitzero"`
+
+	// With identity: the role that is assumed, with the id of the organization as external ID.
+	RoleArn *string `json:"roleArn,omitzero"`
 
 	Endpoint *string `json:"endpoint,omitzero"`
 
 	ForcePathStyle any `json:"forcePathStyle,omitzero"`
 
+	// Files are refused by a bucket of another account.
+	BucketOwner *string `json:"bucketOwner,omitzero"`
+
+	// Id, ARN or alias of the KMS key that files are encrypted with.
+	KmsKeyID *string `json:"kmsKeyId,omitzero"`
+
+	StorageClass *S3ConfigStorageClass `json:"storageClass,omitzero"`
+
+	// Of each file: name=value&name=value, percent-encoded.
+	Tags *string `json:"tags,omitzero"`
+
 	Prefix *string `json:"prefix,omitzero"`
 
 	FileFormat *WarehouseFileFormat `json:"fileFormat,omitzero"`
 
+	// Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.
 	Compression *WarehouseCompression `json:"compression,omitzero"`
 
 	PayloadColumn *WarehousePayloadColumn `json:"payloadColumn,omitzero"`
 
 	PartitionBy *WarehousePartition `json:"partitionBy,omitzero"`
 
+	KeyOrder *AzureBlobConfigKeyOrder `json:"keyOrder,omitzero"`
+
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
 
 	BatchWindowSeconds any `json:"batchWindowSeconds,omitzero"`
 }
+
+// S3ConfigStorageClass
+type S3ConfigStorageClass string
+
+const S3ConfigStorageClassSTANDARD S3ConfigStorageClass = "STANDARD"
+
+const S3ConfigStorageClassSTANDARDIA S3ConfigStorageClass = "STANDARD_IA"
+
+const S3ConfigStorageClassONEZONEIA S3ConfigStorageClass = "ONEZONE_IA"
+
+const S3ConfigStorageClassINTELLIGENTTIERING S3ConfigStorageClass = "INTELLIGENT_TIERING"
+
+const S3ConfigStorageClassGLACIERIR S3ConfigStorageClass = "GLACIER_IR"
 
 // S3DestinationInput
 type S3DestinationInput struct {
@@ -5090,7 +5179,7 @@ const VerificationTypeNone VerificationType = "none"
 
 const VerificationTypeProvider VerificationType = "provider"
 
-// WarehouseCompression: Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.
+// WarehouseCompression
 type WarehouseCompression string
 
 const WarehouseCompressionNone WarehouseCompression = "none"
@@ -5107,24 +5196,43 @@ type WarehouseConfig struct {
 
 	Region *string `json:"region,omitzero"`
 
+	Credentials *AzureBlobConfigCredentials `json:"credentials,omitzero"`
+
 	AccessKeyID *string `json:"accessKeyId,omitzero"`
 
 	// Masked.
 	SecretAccessKey *string `json:"secretAccessKey,omitzero"`
 
+	// With identity: the role that is assumed, with the id of the organization as external ID.
+	RoleArn *string `json:"roleArn,omitzero"`
+
 	Endpoint *string `json:"endpoint,omitzero"`
 
 	ForcePathStyle *bool `json:"forcePathStyle,omitzero"`
+
+	// Files are refused by a bucket of another account.
+	BucketOwner *string `json:"bucketOwner,omitzero"`
+
+	// Id, ARN or alias of the KMS key that files are encrypted with.
+	KmsKeyID *string `json:"kmsKeyId,omitzero"`
+
+	StorageClass *S3ConfigStorageClass `json:"storageClass,omitzero"`
+
+	// Of each file: name=value&name=value, percent-encoded.
+	Tags *string `json:"tags,omitzero"`
 
 	Prefix *string `json:"prefix,omitzero"`
 
 	FileFormat *WarehouseFileFormat `json:"fileFormat,omitzero"`
 
+	// Of the whole file; in a Parquet file of its pages. snappy is for Parquet only.
 	Compression *WarehouseCompression `json:"compression,omitzero"`
 
 	PayloadColumn *WarehousePayloadColumn `json:"payloadColumn,omitzero"`
 
 	PartitionBy *WarehousePartition `json:"partitionBy,omitzero"`
+
+	KeyOrder *AzureBlobConfigKeyOrder `json:"keyOrder,omitzero"`
 
 	// Events.
 	BatchSize *int64 `json:"batchSize,omitzero"`
@@ -5142,6 +5250,9 @@ type WarehouseConfig struct {
 
 	// Masked.
 	AccountKey *string `json:"accountKey,omitzero"`
+
+	// Masked.
+	SasToken *string `json:"sasToken,omitzero"`
 
 	ContainerName *string `json:"containerName,omitzero"`
 }

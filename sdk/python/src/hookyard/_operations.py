@@ -168,18 +168,28 @@ class Operations:
         Whatever goes wrong on the way is in the result. Needs the scope `destinations:write`."""
         return self._call("POST /api/destinations/{id}/test", {"id": id}, {}, body, options)
 
-    def list_batches(self, id: str, *, page: int | None = None, page_size: int | None = None, status: types.BatchStatus | None = None, options: Options | None = None) -> types.BatchPage:
+    @overload
+    def list_batches(self, id: str, *, page_size: int | None = None, cursor: str, with_total: bool | None = None, status: types.BatchStatus | None = None, written_after: str | None = None, options: Options | None = None) -> types.BatchCursorPage: ...
+
+    @overload
+    def list_batches(self, id: str, *, page: int | None = None, page_size: int | None = None, status: types.BatchStatus | None = None, written_after: str | None = None, options: Options | None = None) -> types.BatchPage:
+        ...
+
+    def list_batches(self, id: str, *, page: int | None = None, page_size: int | None = None, cursor: str | None = None, with_total: bool | None = None, status: types.BatchStatus | None = None, written_after: str | None = None, options: Options | None = None) -> types.BatchPage | types.BatchCursorPage:
         """List a warehouse's batches.
 
         Which files were written, which are on their way, and why one is not. Needs the scope `destinations:read`.
 
         `page`: Which page, from 1 on.
-        `page_size`: Items on a page; more than 100 are served as 100."""
-        return self._call("GET /api/destinations/{id}/batches", {"id": id}, {"page": page, "pageSize": page_size, "status": status}, None, options)
+        `page_size`: Items on a page; more than 100 are served as 100.
+        `cursor`: `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`.
+        `with_total`: With `cursor`: whether to count too.
+        `written_after`: Only files whose `writtenAt` is later, in the order of writing. Not together with `status`."""
+        return self._call("GET /api/destinations/{id}/batches", {"id": id}, {"page": page, "pageSize": page_size, "cursor": cursor, "withTotal": with_total, "status": status, "writtenAfter": written_after}, None, options)
 
-    def each_batches(self, id: str, *, page_size: int | None = None, status: types.BatchStatus | None = None, options: Options | None = None) -> Iterator[types.Batch]:
+    def each_batches(self, id: str, *, page_size: int | None = None, status: types.BatchStatus | None = None, written_after: str | None = None, options: Options | None = None) -> Iterator[types.Batch]:
         """The items of all parts of list_batches, each part asked for when it is needed."""
-        return self._each("GET /api/destinations/{id}/batches", {"id": id}, {"pageSize": page_size, "status": status}, False, options)
+        return self._each("GET /api/destinations/{id}/batches", {"id": id}, {"pageSize": page_size, "status": status, "writtenAfter": written_after}, True, options)
 
     def list_organization_destinations(self, *, page: int | None = None, page_size: int | None = None, enabled: bool | None = None, search: str | None = None, org_id: str | None = None, options: Options | None = None) -> types.HttpDestinationSummaryPage:
         """List HTTP destinations.

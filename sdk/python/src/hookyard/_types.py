@@ -218,17 +218,29 @@ class AuditRecordPage(TypedDict):
 
 class AzureBlobConfig(TypedDict):
     accountName: "str"
-    accountKey: "str"
+    credentials: "NotRequired[AzureBlobConfigCredentials]"
+    accountKey: "NotRequired[str]"
+    sasToken: "NotRequired[str]"
     containerName: "str"
     endpoint: "NotRequired[str]"
     prefix: "NotRequired[str]"
     fileFormat: "NotRequired[WarehouseFileFormat]"
     compression: "NotRequired[WarehouseCompression]"
+    """Of the whole file; in a Parquet file of its pages. snappy is for Parquet only."""
     payloadColumn: "NotRequired[WarehousePayloadColumn]"
     partitionBy: "NotRequired[WarehousePartition]"
+    keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
     batchWindowSeconds: "NotRequired[int | str]"
+
+
+AzureBlobConfigCredentials: TypeAlias = 'Literal["keys", "sas", "identity"]'
+"""Without it: keys. identity: that of this service, if its operator allows it."""
+
+
+AzureBlobConfigKeyOrder: TypeAlias = 'Literal["written", "received"]'
+"""How the keys of a folder sort: by the time of writing, or by that of the first event."""
 
 
 class AzureBlobDestinationInput(TypedDict):
@@ -252,18 +264,28 @@ class Batch(TypedDict):
     status: "BatchStatus"
     partition: "str | None"
     key: "str | None"
+    fileFormat: "WarehouseFileFormat | None"
+    compression: "WarehouseCompression | None"
     count: "int | None"
-    """Events."""
+    """Events; once it is written, rows."""
     bytes: "int | None"
     convertedCount: "int | None"
     """Values that did not fit their column."""
     sha256: "str | None"
+    firstReceivedAt: "Timestamp | None"
+    """Of the events in its rows; null until it is written."""
+    lastReceivedAt: "Timestamp | None"
     attempts: "int"
     lastError: "str | None"
     createdAt: "Timestamp"
     frozenAt: "Timestamp | None"
     writtenAt: "Timestamp | None"
     finishedAt: "Timestamp | None"
+
+
+class BatchCursorPage(TypedDict):
+    data: "list[Batch]"
+    pagination: "CursorPagination"
 
 
 class BatchPage(TypedDict):
@@ -1084,16 +1106,23 @@ ForwardedHeaders: TypeAlias = 'Literal["all", "none"]'
 class GcsConfig(TypedDict):
     bucket: "str"
     projectId: "str"
-    serviceAccountKey: "str"
+    credentials: "NotRequired[GcsConfigCredentials]"
+    serviceAccountKey: "NotRequired[str]"
     endpoint: "NotRequired[str]"
     prefix: "NotRequired[str]"
     fileFormat: "NotRequired[WarehouseFileFormat]"
     compression: "NotRequired[WarehouseCompression]"
+    """Of the whole file; in a Parquet file of its pages. snappy is for Parquet only."""
     payloadColumn: "NotRequired[WarehousePayloadColumn]"
     partitionBy: "NotRequired[WarehousePartition]"
+    keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
     batchWindowSeconds: "NotRequired[int | str]"
+
+
+GcsConfigCredentials: TypeAlias = 'Literal["keys", "identity"]'
+"""Without it: keys. identity: that of this service, if its operator allows it."""
 
 
 class GcsDestinationInput(TypedDict):
@@ -1309,6 +1338,8 @@ class InstallationStatus(TypedDict):
     ingest: "IngestState"
     """Of the process that answers."""
     temporal: "ServerState"
+    searchAttributes: "bool | None"
+    """Whether the namespace in Temporal has the search attributes by which its UI finds deliveries. Null: not known."""
     database: "ServerState"
     """`away`: what it would say is null."""
     limits: "InstallationStatusLimits"
@@ -1779,8 +1810,10 @@ class R2Config(TypedDict):
     prefix: "NotRequired[str]"
     fileFormat: "NotRequired[WarehouseFileFormat]"
     compression: "NotRequired[WarehouseCompression]"
+    """Of the whole file; in a Parquet file of its pages. snappy is for Parquet only."""
     payloadColumn: "NotRequired[WarehousePayloadColumn]"
     partitionBy: "NotRequired[WarehousePartition]"
+    keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
     batchWindowSeconds: "NotRequired[int | str]"
@@ -1924,7 +1957,7 @@ class ResetCircuitResult(TypedDict):
 
 class ResumeRequest(TypedDict):
     releasePerSecond: "NotRequired[int]"
-    """How many of the deliveries that wait go out per second. Left out: as the server is set (50)."""
+    """How many of the deliveries that wait go out per second at most. Left out: as the server is set (50)."""
 
 
 class RetentionLag(TypedDict):
@@ -2245,18 +2278,33 @@ class RouteTransform(TypedDict):
 class S3Config(TypedDict):
     bucket: "str"
     region: "str"
-    accessKeyId: "str"
-    secretAccessKey: "str"
+    credentials: "NotRequired[GcsConfigCredentials]"
+    accessKeyId: "NotRequired[str]"
+    secretAccessKey: "NotRequired[str]"
+    roleArn: "NotRequired[str]"
+    """With identity: the role that is assumed, with the id of the organization as external ID."""
     endpoint: "NotRequired[str]"
     forcePathStyle: "NotRequired[bool | BooleanText]"
+    bucketOwner: "NotRequired[str]"
+    """Files are refused by a bucket of another account."""
+    kmsKeyId: "NotRequired[str]"
+    """Id, ARN or alias of the KMS key that files are encrypted with."""
+    storageClass: "NotRequired[S3ConfigStorageClass]"
+    tags: "NotRequired[str]"
+    """Of each file: name=value&name=value, percent-encoded."""
     prefix: "NotRequired[str]"
     fileFormat: "NotRequired[WarehouseFileFormat]"
     compression: "NotRequired[WarehouseCompression]"
+    """Of the whole file; in a Parquet file of its pages. snappy is for Parquet only."""
     payloadColumn: "NotRequired[WarehousePayloadColumn]"
     partitionBy: "NotRequired[WarehousePartition]"
+    keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
     batchWindowSeconds: "NotRequired[int | str]"
+
+
+S3ConfigStorageClass: TypeAlias = 'Literal["STANDARD", "STANDARD_IA", "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER_IR"]'
 
 
 class S3DestinationInput(TypedDict):
@@ -2684,7 +2732,6 @@ VerificationType: TypeAlias = 'Literal["github", "stripe", "slack", "hmac", "non
 
 
 WarehouseCompression: TypeAlias = 'Literal["none", "snappy", "gzip", "zstd"]'
-"""Of the whole file; in a Parquet file of its pages. snappy is for Parquet only."""
 
 
 class WarehouseConfig(TypedDict):
@@ -2692,16 +2739,28 @@ class WarehouseConfig(TypedDict):
 
     bucket: "NotRequired[str]"
     region: "NotRequired[str]"
+    credentials: "NotRequired[AzureBlobConfigCredentials]"
     accessKeyId: "NotRequired[str]"
     secretAccessKey: "NotRequired[str]"
     """Masked."""
+    roleArn: "NotRequired[str]"
+    """With identity: the role that is assumed, with the id of the organization as external ID."""
     endpoint: "NotRequired[str]"
     forcePathStyle: "NotRequired[bool]"
+    bucketOwner: "NotRequired[str]"
+    """Files are refused by a bucket of another account."""
+    kmsKeyId: "NotRequired[str]"
+    """Id, ARN or alias of the KMS key that files are encrypted with."""
+    storageClass: "NotRequired[S3ConfigStorageClass]"
+    tags: "NotRequired[str]"
+    """Of each file: name=value&name=value, percent-encoded."""
     prefix: "NotRequired[str]"
     fileFormat: "NotRequired[WarehouseFileFormat]"
     compression: "NotRequired[WarehouseCompression]"
+    """Of the whole file; in a Parquet file of its pages. snappy is for Parquet only."""
     payloadColumn: "NotRequired[WarehousePayloadColumn]"
     partitionBy: "NotRequired[WarehousePartition]"
+    keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int]"
     """Events."""
     batchWindowSeconds: "NotRequired[int]"
@@ -2711,6 +2770,8 @@ class WarehouseConfig(TypedDict):
     """Masked."""
     accountName: "NotRequired[str]"
     accountKey: "NotRequired[str]"
+    """Masked."""
+    sasToken: "NotRequired[str]"
     """Masked."""
     containerName: "NotRequired[str]"
 
