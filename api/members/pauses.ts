@@ -57,7 +57,8 @@ export const resumeSchema = z.object({
     .max(MAX_RELEASE_PER_SECOND)
     .optional()
     .meta({
-      description: 'How many of the deliveries that wait go out per second at most. Left out: as the server is set (50).',
+      description:
+        'How many of the deliveries that wait go out per second at most. Left out: as the server is set (50).',
       examples: [10],
     }),
 });

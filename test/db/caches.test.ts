@@ -121,7 +121,9 @@ describe('the policy of a destination', () => {
     const { pool } = database;
     const queued = { ...(await queueDelivery(pool)), resume: 'waiting' as const };
     const { destinationId, sourceId, organizationId } = queued;
-    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'o', 'o', 'free')`, [organizationId]);
+    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'o', 'o', 'free')`, [
+      organizationId,
+    ]);
     await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 's', 's')`, [
       sourceId,
       organizationId,

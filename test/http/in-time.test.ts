@@ -28,7 +28,13 @@ describe('an attempt and the time of its activity', () => {
     let clock = 0;
     const places = new DestinationPlaces(500, () => clock);
     const destination = { id: 'dst_1', timeoutMs: 60_000 } as DestinationConfig;
-    const outbound = { method: 'POST', url: 'http://127.0.0.1:1/', headers: {}, maskedHeaders: {}, body: Buffer.alloc(0) };
+    const outbound = {
+      method: 'POST',
+      url: 'http://127.0.0.1:1/',
+      headers: {},
+      maskedHeaders: {},
+      body: Buffer.alloc(0),
+    };
     const deps = { sender: inTime(sender, 59_000), places, observeLatency: () => {} };
     const late = await send(deps, destination, outbound, now()).catch((error: unknown) => error);
     expect(late).to.be.instanceOf(Error);
