@@ -11,7 +11,8 @@ export const SECRETS = [
   'DATABASE_DIRECT_URL',
   'HOOKYARD_MIGRATE_DATABASE_URL',
   'SMTP_URL',
-  // No settings of core/config.ts: Temporal's loader (temporal-config/connection.ts) and core/warehouse/r2-operator.ts read them.
+  // No settings of core/config.ts: hookyard mcp, Temporal's loader (temporal-config/connection.ts) and core/warehouse/r2-operator.ts read them.
+  'HOOKYARD_MCP_TOKEN',
   'TEMPORAL_API_KEY',
   'R2_ACCESS_KEY_ID',
   'R2_SECRET_ACCESS_KEY',

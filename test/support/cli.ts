@@ -39,13 +39,15 @@ export interface RunOptions {
   env?: Record<string, string | undefined>;
   /** What is on stdin; nothing when not given. */
   input?: string;
+  /** When it is killed at the latest; for a command that serves several tests. */
+  deadlineMs?: number;
 }
 
 const running = new Set<ChildProcess>();
 
 /** The command line with the address and the key of an organization in its environment. */
 export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'token'>): CommandLine {
-  function start(args: string[], { env = {}, input }: RunOptions = {}): Running {
+  function start(args: string[], { env = {}, input, deadlineMs = DEADLINE_MS }: RunOptions = {}): Running {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKYARD_'));
     const child = spawn(process.execPath, [BIN, ...args], {
       env: { ...Object.fromEntries(inherited), HOOKYARD_URL: api.url, HOOKYARD_API_KEY: token, ...env },
@@ -60,7 +62,7 @@ export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'toke
       text.stderr += part;
     });
     child.stdin.end(input);
-    const timer = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
+    const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
     const ended = once(child, 'close').then(([code, signal]: unknown[]): Ran => {
       clearTimeout(timer);
       running.delete(child);

@@ -1,0 +1,89 @@
+// hookyard mcp: the service for programs with a language model, by the Model Context Protocol.
+import type { Command } from 'commander';
+import { onEndRequest } from '../../core/end-request.ts';
+import { secretOf } from '../../core/secret-files.ts';
+import { contextOf, type GlobalOptions, serviceAddress } from '../context.ts';
+import { usage } from '../errors.ts';
+import { collect, integer } from '../input.ts';
+import type { Connect } from '../mcp/tool.ts';
+import type { Output } from '../output.ts';
+
+interface McpOptions {
+  http?: boolean;
+  port?: string;
+  host?: string;
+  allowHost?: string[];
+  write?: boolean;
+}
+
+const DEFAULT_PORT = 3100;
+const LOOPBACK = ['127.0.0.1', '::1', 'localhost'];
+
+export function addMcp(program: Command): void {
+  program
+    .command('mcp')
+    .description(
+      'serve the Model Context Protocol: lets Claude, Cursor, VS Code and others find out what failed, and why',
+    )
+    .option('--write', 'with tools that change things: retry, replay, cancel, connect a provider')
+    .option('--http', 'over HTTP, instead of stdin and stdout')
+    .option('--port <n>', `of --http (${DEFAULT_PORT}); 0 picks a free one`)
+    .option('--host <address>', `of --http: on which to listen (${LOOPBACK[0]})`)
+    .option(
+      '--allow-host <name>',
+      'of --http: a name by which it is called besides localhost; may be repeated',
+      collect,
+    )
+    .addHelpText(
+      'after',
+      `
+Without --http a client starts this command, and speaks to it over stdin and stdout. With --http it serves /mcp on this machine,
+for those who send its token: that of HOOKYARD_MCP_TOKEN (or HOOKYARD_MCP_TOKEN_FILE), else one that it makes and prints.
+docs/mcp.md shows how each client is set up.`,
+    )
+    .action(async (options: McpOptions, command: Command) => {
+      const { output } = contextOf(command);
+      const connect: Connect = () => ({
+        client: contextOf(command).client,
+        address: serviceAddress(command.optsWithGlobals<GlobalOptions>()),
+      });
+      if (options.http) await serveHttp(connect, options, output);
+      else await serveStdio(connect, options);
+    });
+}
+
+// The SDK is loaded by this command alone.
+async function serveStdio(connect: Connect, { write: canWrite = false, ...ofHttp }: McpOptions): Promise<void> {
+  if (Object.keys(ofHttp).length > 0) throw usage('--port, --host and --allow-host need --http');
+  const { serveOverStdio } = await import('../mcp/stdio.ts');
+  await serveOverStdio(connect, canWrite);
+}
+
+async function serveHttp(connect: Connect, options: McpOptions, output: Output): Promise<void> {
+  const { write: canWrite = false, host = '127.0.0.1', allowHost: allowedHosts = [] } = options;
+  const port = integer(options.port, '--port') ?? DEFAULT_PORT;
+  if (port < 0 || port > 65535) throw usage(`--port must be between 0 and 65535, not ${port}`);
+  const { newToken, serveOverHttp } = await import('../mcp/http.ts');
+  const given = givenToken();
+  const token = given ?? newToken();
+  const ended = new Promise<void>((resolve) => onEndRequest(() => resolve()));
+  const served = await serveOverHttp(connect, canWrite, { host, port, allowedHosts, token });
+  const shown = { url: served.url, canWrite, ...(given === undefined && { token }) };
+  output.result(shown, () => {
+    output.line(`MCP is served at ${served.url}${canWrite ? '' : ', read-only'}. Ctrl-C ends it.`);
+    if (given === undefined) output.line(`Clients send: Authorization: Bearer ${token}`);
+  });
+  if (!LOOPBACK.includes(host))
+    output.note(
+      'Others may reach it now, and HTTP is not encrypted: put a proxy with TLS before it, or use --host 127.0.0.1',
+    );
+  await ended;
+  await served.close();
+}
+
+/** @throws CliError when it could be guessed; ConfigError when its file cannot be read */
+function givenToken(): string | undefined {
+  const token = secretOf(process.env, 'HOOKYARD_MCP_TOKEN');
+  if (token === undefined || /^[\w-]{32,200}$/.test(token)) return token;
+  throw usage('HOOKYARD_MCP_TOKEN must have 32 to 200 letters, digits, - and _; openssl rand -hex 32 makes one');
+}

@@ -1,0 +1,146 @@
+// What failed, since when, and why: the first question of most conversations.
+import { z } from 'zod';
+import type { Client, Delivery, Issue } from '../../../client/index.ts';
+import { cell } from '../../output.ts';
+import { shortText } from '../bounded.ts';
+import { inputs, isoTime, type PlaceIds, placesOf, records } from '../inputs.ts';
+import { tool } from '../tool.ts';
+
+/** What did not arrive, or has not yet after a failure or because it is held. */
+const STATUSES = ['failed', 'schema_failed', 'filter_failed', 'retrying', 'circuit_open'] as const;
+const MOST_DELIVERIES = 1000;
+const MOST_ISSUES = 300;
+const NAMED_IN_SUMMARY = 3;
+
+export const listFailures = tool({
+  name: 'list_failures',
+  title: 'What failed, since when and why',
+  description:
+    'Start here when webhooks did not arrive. Groups the deliveries made since a time that failed, are being retried or are held, by route, ' +
+    'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample; and lists the issues (failures that last, with ' +
+    'when each began). Webhooks that a source refused show up as issues. get_delivery then shows what the destination answered.',
+  effect: 'reads',
+  input: z.strictObject({
+    since: inputs.since.unwrap().default('24h'),
+    source: inputs.source,
+    route: inputs.route,
+    destination: inputs.destination,
+    limit: inputs.limit.describe('How many groups, and how many issues, at most'),
+  }),
+  output: z.looseObject({
+    since: z.string(),
+    deliveries: z.int().describe('That were read; the newest if there are more'),
+    isComplete: z.boolean().describe('Whether these are all since then'),
+    groups: records('Most frequent first: route, destination, cause, count, statuses, firstAt, lastAt, error, sample'),
+    issues: records(
+      'With cause, state, count, firstSeenAt, lastSeenAt and samples; states: open, acknowledged, ignored, resolved',
+    ),
+  }),
+  more: 'Name a route or destination, a later since, or a smaller limit.',
+  async run({ client }, { limit, ...args }) {
+    const since = isoTime(args.since);
+    const places = await placesOf(client, args);
+    const deliveries = await newestFailures(client, { ...places, from: since });
+    const groups = grouped(deliveries);
+    const issues = await issuesSince(client, places, since);
+    const isComplete = deliveries.length < MOST_DELIVERIES;
+    return {
+      summary: summaryOf(since, deliveries.length, isComplete, groups, issues),
+      data: {
+        since,
+        deliveries: deliveries.length,
+        isComplete,
+        groups: groups.slice(0, limit),
+        issues: issues.slice(0, limit),
+      },
+    };
+  },
+});
+
+type Filters = NonNullable<Parameters<Client['listDeliveries']>[0]>;
+
+async function newestFailures(client: Client, filters: Filters): Promise<Delivery[]> {
+  const found: Delivery[] = [];
+  for await (const delivery of client.each('listDeliveries', { ...filters, status: [...STATUSES] })) {
+    found.push(delivery);
+    if (found.length === MOST_DELIVERIES) break;
+  }
+  return found;
+}
+
+async function issuesSince(client: Client, places: PlaceIds, since: string): Promise<Issue[]> {
+  const found: Issue[] = [];
+  let read = 0;
+  for await (const issue of client.each('listIssues', places)) {
+    if (issue.lastSeenAt >= since) found.push(issue);
+    read += 1;
+    if (read === MOST_ISSUES) break;
+  }
+  return found;
+}
+
+interface Group extends Record<string, unknown> {
+  route: Delivery['route'];
+  destination: Delivery['destination'];
+  cause: string;
+  count: number;
+  statuses: Partial<Record<Delivery['status'], number>>;
+  firstAt: string;
+  lastAt: string;
+  error: string | null;
+  /** The newest. */
+  sample: Pick<Delivery, 'eventId' | 'status' | 'attemptCount' | 'nextAttemptAt'> & { deliveryId: string };
+}
+
+/** @param deliveries the newest first */
+function grouped(deliveries: Delivery[]): Group[] {
+  const groups = new Map<string, Group>();
+  for (const delivery of deliveries) {
+    const cause = causeOf(delivery);
+    const key = JSON.stringify([delivery.routeId, delivery.destinationId, cause]);
+    const group = groups.get(key) ?? groupOf(delivery, cause);
+    groups.set(key, group);
+    group.count += 1;
+    group.statuses[delivery.status] = (group.statuses[delivery.status] ?? 0) + 1;
+    group.firstAt = delivery.createdAt;
+  }
+  return [...groups.values()].sort((one, other) => other.count - one.count);
+}
+
+/** As issues name it where there was an answer. */
+function causeOf({ statusCode, error, holdReason, status }: Delivery): string {
+  return statusCode === null ? shortText(error ?? holdReason ?? status, 200) : `HTTP_${statusCode}`;
+}
+
+function groupOf(delivery: Delivery, cause: string): Group {
+  const {
+    id: deliveryId,
+    eventId,
+    route,
+    destination,
+    status,
+    attemptCount,
+    nextAttemptAt,
+    createdAt,
+    error,
+  } = delivery;
+  const sample = { deliveryId, eventId, status, attemptCount, nextAttemptAt };
+  return { route, destination, cause, count: 0, statuses: {}, firstAt: createdAt, lastAt: createdAt, error, sample };
+}
+
+function summaryOf(since: string, count: number, isComplete: boolean, groups: Group[], issues: Issue[]): string {
+  if (count === 0 && issues.length === 0) return `Nothing failed since ${since}.`;
+  const all = isComplete ? `${count}` : `More than ${count}`;
+  const lines = [`${all} deliveries made since ${since} failed or have not arrived yet, for ${groups.length} causes.`];
+  for (const group of groups.slice(0, NAMED_IN_SUMMARY)) {
+    const { route, destination, cause, sample } = group;
+    lines.push(
+      cell(
+        `${group.count} x ${cause}: ${route?.name ?? 'no route'} to ${destination.name}, such as ${sample.deliveryId}`,
+      ),
+    );
+  }
+  const lasting = issues.filter(({ state }) => state === 'open' || state === 'acknowledged').length;
+  lines.push(`${issues.length} issues had failures since then; ${lasting} of them last.`);
+  return lines.join('\n');
+}

@@ -1,0 +1,130 @@
+// Connecting a provider: what it needs, where it sends its webhooks, and the source that takes them.
+import { z } from 'zod';
+import type { Client, Provider, Source } from '../../../client/index.ts';
+import { notFound, usage } from '../../errors.ts';
+import { given } from '../../input.ts';
+import { records } from '../inputs.ts';
+import { tool } from '../tool.ts';
+
+type CreateBody = Parameters<Client['createSource']>[0]['body'];
+
+export const getProvider = tool({
+  name: 'get_provider',
+  title: 'How a provider is connected',
+  description:
+    'Says how webhooks of a provider (Stripe, GitHub, Shopify, ...) are connected: where to enter the address, which secret is meant, which ' +
+    'handshakes are answered, and the addresses of the sources that are made for it already. Without a name it lists the providers.',
+  effect: 'reads',
+  input: z.strictObject({ provider: z.string().min(1).max(100).describe('Its name, such as stripe').optional() }),
+  output: z.looseObject({
+    providers: records('name and title; with a name that one, with instructions, secret, verifyToken, handshakes, ...'),
+    sources: records('Made for it already: slug, webhookUrl, enabled, lastHandshake, lastEventAt').optional(),
+  }),
+  more: 'Name one provider.',
+  async run({ client }, { provider: name }) {
+    const all = await providersOf(client);
+    if (name === undefined) {
+      const providers = all.map((provider) => ({ name: provider.name, title: provider.title }));
+      return { summary: `${all.length} providers; name one to learn how it is connected.`, data: { providers } };
+    }
+    const provider = named(all, name);
+    const sources = await sourcesOf(client, name);
+    return { summary: howTo(provider, sources), data: { providers: [provider], sources } };
+  },
+});
+
+export const connectProvider = tool({
+  name: 'connect_provider',
+  title: 'Make a source for a provider',
+  description:
+    'Makes a source that takes the webhooks of a provider, and tells the address to enter there. get_provider says which secret is meant. A secret ' +
+    'that is given here is in this conversation from then on; where that must not be, leave the tool alone and let a person run ' +
+    'npx hookyard sources create <slug> --provider <name> --secret @file.',
+  effect: 'adds',
+  input: z.strictObject({
+    provider: z.string().min(1).max(100).describe('Its name, such as stripe'),
+    slug: z
+      .string()
+      .min(1)
+      .max(63)
+      .describe('Part of the address, cannot be changed: lowercase letters, digits, hyphens'),
+    name: z.string().min(1).max(200).describe('For people; the slug when not given').optional(),
+    secret: z.string().min(1).max(4096).describe('What get_provider calls secret').optional(),
+    verifyToken: z.string().min(1).max(4096).describe('What get_provider calls verifyToken').optional(),
+  }),
+  output: z.looseObject({ source: z.looseObject({}), instructions: z.string() }),
+  more: 'list_sources shows the source.',
+  async run({ client }, { provider: wanted, slug, name = slug, secret, verifyToken }) {
+    const provider = named(await providersOf(client), wanted);
+    requireSecrets(provider, slug, { secret, verifyToken });
+    const verificationConfig = given({ secret, verifyToken });
+    const body = { name, slug, provider: provider.name, verificationConfig } as CreateBody;
+    const source = await client.createSource({ body });
+    const { instructions } = provider;
+    return {
+      summary: `${slug} takes the webhooks of ${provider.title} at ${source.webhookUrl}. ${instructions} A route leads them on.`,
+      data: { source: inShort(source), instructions },
+    };
+  },
+});
+
+/** @throws CliError that says how a secret comes to the service without a model that reads it */
+function requireSecrets(
+  provider: Provider,
+  slug: string,
+  sent: { secret?: string | undefined; verifyToken?: string | undefined },
+) {
+  const missing = (['secret', 'verifyToken'] as const).filter(
+    (member) => provider[member] !== null && sent[member] === undefined,
+  );
+  if (missing.length === 0) return;
+  const which = missing.map((member) => `${member} (${provider[member]})`).join(' and ');
+  const options = missing.map((member) => (member === 'secret' ? '--secret @file' : '--verify-token @file')).join(' ');
+  throw usage(
+    `${provider.title} needs ${which}. To keep it out of this conversation, a person runs: ` +
+      `npx hookyard sources create ${slug} --provider ${provider.name} ${options}`,
+  );
+}
+
+async function providersOf(client: Client): Promise<Provider[]> {
+  const all: Provider[] = [];
+  for (let page = 1; ; page += 1) {
+    const { data, pagination } = await client.listProviders({ page, pageSize: 100 });
+    all.push(...data);
+    if (page * pagination.pageSize >= pagination.total) return all;
+  }
+}
+
+function named(all: Provider[], name: string): Provider {
+  const provider = all.find((one) => one.name === name.toLowerCase());
+  if (provider !== undefined) return provider;
+  throw notFound(
+    `There is no provider ${name}; there are ${all.map((one) => one.name).join(', ')}. Many others sign as standard-webhooks`,
+  );
+}
+
+async function sourcesOf(client: Client, name: string) {
+  const found = [];
+  for await (const source of client.each('listSources')) if (source.provider === name) found.push(inShort(source));
+  return found;
+}
+
+function inShort({ id, slug, name, webhookUrl, enabled, lastHandshake, lastEventAt }: Source) {
+  return { id, slug, name, webhookUrl, enabled, lastHandshake, lastEventAt };
+}
+
+function howTo(
+  { title, instructions, secret, verifyToken, docs }: Provider,
+  sources: { webhookUrl: string }[],
+): string {
+  const addresses = sources.map(({ webhookUrl }) => webhookUrl).join(', ');
+  return [
+    `${title}: ${instructions}`,
+    secret === null ? 'The provider sends its secret in its handshake.' : `The secret is ${secret}.`,
+    ...(verifyToken === null ? [] : [`The verify token is ${verifyToken}.`]),
+    sources.length === 0
+      ? 'No source is made for it yet; its address is what a new source has.'
+      : `Address: ${addresses}`,
+    `Documentation: ${docs}`,
+  ].join('\n');
+}

@@ -1,0 +1,159 @@
+// What filters, transforms and routes make of an event, before anything is changed or sent.
+import { z } from 'zod';
+import type { Client } from '../../../client/index.ts';
+import { TRANSFORM_TYPES } from '../../../core/transform-types.ts';
+import { usage } from '../../errors.ts';
+import { findRoute } from '../../input.ts';
+import { cell } from '../../output.ts';
+import { shortText } from '../bounded.ts';
+import { findNamed, inputs, records } from '../inputs.ts';
+import { shownText } from '../payload.ts';
+import { tool } from '../tool.ts';
+
+/** Characters of an output that is shown as it is; a longer one is shown as text, its beginning. */
+const MOST_OUTPUT = 8192;
+
+const sample = {
+  event: inputs.event.optional().describe('Id of a stored event to try it with; the key needs the scope payloads:read'),
+  payload: z.unknown().optional().describe('Instead of an event: the payload as JSON'),
+};
+
+interface Sample {
+  payload?: unknown;
+  headers?: Record<string, string>;
+  path?: string;
+  query?: string;
+  method?: 'POST' | 'PUT' | 'PATCH';
+}
+
+async function sampleOf(
+  client: Client,
+  { event: id, payload }: { event?: string | undefined; payload?: unknown },
+): Promise<Sample> {
+  if (id === undefined) {
+    if (payload === undefined) throw usage('Give event, the id of a stored event (list_events finds one), or payload');
+    return { payload };
+  }
+  const event = await client.getEvent({ id, includePayload: true });
+  const isJson = event.payloadEncoding === undefined && !isOtherText(event.payload, event.headers['content-type']);
+  if (!isJson) throw usage(`The payload of ${id} is not JSON; preview_route shows what a route makes of it`);
+  return { payload: event.payload, headers: event.headers, path: event.path, query: event.query, method: event.method };
+}
+
+/** The API gives the text of what is no JSON; JSON may be a text, too. */
+const isOtherText = (payload: unknown, contentType: string | undefined) =>
+  typeof payload === 'string' && !/\bjson\b/i.test(contentType ?? '');
+
+export const tryTransform = tool({
+  name: 'try_transform',
+  title: 'Try a transform',
+  description:
+    'Runs a stored transform, or code that is stored nowhere, on a stored event or on a payload of yours, and shows the output, or the error with ' +
+    'its line. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query: { "id": payload.order.id } in jsonata, ' +
+    'export default (event) => ({ id: event.payload.order.id }) in javascript.',
+  effect: 'reads',
+  input: z.strictObject({
+    transform: z.string().min(1).max(200).describe('Id, slug or name of a stored one').optional(),
+    code: z.string().min(1).max(65_536).describe('Instead of a stored one').optional(),
+    type: z.enum(TRANSFORM_TYPES).describe('Language of the code').optional(),
+    ...sample,
+  }),
+  output: z.looseObject({
+    success: z.boolean(),
+    output: z.unknown().optional().describe('Parsed when it is JSON and short, else text'),
+    isCut: z.boolean().optional(),
+    error: z.looseObject({}).optional().describe('message, line, column'),
+  }),
+  more: 'Let the transform make less of the event.',
+  async run({ client }, { transform, code, type, ...args }) {
+    if ((transform === undefined) === (code === undefined))
+      throw usage('Give either transform, a stored one, or code with its type');
+    if (code !== undefined && type === undefined)
+      throw usage(`Give the type of the code: ${TRANSFORM_TYPES.join(', ')}`);
+    const body = await sampleOf(client, args);
+    const result =
+      code !== undefined && type !== undefined
+        ? await client.testCode({ body: { ...body, code, type } })
+        : await client.testTransform({ id: await findNamed(client, 'transform', transform ?? ''), body });
+    if (!result.success) return { summary: cell(`It failed: ${result.error.message}`), data: result };
+    return { summary: `It took ${result.durationMs} ms.`, data: { ...result, ...outputOf(result.output) } };
+  },
+});
+
+function outputOf(output: unknown): { output: unknown; isCut: boolean } {
+  const text = typeof output === 'string' ? output : JSON.stringify(output);
+  const isCut = text.length > MOST_OUTPUT;
+  return { output: isCut ? shortText(text, MOST_OUTPUT) : output, isCut };
+}
+
+export const tryFilter = tool({
+  name: 'try_filter',
+  title: 'Try a filter',
+  description:
+    'Tells whether a stored filter, or conditions that are stored nowhere, take a stored event or a payload of yours, and which conditions are met. ' +
+    'A field is payload.<path>, headers.<name>, query.<name>, request.path or method.',
+  effect: 'reads',
+  input: z.strictObject({
+    filter: z.string().min(1).max(200).describe('Id, slug or name of a stored one').optional(),
+    conditions: z
+      .array(z.strictObject({ field: z.string(), operator: z.string(), value: z.unknown().optional() }))
+      .min(1)
+      .max(50)
+      .describe(
+        'Instead of a stored one, such as {"field": "payload.kind", "operator": "equals", "value": "order.paid"}',
+      )
+      .optional(),
+    logic: z.enum(['AND', 'OR']).describe('Of the conditions: all must be met, or one').optional(),
+    ...sample,
+  }),
+  output: z.looseObject({ matches: z.boolean(), conditions: records('field, operator, matches') }),
+  more: 'Try fewer conditions.',
+  async run({ client }, { filter, conditions, logic, ...args }) {
+    if ((filter === undefined) === (conditions === undefined))
+      throw usage('Give either filter, a stored one, or conditions');
+    const body = await sampleOf(client, args);
+    const result =
+      conditions === undefined
+        ? await client.testFilter({ id: await findNamed(client, 'filter', filter ?? ''), body })
+        : await client.testConditions({ body: { ...body, conditions: conditions as Conditions, logic } });
+    return { summary: result.matches ? 'The filter takes it.' : 'The filter refuses it.', data: result };
+  },
+});
+
+/** The API knows the operators, and says which there are. */
+type Conditions = Parameters<Client['testConditions']>[0]['body']['conditions'];
+
+export const previewRoute = tool({
+  name: 'preview_route',
+  title: 'Preview a route',
+  description:
+    'Shows what a route would do with a stored event now: whether its filter and schema take it, and the requests that it would send (secrets ' +
+    'masked). Nothing is sent. The key needs the scope payloads:read.',
+  effect: 'reads',
+  input: z.strictObject({
+    route: z.string().min(1).max(200).describe('Name or id of a route'),
+    event: inputs.event,
+    payloadBytes: inputs.payloadBytes,
+  }),
+  output: z.looseObject({
+    verdict: z.enum(['taken', 'filtered', 'schema_failed', 'filter_failed']),
+    error: z.string().nullable(),
+    schemaErrors: records('path, message'),
+    content: z.looseObject({}).nullable().describe('The body that all destinations get'),
+    requests: records('One for each destination: destinationName, enabled, request, problem'),
+  }),
+  more: 'A smaller payloadBytes leaves room.',
+  async run({ client }, { route, event: eventId, payloadBytes }) {
+    const id = await findRoute(client, route);
+    const { content, ...preview } = await client.previewRoute({ id, body: { eventId } });
+    const sent = preview.requests.filter(({ enabled, request }) => enabled && request !== null).length;
+    const why = preview.error === null ? '' : `: ${preview.error}`;
+    return {
+      summary: cell(`The event is ${preview.verdict}${why}; ${sent} requests would be sent.`),
+      data: {
+        ...preview,
+        content: content && shownText(content.body, content.bodyEncoding, content.bodySize, payloadBytes),
+      },
+    };
+  },
+});
