@@ -16,6 +16,8 @@ const LOOK_EVERY_MS = 1000;
 const DEADLINE_MS = 10_000;
 // The gRPC status NOT_FOUND.
 const NOT_FOUND = 5;
+// Of releases that were current before: WorkerDeploymentVersionStatus of temporal.api.enums.v1.
+const STATUS = { DRAINING: 4, DRAINED: 5 };
 
 export interface Release {
   deploymentName: string;
@@ -104,7 +106,7 @@ async function makeCurrent(deps: KeepReleaseDeps, release: Release): Promise<boo
     workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: release }),
   );
   const info = version?.workerDeploymentVersionInfo;
-  if (info?.firstActivationTime) {
+  if (info?.status === STATUS.DRAINING || info?.status === STATUS.DRAINED) {
     log.warn({ ...release, current }, 'another release is the current one: this worker finishes what it has');
     return true;
   }

@@ -12,6 +12,8 @@ import { until } from '../support/until.ts';
 const project = join(import.meta.dirname, '..', '..');
 const MINUTE_MS = 60_000;
 
+const isOfSystem = (path: string) => !path.includes('node_modules');
+
 describe('the package', function () {
   this.timeout(15 * MINUTE_MS);
   const folder = join(tmpdir(), `hookyard-package-${process.pid}`);
@@ -102,7 +104,6 @@ describe('the package', function () {
   });
 });
 
-const isOfSystem = (path: string) => !path.includes('node_modules');
 
 /** So that a wait for its output ends. @throws with that */
 function ended({ child, output }: { child: ChildProcess; output: () => string }): false {
