@@ -9,7 +9,7 @@ import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import type { Claims } from './claims.ts';
-import { divertNew } from './diversion.ts';
+import { divertByOrganization } from './diversion.ts';
 import type { InFlight } from './in-flight.ts';
 import type { OutboxVacuum } from './outbox-vacuum.ts';
 import type { Pacing } from './pacing.ts';
@@ -76,7 +76,8 @@ async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
 function divert({ pool, inFlight, starts, background }: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const blocked = claimed.filter((row) => row.blockedBy !== null);
   const fresh = blocked.filter((row) => row.resume !== 'waiting');
-  background.run(divertNew(pool, fresh).finally(() => inFlight.deleteAll(fresh)));
+  for (const diverting of divertByOrganization(pool, fresh, (rows) => inFlight.deleteAll(rows)))
+    background.run(diverting);
   // Their own workflows find out where they go instead.
   const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
   background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));
