@@ -28,6 +28,12 @@ describe('the address of a delivery', () => {
     ['?token=s', 'TOKEN=evil&token[]=evil&token%5B0%5D=evil&%20token=evil', '?token=s'],
     ['?api_key=s', 'api.key=evil&api+key=evil&api%5Bkey=evil&api_key', '?api_key=s'],
     ['?token=s', 'a=1;token=evil', '?token=s'],
+    // PHP cuts a name at its NUL, `qs` reads [token] as token, ASP.NET decodes %u0074, and a second server %2574.
+    ['?token=s', 'token%00x=evil&%00token=evil&a%0d=1', '?token=s'],
+    ['?token=s', '[token]=evil&[token][]=evil&%5BToken%5D=evil&%20[token]=evil', '?token=s'],
+    ['?token=s', '%u0074oken=evil&%U0074oken=evil&%2574oken=evil&a=1;%u0074oken=evil', '?token=s'],
+    ['?token=s', 'a=%u0074&b=%00&[c]=1&100%25=1', '?token=s&a=%u0074&b=%00&[c]=1&100%25=1'],
+    ['', 'token%00x=1&%u0074oken=1', '?token%00x=1&%u0074oken=1'],
     ['?a;token=s', 'token=evil', '?a;token=s'],
     ['?token', 'token=evil', '?token'],
     ['?token=s&token=t', 'tokens=1', '?token=s&token=t&tokens=1'],
