@@ -106,6 +106,11 @@ export async function lockRecords(
   );
 }
 
+/** Waits for others that look for a route of this name; they wait until the transaction of this one has ended. */
+export async function lockRouteName(em: EntityManager, organizationId: string, name: string): Promise<void> {
+  await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`route:${organizationId}:${name}`]);
+}
+
 /** Waits for other imports into the organization; they wait until the transaction of this one has ended. */
 export async function lockImports(em: EntityManager, organizationId: string): Promise<void> {
   await em.execute('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`import:${organizationId}`]);
