@@ -3,7 +3,8 @@ import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
-import { makePage, readProgress } from '../db/replay/event-replay-pages.ts';
+import type { BacklogLimits } from '../db/delivery/backlog.ts';
+import { type FindRoom, makePage, readProgress } from '../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -12,6 +13,7 @@ import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
 import { withHeartbeat } from './heartbeat.ts';
+import { createReplayRoom } from './replay-room.ts';
 import type { ReplayActivities } from './types.ts';
 
 // How long one activity searches while no event matches; then the workflow can handle a cancel, and it is another
@@ -23,14 +25,16 @@ export interface ReplayDeps {
   pool: Pool;
   client: Client;
   compute: Pick<Compute, 'validate'>;
+  settings: BacklogLimits;
   log: Log;
 }
 
 export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
+  const findRoom = createReplayRoom(deps.pool, deps.settings);
   return {
     async replayPage({ page, ...key }) {
       try {
-        return await actingFor(key.organizationId, () => withHeartbeat(() => replayPage(deps, key, page)));
+        return await actingFor(key.organizationId, () => withHeartbeat(() => replayPage(deps, findRoom, key, page)));
       } catch (error) {
         deps.log.error({ ...key, page, error: String(error) }, 'page of a replay not made');
         throw error;
@@ -43,15 +47,21 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
   };
 }
 
-async function replayPage(deps: ReplayDeps, key: EventReplayKey, page: number): Promise<ReplayProgress> {
+async function replayPage(
+  deps: ReplayDeps,
+  findRoom: FindRoom,
+  key: EventReplayKey,
+  page: number,
+): Promise<ReplayProgress> {
   const { suspended } = await loadSuspension(deps.pool, key.organizationId);
   if (suspended) return { ...(await readProgress(deps.pool, key)), suspended };
   const until = performance.now() + LOOKING_MS;
   for (;;) {
-    const { progress, deliveries } = await makePage(deps.pool, key, page, deps.compute.validate);
+    const { progress, deliveries } = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
     await tellReplaced(deps, key, deliveries);
     if (progress.status !== 'running') deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
-    if (progress.status !== 'running' || progress.pages >= page || performance.now() > until) return progress;
+    const isDone = progress.status !== 'running' || progress.pages >= page || progress.waitsFor !== undefined;
+    if (isDone || performance.now() > until) return progress;
   }
 }
 

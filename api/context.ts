@@ -18,6 +18,7 @@ import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { ClientAddress } from './clients/client-addresses.ts';
 import type { Deed } from './deeds.ts';
+import type { Backlog } from './ingest/backlog.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
 import type { AlertTester } from './test-alert.ts';
@@ -93,6 +94,8 @@ export interface ApiDeps {
   compute: Compute;
   workflowLink: WorkflowLink;
   requests: OrganizationRequests;
+  /** What waits, for replays. */
+  backlog: Pick<Backlog, 'takeRoomForReplay'>;
   /** Whether this process is about to end. */
   isEnding: () => boolean;
   log: Log;

@@ -157,6 +157,7 @@ export async function startService(
     compute,
     workflowLink: workflowLinks(settings, temporalSettings),
     requests: new OrganizationRequests(),
+    backlog,
     isEnding: () => connections.draining,
     log,
     ingest: counted(ingest.middleware),

@@ -1055,6 +1055,8 @@ export type EventReplay = {
   deliveriesCreated: number;
   /** Events received before it have been judged. */
   replayedUntil: Timestamp | null;
+  /** Why no page can be made at the moment, such as a full backlog. */
+  waitsFor: string | null;
   error: string | null;
   createdAt: Timestamp;
   startedAt: Timestamp | null;

@@ -1,4 +1,5 @@
 // Replays of events selected by a filter: limits, pacing, and the text of their progress.
+import type { NoRoom } from './backlog-room.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
@@ -31,6 +32,29 @@ export interface ReplayProgress {
   replayedUntil: string | null;
   /** The organization is suspended: no page was made. */
   suspended?: boolean;
+  /** No page was made: what it waits for. */
+  waitsFor?: string;
+}
+
+/** Why no page of a replay can be made at the moment. */
+export type PageWaits = NoRoom | { full: 'deliveriesPerEvent'; most: number };
+
+/** For people. Figures that change are left out: it is stored in histories. */
+export function waitsFor(waits: PageWaits): string {
+  switch (waits.full) {
+    case 'database':
+      return 'The database is as large as it may be';
+    case 'service':
+      return 'As many deliveries are waiting as may';
+    case 'organization':
+      return 'Too many deliveries of this organization are waiting';
+    case 'destination':
+      return `Too many deliveries to the destination ${waits.destinationId} are waiting`;
+    case 'waitingDeliveries':
+      return `${waits.most} deliveries of this organization may wait, and so many do (limit waitingDeliveries)`;
+    case 'deliveriesPerEvent':
+      return `The next event leads to more than ${waits.most} deliveries: disable routes, or cancel the replay (limit deliveriesPerEvent)`;
+  }
 }
 
 /**

@@ -21,30 +21,42 @@ export function pathProblem(path: string): string | null {
   return null;
 }
 
-// Behind a proxy that decodes, another one may decode again: each reading counts.
+const NO_ESCAPE = 'must not have a % that is no escape of UTF-8';
+
+// Behind a proxy that decodes, another one may decode again: each reading counts. The first one must be exact; a later one may be
+// that of a server which leaves a % alone that begins no escape.
 function segmentProblem(segment: string): string | null {
-  if (decoded(segment) === null) return 'must not have a % that is no escape of UTF-8';
-  for (let text: string | null = segment; text !== null; text = decodedFurther(text)) {
-    // Some servers take a full-width slash or dot for the plain one.
-    const plain = text.normalize('NFKC');
-    if (/[/\\]/.test(plain)) return 'must not have an escaped slash or a backslash';
-    if (/\p{Cc}/u.test(plain)) return 'must not have control characters';
-    // Tomcat cuts a segment off at its semicolon, Windows drops spaces.
-    if (/^\s*\.{1,2}\s*(?:;|$)/.test(plain)) return 'must not have the steps . and ..';
+  if (/%(?![0-9a-f]{2})/i.test(segment)) return NO_ESCAPE;
+  for (let text = segment; ; ) {
+    const problem = readingProblem(text);
+    if (problem !== null) return problem;
+    const next = decoded(text);
+    if (next === null) return NO_ESCAPE;
+    if (next === text) return null;
+    text = next;
   }
+}
+
+function readingProblem(text: string): string | null {
+  // Some servers take a full-width slash or dot for the plain one.
+  const plain = text.normalize('NFKC');
+  if (/[/\\]/.test(plain)) return 'must not have an escaped slash or a backslash';
+  if (/\p{Cc}/u.test(plain)) return 'must not have control characters';
+  // Tomcat cuts a segment off at its semicolon, Windows drops spaces.
+  if (/^\s*\.{1,2}\s*(?:;|$)/.test(plain)) return 'must not have the steps . and ..';
   return null;
 }
 
+// `%u002f` is a slash to servers of Microsoft.
+const ESCAPES = /%u([0-9a-f]{4})|(?:%[0-9a-f]{2})+/gi;
+
+/** With all its escapes decoded, and everything else as it is; null when some stand for bytes that are no UTF-8. */
 function decoded(text: string): string | null {
   try {
-    return decodeURIComponent(text);
+    return text.replaceAll(ESCAPES, (escapes, unit?: string) =>
+      unit === undefined ? decodeURIComponent(escapes) : String.fromCharCode(Number.parseInt(unit, 16)),
+    );
   } catch {
     return null;
   }
-}
-
-/** Null when there is nothing more to decode. */
-function decodedFurther(text: string): string | null {
-  const next = decoded(text);
-  return next === text ? null : next;
 }

@@ -22,20 +22,28 @@ export function withoutParameter(query: string, name: string): string {
 
 /**
  * A name in the one spelling of all that a server may read as the same: PHP puts underscores for dots and spaces and makes lists of
- * `name[]`, ASP.NET ignores case.
+ * `name[]`, `qs` takes `[name]` for `name`, ASP.NET ignores case.
  */
 function foldedParameter(name: string): string {
   return name
     .trim()
+    .replace(/^\[([^\]]*)\]/, '$1')
     .replace(/(?<=.)\[[^\]]*\].*$/s, '')
     .replace(/[. []/g, '_')
     .toLowerCase();
 }
 
+/**
+ * Whether servers may differ in the name that they read: PHP cuts it at a NUL, ASP.NET decodes `%u006b`, and what stands behind a
+ * proxy may decode it once more.
+ */
+const isUnclear = (name: string): boolean => /\p{Cc}|%(?:u[0-9a-f]{4}|[0-9a-f]{2})/iu.test(name);
+
 /** Two queries in one. Of a parameter that the first one has, in whatever spelling, the second adds nothing. */
 export function mergedQuery(own: string, added: string): string {
   const taken = new Set(partsOf(own).flatMap(namesIn).map(foldedParameter));
-  const isTaken = (part: string) => namesIn(part).some((name) => taken.has(foldedParameter(name)));
+  const mayBeTaken = (name: string) => taken.has(foldedParameter(name)) || isUnclear(name);
+  const isTaken = (part: string) => taken.size > 0 && namesIn(part).some(mayBeTaken);
   const others = partsOf(added).filter((part) => !isTaken(part));
   return [...(own === '' ? [] : [own]), ...others].join('&');
 }

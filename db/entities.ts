@@ -261,6 +261,7 @@ export const EventReplay = defineEntity({
     eventsExpired: p.integer(),
     eventsUnroutable: p.integer(),
     deliveriesCreated: p.integer(),
+    waitsFor: p.string().nullable(),
     error: p.string().nullable(),
     createdAt: p.datetime(3),
     startedAt: p.datetime(3).nullable(),

@@ -9,6 +9,7 @@ import { throttled } from '../core/throttled-log.ts';
 import { forgetConcurrency, noteConcurrency, workerShare } from '../db/delivery/concurrency.ts';
 import { forgetTurns, takeTurns } from '../db/delivery/destination-turns.ts';
 import type { Pool } from '../db/connections/pool.ts';
+import { withShortLocks } from '../db/connections/short-locks.ts';
 import { type Watch, watch } from './watch.ts';
 
 const EXCHANGE_MS = 2000;
@@ -22,7 +23,7 @@ const TURNS_AT_LEAST_MS = 1000;
 const SEEN_AFTER_MS = 3 * EXCHANGE_MS;
 
 /**
- * Failure policy: while the database is away, the last share and the last maxima stay valid.
+ * Failure policy: while the database is away, or a row stays locked, the last share and the last maxima stay valid.
  * @param owner the name of this worker as a relay
  */
 export function exchangeConcurrency(
@@ -45,7 +46,7 @@ export function exchangeConcurrency(
       places: isNoted(destinationId, limit, now) ? null : limit,
     }));
     if (used.length === 0) return;
-    const maxima = await noteConcurrency(pool, owner, used);
+    const maxima = await withShortLocks(pool, (db) => noteConcurrency(db, owner, used));
     for (const each of used) if (each.places !== null) noted.set(each.destinationId, { places: each.places, at: now });
     for (const { destinationId, maximum } of maxima) places.setMaximum(destinationId, maximum);
   }
@@ -72,7 +73,8 @@ export function exchangeConcurrency(
     const mayTake = visibleAt !== null && now - visibleAt >= SEEN_AFTER_MS;
     // It may have been done although it fails.
     hasTurns = true;
-    places.turnsTold(requests, await takeTurns(pool, owner, requests, mayTake), now);
+      const answers = await withShortLocks(pool, (db) => takeTurns(db, owner, requests, mayTake));
+      places.turnsTold(requests, answers, now);
     turnsAt = now;
     hasTurns = requests.length > 0;
   }
@@ -100,7 +102,7 @@ export function exchangeConcurrency(
     async stop() {
       await Promise.all([exchange.stop(), turns.stop()]);
       // Nothing is under way any more; others need not wait until the places are free by themselves.
-      await takeTurns(pool, owner, [], false).catch(onError);
+      await withShortLocks(pool, (db) => takeTurns(db, owner, [], false)).catch(onError);
     },
   };
 }

@@ -8,6 +8,7 @@ import { createReplayActivities } from '../activities/replay.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { claimEventReplays, type DueReplay, endEventReplay } from '../db/replay/event-replays.ts';
 import type { Pool } from '../db/connections/pool.ts';
+import type { BacklogLimits } from '../db/delivery/backlog.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import { replayTaskQueue, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { replay } from '../workflows/replay.ts';
@@ -24,6 +25,7 @@ export interface EventReplayDeps extends WorkerDeps {
   /** For commands. */
   pool: Pool;
   compute: Pick<Compute, 'validate'>;
+  settings: WorkerDeps['settings'] & BacklogLimits;
 }
 
 export function startEventReplays(deps: EventReplayDeps): Promise<RunningWorker> {

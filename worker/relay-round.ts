@@ -104,7 +104,8 @@ function divert(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const { starts, background } = deps;
   const blocked = claimed.filter((row) => row.blockedBy !== null);
   const fresh = blocked.filter((row) => row.resume !== 'waiting');
-  background.run(divertFresh(deps, fresh));
+  for (const rows of Map.groupBy(fresh, ({ organizationId }) => organizationId).values())
+    background.run(divertFresh(deps, rows));
   // Their own workflows find out where they go instead.
   const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
   background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));

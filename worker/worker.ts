@@ -218,7 +218,7 @@ export async function runWorker(
       ...{ ...common, client, pool, secretBox, settings, recipientRule: rule, sender, version },
       apiBase: apiBase(settings),
     }),
-    await startEventReplays({ ...common, client, pool, compute }),
+    await startEventReplays({ ...common, client, pool, compute, settings }),
     await startWarehouseFlushes({
       ...common,
       ...warehouseDeps,

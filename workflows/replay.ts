@@ -5,6 +5,7 @@ import {
   CancelledFailure,
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   type RetryPolicy,
   setCurrentDetails,
@@ -13,7 +14,7 @@ import {
 } from '@temporalio/workflow';
 import type { ReplayActivities } from '../activities/types.ts';
 import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/event-replay.ts';
-import { countOf, paragraphs, signalChoices } from '../core/operator-markdown.ts';
+import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
 import { cancel, progress, type ReplayInput } from './messages.ts';
 import { replayTaskQueue } from '../core/workflow-names.ts';
 import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE, untilDone } from './own-side.ts';
@@ -23,8 +24,24 @@ const PAGE_TIMEOUT_MS = 120_000;
 const HEARTBEAT_TIMEOUT_MS = 15_000;
 // How long a replay rests while its organization is suspended, before it looks again.
 const SUSPENDED_MS = 30_000;
+// How long it rests while there is no room for its next page.
+const NO_ROOM_MS = 10_000;
 // About a hundred pages. Well before Temporal suggests it: a worker that takes over a replay replays its history first.
 const MAX_HISTORY_EVENTS = 1000;
+
+interface Wait {
+  /** For Current Details. */
+  details: string;
+  /** Of the timer. */
+  summary: string;
+  ms: number;
+}
+
+const SUSPENDED: Wait = {
+  details: 'The organization is **suspended**: the replay goes on after it is resumed.',
+  summary: 'The organization is suspended',
+  ms: SUSPENDED_MS,
+};
 
 /** One run of the workflow. */
 interface Run {
@@ -75,9 +92,10 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
     const begunAt = Date.now();
     const after = await makePage(run, before.pages + 1);
     if (after === null) break;
-    if (after.suspended) {
+    const wait = waitOf(after);
+    if (wait !== null) {
       run.view = after;
-      await waitForResumption(run);
+      await rest(run, wait);
       continue;
     }
     if (after.status !== 'running') return ended(run, after);
@@ -130,15 +148,18 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
   if (waitMs > 0) await condition(() => requests.cancel, waitMs, { summary: `After page ${view.pages}` });
 }
 
-/** It is not signalled: an organization has few replays. */
-async function waitForResumption(run: Run): Promise<void> {
-  setCurrentDetails(
-    paragraphs(
-      'The organization is **suspended**: the replay goes on after it is resumed.',
-      describeProgress(run.view),
-    ),
-  );
-  await condition(() => run.requests.cancel, SUSPENDED_MS, { summary: 'The organization is suspended' });
+/** While no page can be made; null: it was made. */
+function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
+  if (suspended) return SUSPENDED;
+  if (waitsFor === undefined || !patched('replay-waits-for-room')) return null;
+  const details = `The replay **waits**, and goes on by itself. ${plain(waitsFor)}.`;
+  return { details, summary: 'Waiting for room', ms: NO_ROOM_MS };
+}
+
+/** Then it looks again: it is not signalled, because an organization has few replays. */
+async function rest(run: Run, { details, summary, ms }: Wait): Promise<void> {
+  setCurrentDetails(paragraphs(details, describeProgress(run.view)));
+  await condition(() => run.requests.cancel, ms, { summary });
   if (!run.requests.cancel) await continueWhenLong(run);
 }
 

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import { Destination } from '../../db/entities.ts';
-import { type EntityManager, slugsOfDestinations } from '../../db/orm.ts';
+import { type EntityManager, type KnownDestination, slugsOfDestinations } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { noteDryRun, noteRecords } from '../deeds.ts';
 import { invalid } from '../errors.ts';
@@ -25,6 +25,7 @@ import {
 } from './destination-item.ts';
 import {
   answerExport,
+  ChangedMeanwhileError,
   type CheckedItem,
   type ConflictStrategy,
   checkItems,
@@ -140,25 +141,27 @@ async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportReque
   const { items, conflictStrategy, validateOnly } = file;
   const { plan } = callerOf(ctx).organization;
   const checked = await checkItems('destinations', items, (item) => readDestinationItem(plan, item));
-  return inImport(ctx, deps, slugRules.constraint, async (em) => {
+  let rest = restsBetween();
+  const result = await inImport(ctx, deps, slugRules.constraint, async (em) => {
     const importer = new Importer(deps, em, organizationId(ctx), conflictStrategy);
     await importer.load(checked);
-    let written = 0;
-    const rest = restsBetween();
+    rest = restsBetween();
     for (let from = 0; from < checked.length; from += GROUP) {
       await importer.add(checked.slice(from, from + GROUP));
-      await requireRecordRoom(em, ctx, 'destinations', importer.created - written);
-      if (!validateOnly) {
-        await em.flush();
-        written = importer.created;
-      }
       em.clear();
       await rest();
     }
-    const result = importer.result(validateOnly);
-    noteImported(ctx, result.destinations);
-    return result;
+    // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before the end.
+    rest = restsBetween();
+    if (!validateOnly) await importer.lock();
+    await requireRecordRoom(em, ctx, 'destinations', importer.created);
+    if (!validateOnly) await importer.write();
+    const done = importer.result(validateOnly);
+    noteImported(ctx, done.destinations);
+    return done;
   });
+  await rest();
+  return result;
 }
 
 type Status = 'created' | 'skipped' | 'overwritten' | 'failed';
@@ -170,7 +173,15 @@ interface Outcome {
   status: Status;
 }
 
-/** Decides for each item of a file whether to create, overwrite or skip, and builds the records; a flush writes them. */
+/** A record that is to be written. */
+interface Write {
+  /** What it overwrites; null: it is new. */
+  id: string | null;
+  /** @param stored what it overwrites, as it is now */
+  apply(em: EntityManager, stored: Destination | undefined): void;
+}
+
+/** Decides for each item of a file whether to create, overwrite or skip, and builds the records; `write` writes them. */
 class Importer {
   readonly #deps: ApiDeps;
   readonly #em: EntityManager;
@@ -180,6 +191,9 @@ class Importer {
   readonly #taken = new Set<string>();
   /** Ids of the records that items may conflict with, by slug. */
   readonly #storedIds = new Map<string, string>();
+  /** Which of them may be overwritten, as they were read. */
+  #toOverwrite: { slugs: string[]; known: KnownDestination[] } | null = null;
+  readonly #writes: Write[] = [];
   /** Which item of the file took a slug. */
   readonly #takenBy = new Map<string, string>();
   readonly #outcomes: Outcome[] = [];
@@ -193,7 +207,7 @@ class Importer {
     this.#strategy = strategy;
   }
 
-  /** Finds the records that items may conflict with; those that may be overwritten are locked in the order of ids. */
+  /** Finds the records that items may conflict with. Nothing is locked yet. */
   async load(checked: CheckedItem<DestinationItem>[]): Promise<void> {
     if (this.#strategy === 'rename') {
       // A new slug must be free, given or generated.
@@ -201,11 +215,38 @@ class Importer {
       for (const { slug } of all) this.#taken.add(slug);
       return;
     }
-    const isLocked = this.#strategy === 'overwrite';
-    const found = await slugsOfDestinations(this.#em, this.#organizationId, { slugs: slugsOf(checked), isLocked });
-    for (const { id, slug } of found) {
+    const slugs = slugsOf(checked);
+    const known = await slugsOfDestinations(this.#em, this.#organizationId, { slugs, isLocked: false });
+    for (const { id, slug } of known) {
       this.#taken.add(slug);
       this.#storedIds.set(slug, id);
+    }
+    if (this.#strategy === 'overwrite') this.#toOverwrite = { slugs, known };
+  }
+
+  /**
+   * Locks what is overwritten, in the order of ids. @throws ChangedMeanwhileError when it has changed since it was read; a unique
+   * constraint finds other slugs that were taken meanwhile
+   */
+  async lock(): Promise<void> {
+    if (this.#toOverwrite === null) return;
+    const { slugs, known } = this.#toOverwrite;
+    const now = await slugsOfDestinations(this.#em, this.#organizationId, { slugs, isLocked: true });
+    if (JSON.stringify(now) === JSON.stringify(known)) return;
+    throw new ChangedMeanwhileError('a destination was changed while it was to be overwritten');
+  }
+
+  /** Writes what was built, in groups and without a rest; each waits for PostgreSQL, so others have turns in between. */
+  async write(): Promise<void> {
+    const em = this.#em;
+    for (let from = 0; from < this.#writes.length; from += GROUP) {
+      const group = this.#writes.slice(from, from + GROUP);
+      const ids = group.flatMap(({ id }) => id ?? []);
+      const found = ids.length > 0 ? await em.find(Destination, { id: { $in: ids } }) : [];
+      const stored = new Map(found.map((destination) => [destination.id, destination]));
+      for (const { id, apply } of group) apply(em, id === null ? undefined : stored.get(id));
+      await em.flush();
+      em.clear();
     }
   }
 
@@ -249,7 +290,10 @@ class Importer {
       item.type === 'http'
         ? newHttp(this.#deps, this.#organizationId, item)
         : newFromItem(this.#deps, this.#organizationId, item);
-    this.#em.create(Destination, { ...record, slug, ...(incomplete && { enabled: false }) });
+    this.#writes.push({
+      id: null,
+      apply: (em) => em.create(Destination, { ...record, slug, ...(incomplete && { enabled: false }) }),
+    });
     if (incomplete) {
       this.#warnings.push(
         `${label}: was imported disabled, because the file does not hold its credentials; set them, then enable it`,
@@ -271,7 +315,10 @@ class Importer {
     if (item.type === 'http' && item.redacted.signingSecret && !stored.signingSecret) {
       this.#warnings.push(`${label}: is not signed, because the file does not hold its signing secret`);
     }
-    this.#em.assign(stored, { ...changed, ...(incomplete && { enabled: false }) });
+    this.#writes.push({
+      id: stored.id,
+      apply: (em, current) => current && em.assign(current, { ...changed, ...(incomplete && { enabled: false }) }),
+    });
     this.#takenBy.set(slug, label);
     this.#outcomes.push({ id: stored.id, name: item.input.name, slug, status: 'overwritten' });
   }

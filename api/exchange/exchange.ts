@@ -195,7 +195,7 @@ export class ChangedMeanwhileError extends Error {}
  * Runs an import in one transaction. Imports of one organization take turns, so that each sees what the one before stored; other
  * concurrent changes make it start over.
  * @param constraint the unique constraint that a concurrent request may violate
- * @param work must not keep anything from an earlier try
+ * @param work must not keep anything from an earlier try. It locks and writes rows at its end, and does not rest from then on
  * @throws ApiError 503 when concurrent changes conflict in every try
  */
 export async function inImport<T>(

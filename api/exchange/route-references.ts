@@ -2,7 +2,7 @@
 // Rules: EXP-19.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import { Destination, Filter, type Route, Schema, Source, Transform } from '../../db/entities.ts';
-import type { EntityManager } from '../../db/orm.ts';
+import { type EntityManager, lockRecords } from '../../db/orm.ts';
 import type { CheckedItem } from './exchange.ts';
 import type { RouteItem, RouteSlugs, Slugs } from './route-item.ts';
 
@@ -43,56 +43,71 @@ export async function slugsNamed(em: EntityManager, routes: Route[]): Promise<Sl
   return slugs;
 }
 
-type RowLock = LockMode.PESSIMISTIC_WRITE | LockMode.PESSIMISTIC_READ;
 type Kind = 'source' | 'destination' | 'filter' | 'transform' | 'schema';
+
+const ENTITIES: Record<Kind, Named> = {
+  source: Source,
+  filter: Filter,
+  schema: Schema,
+  transform: Transform,
+  destination: Destination,
+};
+// As imports and deletions lock them, so that they queue.
+const KINDS = Object.keys(ENTITIES) as Kind[];
 
 /** The ids of all records that the routes of a file refer to, by kind and slug. */
 export type References = Record<Kind, ReadonlyMap<string, string>>;
 
+const slugsOf: Record<Kind, (item: RouteSlugs) => (string | null)[]> = {
+  source: ({ source }) => [source],
+  filter: ({ filter }) => [filter],
+  schema: ({ schema }) => [schema],
+  transform: ({ transform }) => [transform],
+  destination: ({ destinations, failovers }) => [...destinations, ...failovers],
+};
+
+/** Finds the records that the routes of a file refer to. */
+export function findReferences(em: EntityManager, items: RouteSlugs[]): Promise<References> {
+  return find(em, items, {});
+}
+
 /**
- * Finds the records that the routes of a file refer to and locks them until the import ends: sources like the create of a route
- * does, so that no other route is stored for them meanwhile; the others against deletion. Rows are locked in the order of ids,
- * and before any route, so that imports and deletions queue.
+ * The same, locked until the import ends: sources like the create of a route does, so that no other route is stored for them
+ * meanwhile; the others against deletion. Rows are locked in the order of ids, and before any route, so that imports and deletions
+ * queue. What was changed since is locked too.
  */
-export async function lockReferences(em: EntityManager, items: RouteSlugs[]): Promise<References> {
-  const lock = async (entity: Named, lockMode: RowLock, slugs: (string | null)[]) => {
-    const wanted = [...new Set(slugs.flatMap((slug) => slug ?? []))];
-    if (wanted.length === 0) return new Map<string, string>();
-    const found = await em.find(
-      slugged(entity),
-      { slug: { $in: wanted } },
-      { fields: ['id', 'slug'], orderBy: { id: 'asc' }, lockMode },
-    );
-    return new Map(found.map(({ id, slug }) => [slug, id]));
+export async function lockReferences(
+  em: EntityManager,
+  organization: string,
+  items: RouteSlugs[],
+): Promise<References> {
+  // Not for the object mapper: its lock would keep workers from storing rows that refer to the source.
+  const { source } = await find(em, items, {}, ['source']);
+  await lockRecords(em, 'sources', organization, [...source.values()]);
+  return find(em, items, { lockMode: LockMode.PESSIMISTIC_READ });
+}
+
+async function find(
+  em: EntityManager,
+  items: RouteSlugs[],
+  lock: { lockMode?: LockMode.PESSIMISTIC_READ },
+  kinds: readonly Kind[] = KINDS,
+): Promise<References> {
+  const found: References = {
+    source: new Map(),
+    filter: new Map(),
+    schema: new Map(),
+    transform: new Map(),
+    destination: new Map(),
   };
-  const { PESSIMISTIC_WRITE, PESSIMISTIC_READ } = LockMode;
-  return {
-    source: await lock(
-      Source,
-      PESSIMISTIC_WRITE,
-      items.map(({ source }) => source),
-    ),
-    filter: await lock(
-      Filter,
-      PESSIMISTIC_READ,
-      items.map(({ filter }) => filter),
-    ),
-    schema: await lock(
-      Schema,
-      PESSIMISTIC_READ,
-      items.map(({ schema }) => schema),
-    ),
-    transform: await lock(
-      Transform,
-      PESSIMISTIC_READ,
-      items.map(({ transform }) => transform),
-    ),
-    destination: await lock(
-      Destination,
-      PESSIMISTIC_READ,
-      items.flatMap(({ destinations, failovers }) => [...destinations, ...failovers]),
-    ),
-  };
+  for (const kind of kinds) {
+    const wanted = [...new Set(items.flatMap((item) => slugsOf[kind](item).flatMap((slug) => slug ?? [])))];
+    if (wanted.length === 0) continue;
+    const options = { fields: ['id', 'slug'], orderBy: { id: 'asc' }, disableIdentityMap: true, ...lock } as const;
+    const records = await em.find(slugged(ENTITIES[kind]), { slug: { $in: wanted } }, options);
+    found[kind] = new Map(records.map(({ id, slug }) => [slug, id]));
+  }
+  return found;
 }
 
 /** One message per referenced record that the organization does not have. */

@@ -1,10 +1,11 @@
 // Export and import of routes. An import stores all of its routes or, when anything is wrong with one of them, none.
 // Rules: EXP-02, EXP-05, EXP-20, EXP-21.
-import { IsolationLevel, LockMode } from '@mikro-orm/core';
+import { isDeepStrictEqual } from 'node:util';
+import { IsolationLevel } from '@mikro-orm/core';
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Route } from '../../db/entities.ts';
-import type { EntityManager } from '../../db/orm.ts';
+import { type EntityManager, lockRecords } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { requireRouteRoom } from '../limits.ts';
 import { routeFileItem } from '../members/routes.ts';
@@ -32,7 +33,14 @@ import {
 } from './exchange.ts';
 import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
 import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
-import { lockReferences, missingReferences, resolve, slugsNamed } from './route-references.ts';
+import {
+  findReferences,
+  lockReferences,
+  missingReferences,
+  type References,
+  resolve,
+  slugsNamed,
+} from './route-references.ts';
 
 const exportSchema = z.object({ ids: idsParam });
 
@@ -135,11 +143,10 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
   const { items, conflictStrategy, validateOnly } = file;
   const checked = await checkItems('routes', items, readRouteItem);
   const usable = checked.flatMap((entry) => ('item' in entry ? entry.item : []));
-  return inImport(ctx, deps, null, async (em): Promise<ImportResult> => {
-    const references = await lockReferences(
-      em,
-      usable.map(({ slugs }) => slugs),
-    );
+  const slugs = usable.map((item) => item.slugs);
+  let rest = restsBetween();
+  const result = await inImport(ctx, deps, null, async (em): Promise<ImportResult> => {
+    const references = await findReferences(em, slugs);
     const problems = checked.flatMap((entry) =>
       'item' in entry ? missingReferences(entry, references) : entry.problems,
     );
@@ -155,14 +162,35 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     if (errors.length > 0) return refused(errors, warnings);
     requireRoomForNew(ctx, steps, routes, known);
     await requireRecipients(deps, organizationId(ctx), writtenEmails(steps, routes));
+    // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before the end.
+    rest = restsBetween();
+    if (!validateOnly) await lockWhatIsKnown(em, organizationId(ctx), { slugs, references, known });
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
-    const result = report(steps, ids, warnings);
-    noteImported(ctx, result.routes);
-    return result;
+    const done = report(steps, ids, warnings);
+    noteImported(ctx, done.routes);
+    return done;
   });
+  await rest();
+  return result;
 }
 
-/** Sources are locked, so no other request adds routes to them meanwhile. @throws ApiError 429 */
+/**
+ * Locks what the plan was made of: sources like the create of a route does, so that no other route is stored for them meanwhile, and
+ * the records that routes name against deletion.
+ * @throws ChangedMeanwhileError when it has changed since it was read
+ */
+async function lockWhatIsKnown(
+  em: EntityManager,
+  organization: string,
+  { slugs, references, known }: { slugs: RouteItem['slugs'][]; references: References; known: KnownRoute[] },
+): Promise<void> {
+  const isSame =
+    isDeepStrictEqual(await lockReferences(em, organization, slugs), references) &&
+    isDeepStrictEqual(await knownRoutes(em), known);
+  if (!isSame) throw new ChangedMeanwhileError('what the import was planned by has changed');
+}
+
+/** Of the plan: locking finds out whether other routes were made meanwhile. @throws ApiError 429 */
 function requireRoomForNew(ctx: Context, steps: Step[], routes: { sourceId: string }[], known: KnownRoute[]): void {
   const counts = new Map<string, number>();
   for (const { sourceId } of known) counts.set(sourceId, (counts.get(sourceId) ?? 0) + 1);
@@ -203,19 +231,14 @@ async function follow(
   steps: Step[],
   routes: ReturnType<typeof valuesOf>[],
 ): Promise<(string | null)[]> {
-  await em.find(
-    Route,
-    { id: { $in: overwrittenBy(steps) } },
-    { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true },
-  );
+  await lockRecords(em, 'routes', organization, overwrittenBy(steps));
   const ids: (string | null)[] = [];
-  const rest = restsBetween();
   for (let from = 0; from < steps.length; from += GROUP) {
     const group = steps.slice(from, from + GROUP);
     ids.push(...(await followSome(em, organization, group, routes.slice(from, from + GROUP))));
+    // Waits for PostgreSQL, so others have turns in between.
     await em.flush();
     em.clear();
-    await rest();
   }
   return ids;
 }

@@ -1,40 +1,30 @@
-// Backpressure of ingest: webhooks are refused while the backlog is too large, or the database is too large. Requests only check
-// memory: what was read from PostgreSQL a moment ago, and what this process has let in since.
-import { type Admission, ALL_OPEN, admit, mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
-import type { Settings } from '../../core/config.ts';
-import { leftFor } from '../../core/fair-share.ts';
-import type { Limits } from '../../core/limits.ts';
+// Backpressure: webhooks, and replays that the API is asked for, are refused while the backlog is too large, or the database is too
+// large. Requests only check memory: what was read from PostgreSQL a moment ago, and what this process has let in since.
+import { BacklogRoom, type NoRoom, type Sender, type WaitingOf } from '../../core/backlog-room.ts';
+import type { Place } from '../../core/let-in.ts';
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
-import { backlogBounds, countWaiting, databaseBytes } from '../../db/delivery/backlog.ts';
+import { type BacklogLimits, lookAtBacklog } from '../../db/delivery/backlog.ts';
 import type { NewDelivery } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded } from '../limits.ts';
 import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
 import { tellBacklog, tellDatabase } from './backlog-log.ts';
-import { LetIn } from './let-in.ts';
-import type { Place } from './organization-use.ts';
 
 // About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = 10;
-// Ingest reopens when the database falls below this part of its limit; it shrinks by whole days (retention).
-const DATABASE_REOPENS_AT = 0.98;
+const NOT_STORED = 'nothing was stored, send it again later';
+const NOT_REPLAYED = 'nothing was replayed, ask again later';
 
 /** `partly_full`: webhooks of some organizations, or to some destinations, are refused, because their backlog is too large. */
 export type DoorState = (typeof GATE_STATES)[number];
 
 export interface BacklogDeps {
   pool: Pool;
-  settings: Pick<Settings, 'HOOKYARD_MAX_BACKLOG' | 'HOOKYARD_MAX_DATABASE_BYTES'>;
+  settings: BacklogLimits;
   log: Log;
-}
-
-/** An organization that sends a webhook, with the limits in force. */
-interface Sender {
-  organizationId: string;
-  limits: Pick<Limits, 'waitingDeliveries'>;
 }
 
 /**
@@ -49,16 +39,13 @@ export async function watchBacklog(deps: BacklogDeps): Promise<Backlog> {
 
 export class Backlog {
   readonly #deps: BacklogDeps;
-  #admission: Admission = ALL_OPEN;
-  /** The last count. */
-  #counted = { total: 0, organizations: new Map<string, number>(), alone: false };
-  readonly #letIn = new LetIn();
-  #databaseFull = false;
+  readonly #room: BacklogRoom;
   #failing = false;
   #schedule: AdaptivePoll | undefined;
 
   constructor(deps: BacklogDeps) {
     this.#deps = deps;
+    this.#room = new BacklogRoom(deps.settings.HOOKYARD_MAX_BACKLOG);
   }
 
   async watch(): Promise<void> {
@@ -68,8 +55,8 @@ export class Backlog {
 
   /** @throws ApiError 503 when nothing is accepted */
   requireRoom(): void {
-    if (this.#databaseFull) throw refused('The database is as large as it may be');
-    if (this.#admission.full) throw refused('As many deliveries are waiting as may');
+    const noRoom = this.#room.fullForAll();
+    if (noRoom !== null) throw refused(noRoom, NOT_STORED);
   }
 
   /**
@@ -77,37 +64,34 @@ export class Backlog {
    * @throws ApiError 503 when its organization has its share, or one goes to a destination that is full; 429 when the organization
    * is at its own limit
    */
-  takeRoomFor({ organizationId, limits }: Sender, deliveries: NewDelivery[]): Place {
-    const { fullOrganizations, fullDestinations, margin } = this.#admission;
-    let count = 0;
-    for (const { status, destinationId } of deliveries) {
-      if (status !== 'pending') continue;
-      if (fullDestinations.has(destinationId))
-        throw refused(`Too many deliveries to the destination ${destinationId} are waiting`);
-      count += 1;
-    }
-    if (count > 0) {
-      const own = (this.#counted.organizations.get(organizationId) ?? 0) + this.#letIn.of(organizationId);
-      this.#requireOwnLimit(own, limits.waitingDeliveries);
-      if (fullOrganizations.has(organizationId) || !this.#hasShareLeft(own)) {
-        this.#schedule?.hurry();
-        throw refused('Too many deliveries of this organization are waiting');
-      }
-    }
-    const place = this.#letIn.add(organizationId, count);
-    // Something that is open may be full by now.
-    if (this.#letIn.total >= margin) this.#schedule?.hurry();
-    return place;
+  takeRoomFor(sender: Sender, deliveries: NewDelivery[]): Place {
+    const waiting = deliveries.filter(({ status }) => status === 'pending');
+    const noRoom = this.#room.refusal(sender, waiting);
+    if (noRoom !== null) throw this.#refusal(noRoom, NOT_STORED);
+    return this.#add(sender, waiting.length);
+  }
+
+  /**
+   * Lets the deliveries of a replay in: all of these events, or none.
+   * @throws ApiError as for a webhook, and 503 when nothing is accepted
+   */
+  takeRoomForReplay(sender: Sender, events: readonly WaitingOf[]): Place {
+    const { noRoom } = this.#room.fitting(sender, events);
+    if (noRoom !== null) throw this.#refusal(noRoom, NOT_REPLAYED);
+    return this.#add(
+      sender,
+      events.reduce((sum, event) => sum + event.length, 0),
+    );
   }
 
   /** Whether there is only one organization. */
   get alone(): boolean {
-    return this.#counted.alone;
+    return this.#room.alone;
   }
 
   state(): DoorState {
-    const { full, fullOrganizations, fullDestinations } = this.#admission;
-    if (this.#databaseFull || full) return 'full';
+    const { fullOrganizations, fullDestinations } = this.#room.admission;
+    if (this.#room.fullForAll() !== null) return 'full';
     return fullOrganizations.size + fullDestinations.size > 0 ? 'partly_full' : 'open';
   }
 
@@ -116,68 +100,53 @@ export class Backlog {
     await this.#schedule?.close();
   }
 
-  #requireOwnLimit(own: number, limit: number): void {
-    if (own < limit) return;
-    this.#schedule?.hurry();
-    const what = `${limit} deliveries of this organization may wait, and ${own} do; nothing was stored, send it again later`;
-    throw limitExceeded('waitingDeliveries', what, RETRY_AFTER_SECONDS);
+  #add({ organizationId }: Sender, count: number): Place {
+    const place = this.#room.add(organizationId, count);
+    if (this.#room.mayBeFull) this.#schedule?.hurry();
+    return place;
   }
 
-  #hasShareLeft(own: number): boolean {
-    const limit = this.#deps.settings.HOOKYARD_MAX_BACKLOG;
-    const { total, alone } = this.#counted;
-    return limit === 0 || alone || leftFor({ limit, taken: total + this.#letIn.total, alone }, own) > 0;
+  /** What refuses an organization by what this process has let in may be gone: the next count tells. */
+  #refusal(noRoom: NoRoom, consequence: string): ApiError {
+    if (noRoom.full === 'waitingDeliveries' || noRoom.full === 'organization') this.#schedule?.hurry();
+    return refused(noRoom, consequence);
   }
 
   // Failure policy: while PostgreSQL does not answer, the last state stays valid; storing fails anyway then.
   async #look(): Promise<void> {
-    const { settings, log } = this.#deps;
-    this.#letIn.countBegins();
-    let counted = false;
+    const { pool, settings, log } = this.#deps;
+    const { admission, databaseFull: wasFull } = this.#room;
     try {
-      const waiting = await this.#waiting();
-      counted = true;
-      this.#admit(waiting);
-      if (settings.HOOKYARD_MAX_DATABASE_BYTES !== undefined)
-        await this.#lookAtDatabase(settings.HOOKYARD_MAX_DATABASE_BYTES);
+      const { waiting, databaseBytes } = await lookAtBacklog(pool, settings, this.#room);
+      tellBacklog(log, admission, this.#room.admission, { limit: settings.HOOKYARD_MAX_BACKLOG, waiting });
+      const { databaseFull: isFull } = this.#room;
+      const limit = settings.HOOKYARD_MAX_DATABASE_BYTES;
+      if (limit !== undefined) tellDatabase(log, { wasFull, isFull }, { bytes: databaseBytes ?? 0, limit });
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) log.warn({ cause: causeOf(error) }, 'the backlog cannot be read; ingest stays as it is');
       this.#failing = true;
-    } finally {
-      this.#letIn.countEnds(counted);
     }
-  }
-
-  /** Counts only when somebody could be full; otherwise all that waits counts for nobody. */
-  async #waiting(): Promise<Waiting> {
-    const { pool, settings } = this.#deps;
-    const { atMost, smallestLimit, alone } = await backlogBounds(pool);
-    const limit = settings.HOOKYARD_MAX_BACKLOG || Number.POSITIVE_INFINITY;
-    if (atMost >= Math.min(mayBeFullFrom(limit, alone), smallestLimit)) return { ...(await countWaiting(pool)), alone };
-    return { total: atMost, organizations: [], destinations: [], alone };
-  }
-
-  #admit(waiting: Waiting): void {
-    const { total, organizations, alone } = waiting;
-    this.#counted = { total, organizations: new Map(organizations.map(({ id, waiting }) => [id, waiting])), alone };
-    const limit = this.#deps.settings.HOOKYARD_MAX_BACKLOG;
-    if (limit === 0) return;
-    const before = this.#admission;
-    this.#admission = admit(limit, waiting, before);
-    tellBacklog(this.#deps.log, before, this.#admission, { limit, waiting: total });
-  }
-
-  async #lookAtDatabase(limit: number): Promise<void> {
-    const bytes = await databaseBytes(this.#deps.pool);
-    const wasFull = this.#databaseFull;
-    this.#databaseFull = bytes >= (wasFull ? limit * DATABASE_REOPENS_AT : limit);
-    tellDatabase(this.#deps.log, { wasFull, isFull: this.#databaseFull }, { bytes, limit });
   }
 }
 
-function refused(reason: string): ApiError {
-  return new ApiError(503, 'UNAVAILABLE', `${reason}; nothing was stored, send it again later`, undefined, {
+function refused(noRoom: NoRoom, consequence: string): ApiError {
+  if (noRoom.full === 'waitingDeliveries') {
+    const { most, waiting } = noRoom;
+    const what = `${most} deliveries of this organization may wait, and ${waiting} do; ${consequence}`;
+    return limitExceeded('waitingDeliveries', what, RETRY_AFTER_SECONDS);
+  }
+  return new ApiError(503, 'UNAVAILABLE', `${reasonOf(noRoom)}; ${consequence}`, undefined, {
     'Retry-After': String(RETRY_AFTER_SECONDS),
   });
+}
+
+function reasonOf(noRoom: Exclude<NoRoom, { full: 'waitingDeliveries' }>): string {
+  if (noRoom.full === 'destination')
+    return `Too many deliveries to the destination ${noRoom.destinationId} are waiting`;
+  return {
+    database: 'The database is as large as it may be',
+    service: 'As many deliveries are waiting as may',
+    organization: 'Too many deliveries of this organization are waiting',
+  }[noRoom.full];
 }

@@ -5,6 +5,7 @@ import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
+import type { Place } from '../../core/let-in.ts';
 import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
@@ -32,7 +33,7 @@ import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.t
 import type { Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './issues.ts';
-import type { OrganizationUse, Place } from './organization-use.ts';
+import type { OrganizationUse } from './organization-use.ts';
 import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';

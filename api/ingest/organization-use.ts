@@ -1,6 +1,7 @@
 // What one organization has used of its limits, as this process knows it: what PostgreSQL has counted of all processes, and what
 // this one has accepted since. Requests look at memory only.
 // Rules: LIMIT-03 to LIMIT-06.
+import type { Place } from '../../core/let-in.ts';
 import { type Limits, limitsOf } from '../../core/limits.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Accepted, Use } from '../../db/organizations/usage.ts';
@@ -12,14 +13,6 @@ const DAY_MS = 86_400_000;
 interface Count {
   events: number;
   bytes: number;
-}
-
-/** A webhook that is being stored. */
-export interface Place {
-  /** It was stored. */
-  keep(): void;
-  /** It was not. @param asksAgain whether it is about to take a place again, which must not cost it twice */
-  release(asksAgain: boolean): void;
 }
 
 export class OrganizationUse {

@@ -18,6 +18,7 @@ import type { Operation } from '../operation.ts';
 import { partAnswer, partOf, partParams } from '../pagination.ts';
 import { textParam } from '../query.ts';
 import { requireId } from '../records.ts';
+import { replayRoom } from '../replay-room.ts';
 import { parseQuery } from '../validation.ts';
 import { inThreads } from '../threads.ts';
 import { holdsOf } from './delivery-holds.ts';
@@ -197,7 +198,7 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
   }
   try {
     const result = await inThreads(() =>
-      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.compute.validate),
+      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.compute.validate, replayRoom(ctx, deps)),
     );
     const deliveryId = result?.deliveries[0]?.id;
     if (result === null || deliveryId === undefined) throw notFound('delivery', delivery.id);

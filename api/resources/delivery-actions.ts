@@ -16,6 +16,7 @@ import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { FIRST } from '../pagination.ts';
 import { textParam } from '../query.ts';
+import { replayRoom } from '../replay-room.ts';
 import { inThreads } from '../threads.ts';
 import { parseBody } from '../validation.ts';
 import { readDeliveries, signalRetry } from './deliveries.ts';
@@ -132,7 +133,9 @@ const STEPS: Record<Action, (ctx: Context, deps: ApiDeps, deliveries: DeliveryRe
   },
   async replay(ctx, deps, deliveries) {
     const ids = deliveries.map(({ id }) => id);
-    const result = await inThreads(() => replayDeliveries(deps.pool, organizationId(ctx), ids, deps.compute.validate));
+    const { pool, compute } = deps;
+    const room = replayRoom(ctx, deps);
+    const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), ids, compute.validate, room));
     deps.signals.replayedAll(result.deliveries);
     return result.deliveriesCreated;
   },

@@ -36,6 +36,10 @@ export const replayAnswer = z
     eventsUnroutable: count.meta({ description: 'They go nowhere now.', examples: [0] }),
     deliveriesCreated: count,
     replayedUntil: timestamp.nullable().meta({ description: 'Events received before it have been judged.' }),
+    waitsFor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why no page can be made at the moment, such as a full backlog.', examples: [null] }),
     error: z
       .string()
       .nullable()
@@ -76,6 +80,7 @@ export function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
     eventsUnroutable: replay.eventsUnroutable,
     deliveriesCreated: replay.deliveriesCreated,
     replayedUntil: replay.startedAt ? timeOf(boundTime(replay.nextId)) : null,
+    waitsFor: replay.waitsFor ?? null,
     error: replay.error ?? null,
     createdAt: isoTime(replay.createdAt),
     startedAt: isoTime(replay.startedAt),

@@ -1,5 +1,5 @@
 // Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
-// Rules: RPL-05 to RPL-13, ERR-17.
+// Rules: RPL-05 to RPL-13, RPL-15, ERR-17.
 import { z } from 'zod';
 import { REPLAY_RATE } from '../../core/event-replay.ts';
 import { newId } from '../../core/ids.ts';

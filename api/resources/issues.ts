@@ -16,6 +16,7 @@ import type { Operation } from '../operation.ts';
 import { partAnswer, partOf, partParams } from '../pagination.ts';
 import { choiceParam, textParam } from '../query.ts';
 import { isoTime, requireId } from '../records.ts';
+import { replayRoom } from '../replay-room.ts';
 import { requireScope } from '../scopes.ts';
 import { inThreads } from '../threads.ts';
 import { parseBody, parseOptionalBody, parseQuery } from '../validation.ts';
@@ -193,14 +194,29 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
     return;
   }
   noteRecords(ctx, [issue.id]);
-  let deliveriesCreated = 0;
-  for (let at = 0; at < retried.length; at += RETRIED_AT_ONCE) {
-    const some = retried.slice(at, at + RETRIED_AT_ONCE);
-    const result = await inThreads(() => replayDeliveries(deps.pool, organizationId(ctx), some, deps.compute.validate));
-    deps.signals.replayedAll(result.deliveries);
-    deliveriesCreated += result.deliveriesCreated;
+  const { created, done } = await replayInSteps(ctx, deps, retried);
+  const rest = done < retried.length ? { deliveriesFound: done, more: true, next: retried[done - 1] ?? null } : found;
+  ctx.body = { message: describe(created), ...rest, deliveriesCreated: created };
+}
+
+/** @returns how many of them were tried: fewer, when a step was refused that is not the first */
+async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {
+  const { pool, compute, signals } = deps;
+  const room = replayRoom(ctx, deps);
+  let created = 0;
+  for (let done = 0; done < ids.length; done += RETRIED_AT_ONCE) {
+    const some = ids.slice(done, done + RETRIED_AT_ONCE);
+    try {
+      const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), some, compute.validate, room));
+      signals.replayedAll(result.deliveries);
+      created += result.deliveriesCreated;
+    } catch (error) {
+      // An error would say that nothing was done; the next call is told why.
+      if (done === 0 || !(error instanceof ApiError)) throw error;
+      return { created, done };
+    }
   }
-  ctx.body = { message: describe(deliveriesCreated), ...found, deliveriesCreated };
+  return { created, done: ids.length };
 }
 
 const counted = (found: number): string =>

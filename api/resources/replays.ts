@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isId } from '../../core/ids.ts';
 import { existingEventIds } from '../../db/history/events.ts';
 import {
+  CrowdedEventError,
   createReplays,
   PayloadExpiredError,
   type ReplayResult,
@@ -14,6 +15,7 @@ import { noteRecords } from '../deeds.ts';
 import { invalid } from '../errors.ts';
 import { count, exampleId, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
+import { deliveriesPerEvent, replayRoom, tooManyDeliveries } from '../replay-room.ts';
 import { parseChoice } from '../validation.ts';
 import { inThreads } from '../threads.ts';
 import { payloadExpired, requireEvent } from './events.ts';
@@ -85,12 +87,15 @@ async function create(
   noteRecords(ctx, eventIds);
   if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   try {
-    const request = { organizationId: organizationId(ctx), eventIds, destinationIds };
-    const result = await inThreads(() => createReplays(deps.pool, request, deps.compute.validate));
+    const most = deliveriesPerEvent(ctx);
+    const request = { organizationId: organizationId(ctx), eventIds, destinationIds, deliveriesPerEvent: most };
+    const room = replayRoom(ctx, deps);
+    const result = await inThreads(() => createReplays(deps.pool, request, deps.compute.validate, room));
     deps.signals.replayedAll(result.deliveries);
     return result;
   } catch (error) {
     if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
+    if (error instanceof CrowdedEventError) throw tooManyDeliveries(error.eventId, deliveriesPerEvent(ctx));
     if (error instanceof UnroutableDestinationError) {
       throw invalid(
         'destinationIds',

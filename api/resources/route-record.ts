@@ -4,7 +4,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { isId, newId } from '../../core/ids.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
-import type { EntityManager } from '../../db/orm.ts';
+import { type EntityManager, lockRouteName } from '../../db/orm.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { ApiError, invalid } from '../errors.ts';
@@ -58,6 +58,8 @@ export async function putRoute(
   if (body.name !== name) throw invalid('name', `must be ${name}, as in the path`);
   await requireRecipients(deps, organizationId(ctx), body.notifyEmails);
   return em.transactional(async (transaction) => {
+    // Names are not unique, and two requests may name two sources. Before the lock of the source: who has that waits for no name.
+    await lockRouteName(transaction, organizationId(ctx), name);
     await lockSource(transaction, body.sourceId);
     const [found, other] = await transaction.find(
       Route,

@@ -20,7 +20,10 @@ export function actingOrganization(): string | undefined {
 // As long as the pool itself lets its callers wait.
 const WAIT_MS = 3000;
 // Its message is one that says the statement may succeed later (database-errors.ts).
-const onTimeout = () => new Error('timeout exceeded when waiting for a connection: other requests hold them');
+const onTimeout = () => new NoTurnError('timeout exceeded when waiting for a connection: other requests hold them');
+
+/** An organization had no turn for a connection in time: its other statements hold its share. */
+export class NoTurnError extends Error {}
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, done: pg.PoolClient['release']) => void;
 

@@ -1,6 +1,8 @@
-// The size of the backlog and of the database: read periodically by every API process, never per request.
+// The size of the backlog and of the database: read periodically by every API process and by workers that replay, never per request.
 import type { Plan } from '../../core/access.ts';
-import type { Waiting } from '../../core/backlog-limit.ts';
+import { mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
+import type { BacklogRoom } from '../../core/backlog-room.ts';
+import type { Settings } from '../../core/config.ts';
 import { type LimitOverrides, limitsOf } from '../../core/limits.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
@@ -82,6 +84,38 @@ export function countWaiting(pool: Pool): Promise<Omit<Waiting, 'alone'>> {
     const { rows } = await db.query<Omit<Waiting, 'alone'>>(WAITING);
     return rows[0] ?? { total: 0, organizations: [], destinations: [] };
   });
+}
+
+/** Counts only when somebody could be full; otherwise all that waits counts for nobody. @param limit 0: none */
+async function readWaiting(pool: Pool, limit: number): Promise<Waiting> {
+  const { atMost, smallestLimit, alone } = await backlogBounds(pool);
+  const mayBeFull = Math.min(mayBeFullFrom(limit || Number.POSITIVE_INFINITY, alone), smallestLimit);
+  if (atMost >= mayBeFull) return { ...(await countWaiting(pool)), alone };
+  return { total: atMost, organizations: [], destinations: [], alone };
+}
+
+export type BacklogLimits = Pick<Settings, 'HOOKYARD_MAX_BACKLOG' | 'HOOKYARD_MAX_DATABASE_BYTES'>;
+
+/** What a look has found. */
+export interface BacklogSize {
+  waiting: number;
+  /** Null: the size of the database is not limited. */
+  databaseBytes: number | null;
+}
+
+/** Brings what a process knows up to date. @throws a database error; what could not be read stays as it was */
+export async function lookAtBacklog(pool: Pool, limits: BacklogLimits, room: BacklogRoom): Promise<BacklogSize> {
+  const size: BacklogSize = { waiting: 0, databaseBytes: null };
+  await room.count(async () => {
+    const waiting = await readWaiting(pool, room.limit);
+    size.waiting = waiting.total;
+    return waiting;
+  });
+  if (limits.HOOKYARD_MAX_DATABASE_BYTES !== undefined) {
+    size.databaseBytes = await databaseBytes(pool);
+    room.measured(size.databaseBytes, limits.HOOKYARD_MAX_DATABASE_BYTES);
+  }
+  return size;
 }
 
 /** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */

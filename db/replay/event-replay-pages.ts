@@ -1,8 +1,10 @@
 // The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
 // point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to validate: no
 // lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
+import type { BacklogRoom, WaitingOf } from '../../core/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/ids.ts';
-import { pageSize, type ReplayProgress } from '../../core/event-replay.ts';
+import { type PageWaits, pageSize, type ReplayProgress, waitsFor } from '../../core/event-replay.ts';
+import type { Place } from '../../core/let-in.ts';
 import {
   type EventReplayKey,
   type EventSelection,
@@ -11,7 +13,16 @@ import {
   selectedValues,
 } from './event-replays.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { insertPlanned, planReplays, type ReplayedDelivery } from './replay.ts';
+import {
+  cutBefore,
+  insertPlanned,
+  type PlannedPage,
+  type PlannedReplays,
+  plannedDeliveries,
+  planReplays,
+  type ReplayedDelivery,
+  waitingByEvent,
+} from './replay.ts';
 import { cannotValidate, type ValidatePayload } from './replay-schemas.ts';
 
 // Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout. Payload
@@ -49,9 +60,28 @@ events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreate
 jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
                                       'routed', event_routed)) as filter`;
 
+/** What an organization may add to the backlog. */
+export interface PageRoom {
+  deliveriesPerEvent: number;
+  fitting(events: readonly WaitingOf[]): ReturnType<BacklogRoom['fitting']>;
+  add(deliveries: number): Place;
+}
+
+/** @throws a database error */
+export type FindRoom = (organizationId: string) => Promise<PageRoom>;
+
+/** For calls without limits. */
+const boundless: FindRoom = () =>
+  Promise.resolve({
+    deliveriesPerEvent: Number.POSITIVE_INFINITY,
+    fitting: ({ length }) => ({ count: length, noRoom: null }),
+    add: () => ({ keep: () => undefined, release: () => undefined }),
+  });
+
 /**
- * Creates the page with this number, or continues to search its events. An existing page is not created again.
- * @returns the progress of the replay: if it has fewer pages and is running, call again
+ * Creates the page with this number, or continues to search its events. An existing page is not created again. A page ends before
+ * the first event that has no room in the backlog; if that is the next event of all, no page is created.
+ * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for something
  * @throws a database error; nothing has changed then
  */
 export async function makePage(
@@ -59,32 +89,88 @@ export async function makePage(
   key: EventReplayKey,
   page: number,
   validate: ValidatePayload = cannotValidate,
+  findRoom: FindRoom = boundless,
 ): Promise<PageStep> {
   const replay = await loadReplay(pool, key, '');
   if (!replay) return { progress: NOTHING, deliveries: [] };
   if (!isNext(replay, page)) return { progress: progressOf(replay), deliveries: [] };
-  const slice = await nextSlice(pool, replay);
-  const eventIds = slice.events.filter((event) => event.hasPayload).map((event) => event.id);
+  const found = await nextSlice(pool, replay);
+  const room = await findRoom(replay.organizationId);
   const { organizationId, destinationIds } = replay;
-  const request = { organizationId, eventIds, destinationIds: destinationIds ?? undefined };
-  const planned = await planReplays(pool, request, validate);
-  return inTransaction(pool, async (db) => {
-    // A worker that vanishes with its machine must not keep the replay and the events locked.
-    await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
-    const locked = await loadReplay(db, key, 'for update');
-    if (!locked) return { progress: NOTHING, deliveries: [] };
-    if (!isNext(locked, page) || locked.nextId !== replay.nextId) {
-      return { progress: progressOf(locked), deliveries: [] };
-    }
-    const result = await insertPlanned(db, planned);
-    const moved = await move(db, key, slice, {
-      replayed: result.eventsQueued,
-      expired: slice.events.length - eventIds.length,
-      unroutable: eventIds.length - result.eventsQueued,
-      deliveries: result.deliveriesCreated,
-    });
-    return { progress: progressOf(moved), deliveries: result.deliveries };
+  const request = { organizationId, eventIds: withPayload(found), destinationIds: destinationIds ?? undefined };
+  const { deliveriesPerEvent } = room;
+  const plan = await planReplays(pool, { ...request, deliveriesPerEvent }, validate);
+  const { slice, planned, waiting, waits } = fitted(found, plan, room);
+  if (waits !== null && slice.events.length === 0) return { progress: await wait(pool, key, waits), deliveries: [] };
+  const place = room.add(waiting);
+  let made: PageStep | undefined;
+  try {
+    made = await inTransaction(pool, (db) => storePage(db, { key, page, from: replay.nextId, slice, planned }));
+    return made;
+  } finally {
+    if (made && made.deliveries.length > 0) place.keep();
+    else place.release(false);
+  }
+}
+
+interface NewPage {
+  key: EventReplayKey;
+  page: number;
+  /** Where it was looked for. */
+  from: string;
+  slice: Slice;
+  planned: PlannedReplays;
+}
+
+async function storePage(db: Queryable, { key, page, from, slice, planned }: NewPage): Promise<PageStep> {
+  // A worker that vanishes with its machine must not keep the replay and the events locked.
+  await db.query(`set local idle_in_transaction_session_timeout = '30s'`);
+  const locked = await loadReplay(db, key, 'for update');
+  if (!locked) return { progress: NOTHING, deliveries: [] };
+  if (!isNext(locked, page) || locked.nextId !== from) return { progress: progressOf(locked), deliveries: [] };
+  const result = await insertPlanned(db, planned);
+  const tried = withPayload(slice).length;
+  const moved = await move(db, key, slice, {
+    replayed: result.eventsQueued,
+    expired: slice.events.length - tried,
+    unroutable: tried - result.eventsQueued,
+    deliveries: result.deliveriesCreated,
   });
+  return { progress: progressOf(moved), deliveries: result.deliveries };
+}
+
+/** The part of a slice that has room, what it creates, and why it ends there. */
+function fitted(
+  slice: Slice,
+  planned: PlannedPage,
+  room: PageRoom,
+): { slice: Slice; planned: PlannedReplays; waiting: number; waits: PageWaits | null } {
+  const events = waitingByEvent(plannedDeliveries(planned));
+  const { count, noRoom } = room.fitting([...events.values()]);
+  const waiting = [...events.values()].slice(0, count).reduce((sum, { length }) => sum + length, 0);
+  const end = [...events.keys()][count] ?? planned.crowded;
+  if (end === null) return { slice, planned, waiting, waits: null };
+  return {
+    slice: { events: slice.events.filter(({ id }) => id < end), nextId: end, last: false },
+    planned: cutBefore(planned, end),
+    waiting,
+    waits: noRoom ?? { full: 'deliveriesPerEvent', most: room.deliveriesPerEvent },
+  };
+}
+
+const withPayload = ({ events }: Slice): string[] => events.filter(({ hasPayload }) => hasPayload).map(({ id }) => id);
+
+const WAIT = `
+update event_replays
+set status = 'running', waits_for = $3, started_at = coalesce(started_at, now()), due_at = now() + make_interval(secs => $4)
+where organization_id = $1 and id = $2 and status in ('pending', 'running')
+returning ${ROW}`;
+
+/** Says in the replay what it waits for, until its next page. */
+async function wait(db: Queryable, key: EventReplayKey, waits: PageWaits): Promise<ReplayProgress> {
+  const text = waitsFor(waits);
+  const { rows } = await db.query<ReplayRow>(WAIT, [key.organizationId, key.replayId, text, REPLAY_LEASE_SECONDS]);
+  return rows[0] ? { ...progressOf(rows[0]), waitsFor: text } : readProgress(db, key);
 }
 
 const isNext = ({ status, pages }: ReplayRow, page: number): boolean =>
@@ -166,7 +252,7 @@ function withinBytes(events: { payloadSize: number }[]): number {
 
 const MOVE = `
 update event_replays
-set status = case when $3 then 'completed' else 'running' end, next_id = $4, pages = pages + $5,
+set status = case when $3 then 'completed' else 'running' end, waits_for = null, next_id = $4, pages = pages + $5,
     events_replayed = events_replayed + $6, events_expired = events_expired + $7, events_unroutable = events_unroutable + $8,
     deliveries_created = deliveries_created + $9, started_at = coalesce(started_at, now()),
     finished_at = case when $3 then now() end, due_at = case when not $3 then now() + make_interval(secs => $10) end

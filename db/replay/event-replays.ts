@@ -150,7 +150,7 @@ export interface EventReplayKey {
 }
 
 const END = `
-update event_replays set status = $3, error = $4, finished_at = now(), due_at = null
+update event_replays set status = $3, error = $4, waits_for = null, finished_at = now(), due_at = null
 where organization_id = $1 and id = $2 and status in ('pending', 'running')`;
 
 /**

@@ -1,6 +1,7 @@
 // Replays: new deliveries of events that are already stored.
 // Rules: EVT-15, RPL-03, RPL-04.
 import { newId, shardOf } from '../../core/ids.ts';
+import type { Place } from '../../core/let-in.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
@@ -8,6 +9,7 @@ import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
 import { countEndings } from '../delivery/figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
+import { findTargets, type ReplayRequest, type Target, targetsAgain } from './targets.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
 export class PayloadExpiredError extends Error {
@@ -29,12 +31,14 @@ export class UnroutableDestinationError extends Error {
   }
 }
 
-export interface ReplayRequest {
-  organizationId: string;
-  /** Unknown events are ignored. */
-  eventIds: string[];
-  /** Only to these; default: wherever the routes of the source currently send the event. */
-  destinationIds?: string[];
+/** An event leads to more deliveries than one may have. */
+export class CrowdedEventError extends Error {
+  override readonly name = 'CrowdedEventError';
+  readonly eventId: string;
+  constructor(eventId: string) {
+    super(`Too many routes lead the event ${eventId} to destinations`);
+    this.eventId = eventId;
+  }
 }
 
 export interface ReplayResult {
@@ -50,41 +54,6 @@ export interface ReplayedDelivery {
   /** The failed delivery that it replaces, whose workflow may still wait for this replay; else null. */
   replacesFailed: string | null;
 }
-
-interface Target {
-  eventId: string;
-  sourceId: string;
-  routeId: string | null;
-  destinationId: string;
-  priority: number;
-  enabled: boolean;
-  replayOf: string | null;
-}
-
-// Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
-// `distinct on` keeps one target per route and destination; its latest earlier delivery is the one being replayed.
-const TARGETS = `
-with wanted as (
-  select e.id, e.source_id from events e join sources s on s.id = e.source_id
-  where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
-), candidate as (
-  select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority
-  from wanted w join routes r on r.source_id = w.source_id and r.enabled
-  cross join lateral unnest(r.destination_ids) as d(destination_id)
-  union
-  select w.id, w.source_id, x.route_id, x.destination_id, x.priority
-  from wanted w join deliveries x on x.event_id = w.id
-  where $3::text[] is not null and x.destination_id = any($3)
-    and not exists (select from routes r where r.source_id = w.source_id and r.enabled and r.destination_ids @> array[x.destination_id])
-)
-select distinct on (c.event_id, c.destination_id, c.route_id)
-  c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
-  c.priority, t.enabled, x.id as "replayOf"
-from candidate c
-join destinations t on t.id = c.destination_id and t.organization_id = $1
-left join deliveries x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
-where $3::text[] is null or c.destination_id = any($3)
-order by c.event_id, c.destination_id, c.route_id, x.id desc`;
 
 const SCHEMA_FAILED = `status = 'schema_failed'`;
 
@@ -128,24 +97,42 @@ with input as (
 select c.id, c.event_id, s.id as "replacesFailed"
 from created c join input i on i.id = c.id left join superseded s on s.id = i.replay_of and s.status = 'failed'`;
 
+/** A delivery that a replay will create. */
+export interface PlannedDelivery {
+  eventId: string;
+  destinationId: string;
+  /** Whether it will wait. */
+  waits: boolean;
+}
+
+/** Counts deliveries that are about to be created. @throws an error of the caller's when there is no room for them */
+export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Place;
+
+const ROOM: Place = { keep: () => undefined, release: () => undefined };
+/** For a single delivery in the place of a failed one. */
+const alwaysRoom: TakeRoom = () => ROOM;
+
 /**
  * Creates new deliveries of stored events, by the current routes.
  * @throws PayloadExpiredError when one of the events has no payload any more
  * @throws UnroutableDestinationError when a requested destination gets none of these events
+ * @throws CrowdedEventError when one of them leads to too many deliveries
  */
 export async function createReplays(
   pool: Pool,
   request: ReplayRequest,
   validate: ValidatePayload = cannotValidate,
+  takeRoom: TakeRoom = alwaysRoom,
 ): Promise<ReplayResult> {
   await requirePayloads(pool, request);
-  const targets = await findTargets(pool, request);
+  const { targets, crowded } = await findTargets(pool, request);
+  if (crowded !== null) throw new CrowdedEventError(crowded);
   const reachable = new Set(targets.map((target) => target.destinationId));
   const unroutable = (request.destinationIds ?? []).filter((id) => !reachable.has(id));
   if (unroutable.length > 0 && request.eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
   // Before the transaction: no connection waits for a validation.
   const mismatchOf = await findMismatches(pool, request.organizationId, targets, validate);
-  return inTransaction(pool, (db) => insertReplays(db, request.organizationId, targets, mismatchOf));
+  return store(pool, { organizationId: request.organizationId, targets, mismatchOf }, takeRoom);
 }
 
 /** What a replay will create. */
@@ -155,38 +142,58 @@ export interface PlannedReplays {
   mismatchOf: MismatchOf;
 }
 
+/** What a page of a replay will create, at most. */
+export interface PlannedPage extends PlannedReplays {
+  /** The first event that leads to too many deliveries; those from it on are left out. */
+  crowded: string | null;
+}
+
+/** The deliveries in the order of their events. */
+export function plannedDeliveries({ targets, mismatchOf }: PlannedReplays): PlannedDelivery[] {
+  return targets.map((target) => ({
+    eventId: target.eventId,
+    destinationId: target.destinationId,
+    waits: stateOf(target, mismatchOf(target)).status === 'pending',
+  }));
+}
+
+/** The deliveries that will wait, by event and in that order; of an event without any there is an empty list. */
+export function waitingByEvent(deliveries: readonly PlannedDelivery[]): Map<string, PlannedDelivery[]> {
+  const events = new Map<string, PlannedDelivery[]>();
+  for (const delivery of deliveries) {
+    const waiting = events.get(delivery.eventId) ?? [];
+    events.set(delivery.eventId, waiting);
+    if (delivery.waits) waiting.push(delivery);
+  }
+  return events;
+}
+
+async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): Promise<ReplayResult> {
+  const place = takeRoom(plannedDeliveries(planned));
+  try {
+    const result = await inTransaction(pool, (db) => insertPlanned(db, planned));
+    place.keep();
+    return result;
+  } catch (error) {
+    place.release(false);
+    throw error;
+  }
+}
+
 /**
  * Plans replays of events that have their payloads; those without a target are skipped. Outside of a transaction: a validation
  * may take long.
  */
-export async function planReplays(
-  pool: Pool,
-  request: ReplayRequest,
-  validate: ValidatePayload,
-): Promise<PlannedReplays> {
+export async function planReplays(pool: Pool, request: ReplayRequest, validate: ValidatePayload): Promise<PlannedPage> {
   const { organizationId } = request;
-  const targets = await findTargets(pool, request);
-  return { organizationId, targets, mismatchOf: await findMismatches(pool, organizationId, targets, validate) };
+  const { targets, crowded } = await findTargets(pool, request);
+  const mismatchOf = await findMismatches(pool, organizationId, targets, validate);
+  return { organizationId, targets, mismatchOf, crowded };
 }
 
-/** Creates the deliveries, inside the caller's transaction. Of an event that was deleted meanwhile there is none. */
-export function insertPlanned(
-  db: Queryable,
-  { organizationId, targets, mismatchOf }: PlannedReplays,
-): Promise<ReplayResult> {
-  return insertReplays(db, organizationId, targets, mismatchOf);
-}
-
-async function findTargets(db: Queryable, request: ReplayRequest): Promise<Target[]> {
-  const { low, high } = bounds(request.eventIds);
-  const { rows } = await db.query<Target>(TARGETS, [
-    request.organizationId,
-    request.eventIds,
-    request.destinationIds ?? null,
-    low,
-    high,
-  ]);
-  return rows;
+/** Only what belongs to events before this one. */
+export function cutBefore(planned: PlannedReplays, eventId: string): PlannedReplays {
+  return { ...planned, targets: planned.targets.filter((target) => target.eventId < eventId) };
 }
 
 /**
@@ -199,12 +206,13 @@ export async function replayDelivery(
   organizationId: string,
   deliveryId: string,
   validate: ValidatePayload,
+  takeRoom: TakeRoom,
 ): Promise<ReplayResult | null> {
   const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
   await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
-  return inTransaction(pool, (db) => insertReplays(db, organizationId, [target], mismatchOf));
+  return store(pool, { organizationId, targets: [target], mismatchOf }, takeRoom);
 }
 
 /** Creates a new delivery for each of these that can be delivered again: its destination is there, and its payload. */
@@ -213,6 +221,7 @@ export async function replayDeliveries(
   organizationId: string,
   deliveryIds: string[],
   validate: ValidatePayload,
+  takeRoom: TakeRoom,
 ): Promise<ReplayResult> {
   const targets = await targetsAgain(pool, organizationId, deliveryIds);
   const { low, high } = bounds(targets.map(({ eventId }) => eventId));
@@ -223,19 +232,7 @@ export async function replayDeliveries(
   const kept = new Set(rows.map(({ id }) => id));
   const possible = targets.filter(({ eventId }) => kept.has(eventId));
   const mismatchOf = await findMismatches(pool, organizationId, possible, validate);
-  return inTransaction(pool, (db) => insertReplays(db, organizationId, possible, mismatchOf));
-}
-
-async function targetsAgain(db: Queryable, organizationId: string, deliveryIds: string[]): Promise<Target[]> {
-  const { low, high } = bounds(deliveryIds);
-  const { rows } = await db.query<Target>(
-    `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-            d.priority, t.enabled, d.id as "replayOf"
-     from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
-     where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4`,
-    [organizationId, deliveryIds, low, high],
-  );
-  return rows;
+  return store(pool, { organizationId, targets: possible, mismatchOf }, takeRoom);
 }
 
 /**
@@ -251,7 +248,7 @@ export async function replayOnce(
   const [notice] = await noticesFor(pool, [{ deliveryId, shows: null }]);
   if (notice?.says === 'replayed') return notice.replayedAs;
   try {
-    return (await replayDelivery(pool, organizationId, deliveryId, validate))?.deliveries[0]?.id;
+    return (await replayDelivery(pool, organizationId, deliveryId, validate, alwaysRoom))?.deliveries[0]?.id;
   } catch (error) {
     if (error instanceof PayloadExpiredError) return undefined;
     throw error;
@@ -268,11 +265,10 @@ async function requirePayloads(db: Queryable, request: ReplayRequest): Promise<v
   if (rows[0]) throw new PayloadExpiredError(rows[0].id);
 }
 
-async function insertReplays(
+/** Creates the deliveries, inside the caller's transaction. Of an event that was deleted meanwhile there is none. */
+export async function insertPlanned(
   db: Queryable,
-  organizationId: string,
-  targets: Target[],
-  mismatchOf: MismatchOf,
+  { organizationId, targets, mismatchOf }: PlannedReplays,
 ): Promise<ReplayResult> {
   if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
   await db.query(`select ${WAKE_RELAYS}`);

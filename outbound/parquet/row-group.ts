@@ -19,10 +19,13 @@ export interface RowGroup extends ParquetForm {
   offset: number;
 }
 
+type Group = ParquetWriter['row_groups'][number];
+type ColumnStatistics = NonNullable<NonNullable<Group['columns'][number]['meta_data']>['statistics']>;
+
 export interface EncodedRowGroup {
   bytes: Uint8Array<ArrayBuffer>;
   /** What the end of the file says of it. */
-  group: ParquetWriter['row_groups'][number];
+  group: Group;
   indexes: ParquetWriter['pendingIndexes'];
 }
 
@@ -73,8 +76,34 @@ export function encodeRowGroup({ lines, rows, offset, ...form }: RowGroup): Enco
   void file.write({ columnData, rowGroupSize: rows });
   const [group] = file.row_groups;
   if (!group) throw new RangeError('A row group has rows');
+  for (const { meta_data } of group.columns) if (meta_data?.statistics) shortenBounds(meta_data.statistics);
   return { bytes: written(), group, indexes: file.pendingIndexes };
 }
+
+// Longer than the bounds in a file, which are prefixes of 16 bytes, so that these stay the same.
+const BOUND_CHARACTERS = 64;
+// No such prefix is above a text that begins with these 16 bytes, and the library would write the whole text.
+const UNBOUNDED = '\u{10ffff}'.repeat(4);
+
+/**
+ * The library cuts the least and the greatest text when it writes the end of the file: until then they would be kept whole, of every
+ * row group of a file. A text without a short upper bound leaves its group without bounds.
+ */
+function shortenBounds(statistics: ColumnStatistics): void {
+  const { min_value, max_value } = statistics;
+  if (isLong(max_value) && max_value.startsWith(UNBOUNDED)) {
+    delete statistics.min_value;
+    delete statistics.max_value;
+    return;
+  }
+  if (isLong(min_value)) statistics.min_value = beginningOf(min_value);
+  if (isLong(max_value)) statistics.max_value = beginningOf(max_value);
+}
+
+const isLong = (bound: unknown): bound is string => typeof bound === 'string' && bound.length > BOUND_CHARACTERS;
+
+/** A text of its own: a slice would keep the whole one. */
+const beginningOf = (text: string): string => Buffer.from(text.slice(0, BOUND_CHARACTERS)).toString();
 
 /** What stands behind the row groups. @param offset bytes of the file before it */
 export function encodeFooter(form: ParquetForm, groups: Omit<EncodedRowGroup, 'bytes'>[], offset: number): Uint8Array {

@@ -235,6 +235,21 @@ describe('Records by slug', () => {
       await api.delete(`/api/routes/${String(made.body.id)}`);
     });
 
+    it('make one route, however many arrive at once and whichever sources they name', async () => {
+      const sources = await Promise.all(
+        Array.from({ length: 4 }, () => put(`${organization.base}/sources/by-slug/${newSlug()}`, { name: 'S' })),
+      );
+      const ids = sources.map(({ body }) => String(body.id));
+      for (let round = 0; round < 5; round += 1) {
+        const name = `At once ${round}`;
+        const answers = await Promise.all(ids.map((id) => put(at(name), { name, sourceId: id, destinationIds })));
+        const statuses = answers.map(({ status }) => status).toSorted((one, other) => one - other);
+        expect(statuses, JSON.stringify(answers.map(({ body }) => body))).to.deep.equal([201, 400, 400, 400]);
+        const made = answers.find(({ status }) => status === 201);
+        await api.delete(`/api/routes/${String(made?.body.id)}`);
+      }
+    });
+
     it('are refused when the name is another, or is that of several, or the source is another', async () => {
       const body = { name: 'Twice', sourceId, destinationIds };
       expectInvalid(await put(at('Once'), body), 'name');

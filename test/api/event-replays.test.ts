@@ -193,6 +193,7 @@ describe('Replays by filter', () => {
       'eventsUnroutable',
       'deliveriesCreated',
       'replayedUntil',
+      'waitsFor',
       'startedAt',
       'finishedAt',
       'temporalUrl',

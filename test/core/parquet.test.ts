@@ -9,6 +9,7 @@ import { parquetColumns } from '../../core/warehouse/parquet-columns.ts';
 import { rowText } from '../../core/warehouse/rows.ts';
 import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import { type Compute, createCompute } from '../../outbound/compute/index.ts';
+import { encodeFooter, encodeRowGroup } from '../../outbound/parquet/row-group.ts';
 import { openFile } from '../../outbound/warehouses/batch-file.ts';
 import { anyJson } from '../support/json-numbers.ts';
 import { parquetEnd, parquetRows } from '../support/parquet.ts';
@@ -145,6 +146,51 @@ describe('parquet files', function () {
       3, 3, 3, 9, 1,
     ]);
   });
+
+  it('keep of a finished row group no more than its bytes and short bounds', () => {
+    const texts = ['a', 'm', 'z'].map((letter) => letter.repeat(4 * MIB));
+    const { group } = encoded(texts);
+    expect(
+      Buffer.byteLength(JSON.stringify(group, (_key, value) => (typeof value === 'bigint' ? 0 : value))),
+    ).to.be.below(4096);
+  });
+
+  it('have bounds of at most 16 bytes that hold, whatever the texts are, or none', () => {
+    const character = fc.oneof(
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+      fc.constantFrom('a', '\u{10ffff}', '\u{10fffe}', '\ud7ff', '\uffff', '\u007f', '\ud800'),
+    );
+    const text = fc
+      .tuple(fc.array(character, { maxLength: 8 }), fc.constantFrom(0, 20, 200), character)
+      .map(([begin, times, rest]) => begin.join('') + rest.repeat(times));
+    return fc.assert(
+      fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), (texts) => {
+        const { bytes, group } = encoded(texts);
+        const footer = encodeFooter(form, [{ group, indexes: [] }], 4 + bytes.length);
+        const file = Buffer.concat([Buffer.from('PAR1'), bytes, footer]);
+        const { min_value: min, max_value: max } =
+          parquetEnd(file).row_groups[0]?.columns[0]?.meta_data?.statistics ?? {};
+        if (min === undefined || max === undefined) {
+          expect(texts.some((each) => each.startsWith('\u{10ffff}'.repeat(4)))).to.equal(true);
+          return;
+        }
+        const [least, greatest] = [Buffer.from(String(min)), Buffer.from(String(max))];
+        for (const each of texts) {
+          const value = Buffer.from(each);
+          expect(Buffer.compare(least, value)).to.be.at.most(0);
+          expect(Buffer.compare(greatest, value)).to.be.at.least(0);
+        }
+        if (texts.every(({ length }) => length > 64)) expect(Math.max(least.length, greatest.length)).to.be.at.most(16);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  const form = { columns: [{ name: 'text', type: 'string' }], compression: 'none' } as const;
+  function encoded(texts: string[]) {
+    const lines = new Uint8Array(Buffer.from(texts.map((each) => `${JSON.stringify({ text: each })}\n`).join('')));
+    return encodeRowGroup({ ...form, lines, rows: texts.length, offset: 4 });
+  }
 
   for (const compression of COMPRESSIONS) {
     it(`are the same bytes each time with ${compression}`, async () => {

@@ -274,6 +274,15 @@ describe('export of histories of replays', () => {
     save('event-replay-cancelled', historyToJSON(await handle.fetchHistory()));
   });
 
+  it('event-replay-waited', async () => {
+    const waitsFor = '10 deliveries of this organization may wait, and so many do (limit waitingDeliveries)';
+    const { handle } = await replays.start([{ eventsReplayed: 1 }, { waitsFor, pages: 1 }]);
+    await until('the wait', async () => (await handle.query(progress)).waitsFor === waitsFor);
+    await handle.signal(cancel);
+    await handle.result();
+    save('event-replay-waited', historyToJSON(await handle.fetchHistory()));
+  });
+
   it('event-replay-cancelled-away', async () => {
     const { handle, pages } = await replays.start([new Error('The database is away')]);
     await until('the page to fail', () => pages.length === 1);

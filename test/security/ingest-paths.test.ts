@@ -104,6 +104,8 @@ describe('Paths below sources', () => {
       '/a/../../b',
       '/%2e%2e/b',
       '/%252e%252e/b',
+      '/%25%252f%252e%252e%252fadmin',
+      '/%25u002e%25u002e/b',
       '/a%2fb',
       '/a%5Cb',
       '/a//b',

@@ -11,6 +11,7 @@ const READS = 20;
 // Their results fit into one group, together with those of the other.
 const EVENTS = 10;
 const DESTINATIONS = 4;
+const IMPORTED = 400;
 
 describe('an organization that waits for locks @turns', function () {
   this.timeout(180_000);
@@ -90,6 +91,72 @@ describe('an organization that waits for locks @turns', function () {
     }
     for (const eventId of theirs) await greedy.records.eventWith('delivered', eventId);
     await worker.stop();
+  });
+
+  it('leaves the deliveries of others to be held, although it keeps the row of a paused route locked', async () => {
+    const pausedPipe = async ({ records, instance }: Neighbour) => {
+      const pipe = await records.pipe(receiver.endpoint(200).url);
+      await instance.client.post(`/api/routes/${pipe.route.id}/pause`, {});
+      await records.accepted(pipe.source, '{}');
+      return pipe;
+    };
+    const heldOf = async ({ organizationId }: Neighbour) => {
+      const { rows } = await testInstance.pool.query('select from held_deliveries where organization_id = $1', [
+        organizationId,
+      ]);
+      return rows.length;
+    };
+    // Claimed in one round.
+    const mine = await pausedPipe(greedy);
+    await pausedPipe(other);
+    const holder = await testInstance.pool.connect();
+    const worker = await testInstance.startWorker();
+    try {
+      await holder.query('begin');
+      await holder.query('select from circuits where route_id = $1 for update', [mine.route.id]);
+      await until('that of the other to be held', async () => (await heldOf(other)) === 1);
+      expect(await heldOf(greedy)).to.equal(0);
+    } finally {
+      await holder.query('rollback');
+      holder.release();
+    }
+    await until('its own to be held', async () => (await heldOf(greedy)) === 1);
+    await worker.stop();
+  });
+
+  it('keeps no row locked while an import of it rests', async () => {
+    const { client } = greedy.instance;
+    const destinations = Array.from({ length: IMPORTED }, (_, n) => ({
+      name: `Imported ${n}`,
+      slug: `imported-${n}`,
+      url: 'https://crm.example/',
+      headers: { 'X-Round': 'first' },
+    }));
+    await client.post('/api/destinations/import', { destinations, conflictStrategy: 'skip' });
+    const again = destinations.map((item) => ({ ...item, headers: { 'X-Round': 'second' } }));
+    let isDone = false;
+    const importing = client
+      .post('/api/destinations/import', { destinations: again, conflictStrategy: 'overwrite' })
+      .finally(() => {
+        isDone = true;
+      });
+    const looks = { locked: 0, all: 0 };
+    while (!isDone) {
+      const { rowCount } = await testInstance.pool.query(
+        `select from destinations where organization_id = $1 and slug = 'imported-0' for key share skip locked`,
+        [greedy.organizationId],
+      );
+      const changes = await testInstance.pool.query(
+        `select from destinations where organization_id = $1 and slug = 'imported-0' for no key update skip locked`,
+        [greedy.organizationId],
+      );
+      expect(rowCount, 'rows that refer to it can be stored all the time').to.equal(1);
+      looks.all += 1;
+      if (changes.rowCount === 0) looks.locked += 1;
+    }
+    expect((await importing).summary).to.include({ overwritten: IMPORTED });
+    // It writes for a quarter of the time at most.
+    expect(looks.locked / looks.all, JSON.stringify(looks)).to.be.below(0.5);
   });
 
   /** Those that have an answer by now. */

@@ -111,7 +111,8 @@ function scriptedActivities(scripts: Map<string, Script>): ReplayActivities {
       const step = await script.steps.next().value;
       if (step === undefined) throw new Error('The script has no further page');
       if (step instanceof Error) throw step;
-      script.progress = { ...script.progress, pages: page, ...step };
+      const { waitsFor: _past, ...before } = script.progress;
+      script.progress = { ...before, pages: page, ...step };
       return script.progress;
     },
     async cancelReplay({ replayId }) {

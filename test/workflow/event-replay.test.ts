@@ -61,6 +61,18 @@ describe('replay workflow @turns', () => {
     expect(replay.pages).to.deep.equal([1, 2, 2, 2]);
   });
 
+  it('waits while there is no room for its page, says so, and can be cancelled meanwhile', async () => {
+    const waitsFor = '10 deliveries of this organization may wait, and so many do (limit waitingDeliveries)';
+    const replay = await replays.start([{ waitsFor, pages: 0 }]);
+    await until('the wait', async () => (await replay.handle.query(progress)).waitsFor === waitsFor);
+    expect(await timerLengths(replay)).to.deep.equal([10_000]);
+    const { currentDetails } = await replay.handle.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+    expect(currentDetails).to.include('**waits**').and.include('10 deliveries of this organization may wait');
+    await replay.handle.signal(cancel);
+    expect(await replay.handle.result()).to.include({ status: 'cancelled' });
+    expect(replay.pages).to.deep.equal([1]);
+  });
+
   it('is cancelled during a wait, and records that', async () => {
     const replay = await replays.start([{ eventsReplayed: 60 }], {
       ratePerSecond: 1,

@@ -47,6 +47,11 @@ function Shown({ replay }: { replay: EventReplay }) {
       {share !== null && !hasEnded(replay) && (
         <Progress value={share} aria-label="How far it is" my="xs" transitionDuration={0} />
       )}
+      {replay.waitsFor !== null && (
+        <Alert color="yellow" title="It waits, and goes on by itself" my="sm">
+          {plain(replay.waitsFor)}
+        </Alert>
+      )}
       {replay.error !== null && (
         <Alert color="red" title="It failed" my="sm">
           {plain(replay.error)}

@@ -188,16 +188,20 @@ affinity: {{- toYaml . | nindent 2 }}
 {{- with .Values.api }}{{ if .autoscaling.enabled }}{{ .autoscaling.maxReplicas }}{{ else }}{{ .replicas }}{{ end }}{{ end }}
 {{- end }}
 
-{{/* How many workers there is room for in PostgreSQL: one API more than usual while they are replaced, 10 connections for operators. */}}
+{{/* How many workers there is room for in PostgreSQL, beside 10 connections for operators. Kubernetes does not count pods that are
+ending: while a rolling update replaces a role, new processes can start as fast as they like beside old ones that drain, so each
+counts twice. */}}
 {{- define "hookyard.workersThatFit" -}}
-{{- $apis := mul (add1 (include "hookyard.mostApis" . | int)) .Values.api.databaseConnections }}
-{{- div (max 0 (sub (sub .Values.database.maxConnections $apis) 10)) .Values.worker.databaseConnections }}
+{{- $apis := mul 2 (include "hookyard.mostApis" . | int) .Values.api.databaseConnections }}
+{{- $ofWorker := int .Values.worker.databaseConnections }}
+{{- if eq .Values.worker.strategy "RollingUpdate" }}{{ $ofWorker = mul 2 $ofWorker }}{{ end }}
+{{- div (max 0 (sub (sub .Values.database.maxConnections $apis) 10)) $ofWorker }}
 {{- end }}
 {{- define "hookyard.checkConnections" -}}
 {{- $fit := include "hookyard.workersThatFit" . | int }}
 {{- $wanted := .Values.worker.replicas | int }}
 {{- if .Values.worker.autoscaling.enabled }}{{ $wanted = .Values.worker.autoscaling.minReplicas | int }}{{ end }}
 {{- if gt $wanted $fit }}
-{{- fail (printf "database.maxConnections is %d, into which %s API processes (and one more while they are replaced) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
+{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with the strategy RollingUpdate) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
 {{- end }}
 {{- end }}

@@ -1,6 +1,13 @@
 // Deliveries that this process has let in and that the last count of the backlog does not have: those being stored, and those
 // stored since the count began. So however much arrives during one count, nobody gets more than its share.
-import type { Place } from './organization-use.ts';
+
+/** Something that is being stored, and that counts meanwhile. */
+export interface Place {
+  /** It was stored. */
+  keep(): void;
+  /** It was not. @param asksAgain whether it is about to take a place again, which must not cost it twice */
+  release(asksAgain: boolean): void;
+}
 
 export class LetIn {
   readonly #storing = new Map<string, number>();

@@ -1,0 +1,82 @@
+// Where replays of events lead: the deliveries that may be made of them.
+import { bounds } from '../parameters.ts';
+import type { Queryable } from '../connections/pool.ts';
+
+export interface ReplayRequest {
+  organizationId: string;
+  /** Unknown events are ignored. */
+  eventIds: string[];
+  /** Only to these; default: wherever the routes of the source currently send the event. */
+  destinationIds?: string[];
+  /** How many deliveries an event may have; default: any number. */
+  deliveriesPerEvent?: number;
+}
+
+export interface Target {
+  eventId: string;
+  sourceId: string;
+  routeId: string | null;
+  destinationId: string;
+  priority: number;
+  enabled: boolean;
+  replayOf: string | null;
+}
+
+// Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
+// `distinct on` keeps one target per route and destination; its latest earlier delivery is the one being replayed.
+const TARGETS = `
+with wanted as (
+  select e.id, e.source_id from events e join sources s on s.id = e.source_id
+  where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
+), candidate as (
+  select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority
+  from wanted w join routes r on r.source_id = w.source_id and r.enabled
+  cross join lateral unnest(r.destination_ids) as d(destination_id)
+  union
+  select w.id, w.source_id, x.route_id, x.destination_id, x.priority
+  from wanted w join deliveries x on x.event_id = w.id
+  where $3::text[] is not null and x.destination_id = any($3)
+    and not exists (select from routes r where r.source_id = w.source_id and r.enabled and r.destination_ids @> array[x.destination_id])
+)
+select distinct on (c.event_id, c.destination_id, c.route_id)
+  c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
+  c.priority, t.enabled, x.id as "replayOf"
+from candidate c
+join destinations t on t.id = c.destination_id and t.organization_id = $1
+left join deliveries x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
+where $3::text[] is null or c.destination_id = any($3)
+order by c.event_id, c.destination_id, c.route_id, x.id desc limit $6`;
+
+/** The targets, in the order of their events, up to the first event that has too many. */
+export async function findTargets(
+  db: Queryable,
+  request: ReplayRequest,
+): Promise<{ targets: Target[]; crowded: string | null }> {
+  const { low, high } = bounds(request.eventIds);
+  const { deliveriesPerEvent: most = Number.POSITIVE_INFINITY } = request;
+  const { rows } = await db.query<Target>(TARGETS, [
+    request.organizationId,
+    request.eventIds,
+    request.destinationIds ?? null,
+    low,
+    high,
+    // One more than all events may have together: whatever the routes are, the first event that has too many is among the rows.
+    Number.isFinite(most) ? most * request.eventIds.length + 1 : null,
+  ]);
+  // The last of an event that has too many.
+  const crowded = rows.find(({ eventId }, at) => at >= most && rows[at - most]?.eventId === eventId)?.eventId ?? null;
+  return { targets: crowded === null ? rows : rows.filter(({ eventId }) => eventId < crowded), crowded };
+}
+
+/** Those of deliveries: the same event to the same destination. */
+export async function targetsAgain(db: Queryable, organizationId: string, deliveryIds: string[]): Promise<Target[]> {
+  const { low, high } = bounds(deliveryIds);
+  const { rows } = await db.query<Target>(
+    `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
+            d.priority, t.enabled, d.id as "replayOf"
+     from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
+     where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4`,
+    [organizationId, deliveryIds, low, high],
+  );
+  return rows;
+}

@@ -1,0 +1,113 @@
+// Pages of replays and the room in the backlog, straight on PostgreSQL.
+import { expect } from 'chai';
+import { createReplayRoom } from '../../activities/replay-room.ts';
+import { newId } from '../../core/ids.ts';
+import { setLimits } from '../../db/organizations/limits.ts';
+import { makePage } from '../../db/replay/event-replay-pages.ts';
+import { type EventReplayKey, endEventReplay } from '../../db/replay/event-replays.ts';
+import { cannotValidate } from '../../db/replay/replay-schemas.ts';
+import { many, ReplayDatabase } from '../support/replay-database.ts';
+
+const LIMITS = { HOOKYARD_MAX_BACKLOG: 40, HOOKYARD_MAX_DATABASE_BYTES: undefined };
+
+describe('the pages of a replay and the backlog', () => {
+  let db: ReplayDatabase;
+  before(async () => {
+    db = await ReplayDatabase.make();
+  });
+  after(() => db.close());
+  beforeEach(async () => {
+    await db.pool.query('truncate outbox');
+    // Another organization, so that this one is not alone.
+    await db.renew();
+    await db.renew();
+  });
+
+  // Another worker each time: it knows nothing of what was made before but what PostgreSQL has.
+  const page = (key: EventReplayKey, number: number, limits: Parameters<typeof createReplayRoom>[1] = LIMITS) =>
+    makePage(db.pool, key, number, cannotValidate, createReplayRoom(db.pool, limits));
+  const limit = (changes: Parameters<typeof setLimits>[2]) => setLimits(db.pool, db.organizationId, changes);
+  async function waitsFor({ replayId }: EventReplayKey): Promise<string | null> {
+    const { rows } = await db.pool.query<{ waits_for: string | null }>(
+      'select waits_for from event_replays where id = $1',
+      [replayId],
+    );
+    return rows[0]?.waits_for ?? null;
+  }
+
+  /** So many deliveries of the organization wait for another destination. */
+  async function wait(organizationId: string, count: number): Promise<void> {
+    await db.pool.query(
+      `insert into outbox (delivery_id, organization_id, event_id, source_id, destination_id, priority, shard)
+       select 'dlv_' || n, $1, 'evt_1', 'src_1', 'dst_1', 0, 0 from generate_series(1, $2) n`,
+      [organizationId, count],
+    );
+  }
+
+  it('end before the first event without room, and go on when there is some', async () => {
+    const ids = await db.storeEvents(...many(5));
+    const key = await db.startReplay({}, 100);
+    await limit({ waitingDeliveries: 2 });
+    const first = await page(key, 1);
+    expect(first.progress).to.include({ status: 'running', pages: 1, eventsReplayed: 2 });
+    expect(await waitsFor(key)).to.equal(null);
+    const second = await page(key, 2);
+    expect(second.deliveries).to.deep.equal([]);
+    expect(second.progress).to.include({ status: 'running', pages: 1, eventsReplayed: 2 });
+    expect(second.progress.waitsFor).to.include('limit waitingDeliveries');
+    expect(await waitsFor(key)).to.equal(second.progress.waitsFor);
+    await db.pool.query('truncate outbox');
+    expect((await page(key, 2)).progress).to.include({ pages: 2, eventsReplayed: 4 });
+    expect(await waitsFor(key)).to.equal(null);
+    await limit({ waitingDeliveries: null });
+    expect((await page(key, 3)).progress).to.include({ status: 'completed', eventsReplayed: 5 });
+    expect(await db.replayedEvents()).to.deep.equal(ids);
+  });
+
+  it('wait at the share of their organization, and not for those of others', async () => {
+    await db.storeEvents(...many(3));
+    const key = await db.startReplay({}, 100);
+    await wait(db.organizationId, 20);
+    const { progress } = await page(key, 1);
+    const waitsFor = 'Too many deliveries of this organization are waiting';
+    expect(progress).to.include({ status: 'running', pages: 0, waitsFor });
+    await db.pool.query('update outbox set organization_id = $1', [newId('org')]);
+    expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 3 });
+  });
+
+  it('wait while the database is full', async () => {
+    await db.storeEvents({});
+    const key = await db.startReplay({}, 100);
+    const { progress } = await page(key, 1, { ...LIMITS, HOOKYARD_MAX_DATABASE_BYTES: 1 });
+    expect(progress).to.include({ pages: 0, waitsFor: 'The database is as large as it may be' });
+    expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 1 });
+  });
+
+  it('wait before an event that leads to too many deliveries, until routes are disabled', async () => {
+    await db.storeEvents(...many(2));
+    const key = await db.startReplay({}, 100);
+    await limit({ deliveriesPerEvent: 1 });
+    const routeId = newId('rte');
+    await db.pool.query(
+      `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, 'Another', $3, array[$4])`,
+      [routeId, db.organizationId, db.sourceId, db.destinationId],
+    );
+    const { progress } = await page(key, 1);
+    expect(progress).to.include({ pages: 0, eventsReplayed: 0 });
+    expect(progress.waitsFor).to.include('more than 1 deliveries').and.include('limit deliveriesPerEvent');
+    await db.pool.query('update routes set enabled = false where id = $1', [routeId]);
+    expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 2 });
+  });
+
+  it('are not waited for any more when the replay was cancelled', async () => {
+    await db.storeEvents({});
+    const key = await db.startReplay();
+    await limit({ waitingDeliveries: 0 });
+    expect((await page(key, 1)).progress.waitsFor).to.be.a('string');
+    await endEventReplay(db.pool, key, 'cancelled');
+    expect(await waitsFor(key)).to.equal(null);
+    const { progress } = await page(key, 1);
+    expect(progress.status).to.equal('cancelled');
+    expect(progress.waitsFor).to.equal(undefined);
+  });
+});

@@ -1,0 +1,191 @@
+// Replays count in the backlog, so they are refused like webhooks: one organization cannot close ingest for others with them.
+import { expect } from 'chai';
+import { type LimitChanges, setLimits } from '../../db/organizations/limits.ts';
+import { newId } from '../../core/ids.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { expectLimited } from '../support/quotas.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const LIMIT = 800;
+const FAN_OUT = 20;
+const OTHERS = 10;
+const RETRIES_WAIT = {
+  destination: { retryPolicy: onceMore(5, 3_600_000) },
+  route: { circuitFailureThreshold: 10_000 },
+};
+
+interface ReplayView {
+  id: string;
+  status: string;
+  eventsReplayed: number;
+  deliveriesCreated: number;
+  waitsFor: string | null;
+}
+
+describe('an organization that replays @turns', function () {
+  this.timeout(180_000);
+  let testInstance: OwnHookyard;
+  let receiver: Receiver;
+  let other: Neighbour;
+  let others: SourceView;
+  before(async () => {
+    const settings = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
+    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
+    other = await addNeighbour(testInstance);
+    others = (await other.records.pipe(receiver.endpoint(200).url)).source;
+  });
+  after(async () => {
+    await testInstance.close();
+    await receiver.close();
+  });
+  beforeEach('nothing waits, and ingest has noticed that', async () => {
+    await testInstance.pool.query('truncate outbox, held_deliveries, retrying_deliveries');
+    await until('ingest to be open', async () => {
+      const { ingest } = await testInstance.client.get<{ ingest: string }>('/readyz');
+      return ingest === 'open';
+    });
+  });
+
+  async function expectOthersAccepted(): Promise<void> {
+    for (let number = 0; number < OTHERS; number += 1) {
+      expect((await other.records.post(others, '{}')).status, `webhook ${number}`).to.equal(200);
+    }
+  }
+
+  const limit = ({ organizationId }: Neighbour, changes: LimitChanges) =>
+    setLimits(testInstance.pool, organizationId, changes);
+
+  async function waitingOf({ organizationId }: Neighbour): Promise<number> {
+    const { rows } = await testInstance.pool.query<{ waiting: number }>(
+      `select ((select count(*) from outbox where organization_id = $1) +
+               (select count(*) from retrying_deliveries where organization_id = $1))::int as waiting`,
+      [organizationId],
+    );
+    return rows[0]?.waiting ?? 0;
+  }
+
+  /** Events that were stored before their source had a route to so many destinations: at ingest they led to nothing. */
+  async function eventsThatFanOut(of: Neighbour, { to, events = 1 }: { to: number; events?: number }) {
+    const source = await of.records.source();
+    const ids: string[] = [];
+    for (let number = 0; number < events; number += 1) ids.push(await of.records.accepted(source, '{}'));
+    const { destinationIds } = await fanOut(of, [receiver.endpoint(500).url], to, RETRIES_WAIT);
+    await of.records.route(source.id, destinationIds, { name: 'Added later', ...RETRIES_WAIT.route });
+    const [eventId = ''] = ids;
+    return { eventId, destinationIds };
+  }
+
+  it('is refused at its share of the backlog, and webhooks of others are taken', async () => {
+    const greedy = await addNeighbour(testInstance);
+    const { eventId } = await eventsThatFanOut(greedy, { to: FAN_OUT });
+    const { client, base } = greedy.instance;
+    const answers = await Promise.all(
+      Array.from({ length: LIMIT / FAN_OUT + 5 }, () => client.request('POST', `${base}/events/${eventId}/replay`)),
+    );
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).to.have.length.at.least(5);
+    // Its share is half. What came in during one look may come on top (docs/overload.md).
+    expect(await waitingOf(greedy)).to.be.within(LIMIT / 2 - FAN_OUT, LIMIT * 0.7);
+    for (const { status, headers, body } of refused) {
+      expect(status, JSON.stringify(body)).to.equal(503);
+      expect(headers.get('retry-after')).to.match(/^\d+$/);
+      expect(body).to.have.property('message').that.includes('nothing was replayed');
+    }
+    await expectOthersAccepted();
+  });
+
+  it('is refused by its limit waitingDeliveries, however it asks for a replay', async () => {
+    const limited = await addNeighbour(testInstance);
+    const { eventId } = await eventsThatFanOut(limited, { to: 4 });
+    const { client, base } = limited.instance;
+    await limit(limited, { waitingDeliveries: 4 });
+    await client.post(`${base}/events/${eventId}/replay`, {});
+    const [{ id } = { id: '' }] = await limited.records.deliveries(eventId);
+    const ask = {
+      event: () => client.request('POST', `${base}/events/${eventId}/replay`, {}),
+      events: () => client.request('POST', `${base}/events/bulk/replay`, { eventIds: [eventId] }),
+      delivery: () => client.request('POST', `/api/deliveries/${id}/replay`),
+      deliveries: () => client.request('POST', '/api/deliveries/bulk', { action: 'replay', eventId }),
+    };
+    for (const [name, request] of Object.entries(ask)) {
+      expectLimited(await request(), 'waitingDeliveries');
+      expect(await waitingOf(limited), name).to.equal(4);
+    }
+    await expectOthersAccepted();
+    await limit(limited, { waitingDeliveries: 1000 });
+    for (const [name, request] of Object.entries(ask)) expect((await request()).status, name).to.equal(200);
+  });
+
+  it('is refused when an event leads to more deliveries than one may have', async () => {
+    const limited = await addNeighbour(testInstance);
+    const { eventId, destinationIds } = await eventsThatFanOut(limited, { to: 4 });
+    const { client, base } = limited.instance;
+    await limit(limited, { deliveriesPerEvent: 3 });
+    expectLimited(await client.request('POST', `${base}/events/${eventId}/replay`), 'deliveriesPerEvent');
+    const bulk = { eventIds: [eventId] };
+    expectLimited(await client.request('POST', `${base}/events/bulk/replay`, bulk), 'deliveriesPerEvent');
+    expect(await waitingOf(limited)).to.equal(0);
+    const chosen = { destinationIds: destinationIds.slice(0, 3) };
+    expect((await client.request('POST', `${base}/events/${eventId}/replay`, chosen)).status).to.equal(200);
+  });
+
+  it('retries an issue as far as there is room, and is told where to go on', async () => {
+    const limited = await addNeighbour(testInstance);
+    const { source, route, destination } = await limited.records.pipe(receiver.endpoint(500).url);
+    for (let number = 0; number < 150; number += 1) await limited.records.accepted(source, '{}');
+    const { pool } = testInstance;
+    const { organizationId } = limited;
+    await pool.query('delete from outbox where organization_id = $1', [organizationId]);
+    await pool.query(
+      `update deliveries set status = 'failed', status_code = 500, attempt_count = 1, finished_at = now() where organization_id = $1`,
+      [organizationId],
+    );
+    const issueId = newId('iss');
+    await pool.query(
+      `insert into issues (id, organization_id, kind, route_id, destination_id, cause, first_seen_at, last_seen_at, count)
+       values ($1, $2, 'delivery_failing', $3, $4, 'HTTP_500', now() - interval '1 hour', now(), 150)`,
+      [issueId, organizationId, route.id, destination.id],
+    );
+    await limit(limited, { waitingDeliveries: 100 });
+    const retry = (body: object) => limited.instance.client.request('POST', `/api/issues/${issueId}/retry`, body);
+    const first = await until('room', async () => {
+      const answer = await retry({});
+      return answer.status === 200 ? answer : null;
+    });
+    expect(first.body).to.include({ deliveriesFound: 100, deliveriesCreated: 100, more: true });
+    const { next } = first.body as { next: string };
+    expectLimited(await retry({ before: next }), 'waitingDeliveries');
+    await limit(limited, { waitingDeliveries: 1000 });
+    expect((await retry({ before: next })).body).to.include({ deliveriesCreated: 50, more: false, next: null });
+  });
+
+  it('waits with a replay by filter until there is room, and says so', async () => {
+    const limited = await addNeighbour(testInstance);
+    const { client, base } = limited.instance;
+    await eventsThatFanOut(limited, { to: 4, events: 5 });
+    await limit(limited, { waitingDeliveries: 6 });
+    const worker = await testInstance.startWorker();
+    try {
+      const { id } = await client.post<ReplayView>(`${base}/events/replay`, { all: true, ratePerSecond: 1000 });
+      const replay = () => client.get<ReplayView>(`${base}/events/replays/${id}`);
+      const waiting = await until('it to wait', async () => {
+        const view = await replay();
+        return view.waitsFor === null ? null : view;
+      });
+      expect(waiting).to.include({ status: 'running', eventsReplayed: 2, deliveriesCreated: 8 });
+      expect(waiting.waitsFor).to.include('limit waitingDeliveries');
+      await expectOthersAccepted();
+      await limit(limited, { waitingDeliveries: 1000 });
+      const done = await until('it to go on by itself', async () => {
+        const view = await replay();
+        return view.status === 'completed' ? view : null;
+      });
+      expect(done).to.include({ eventsReplayed: 5, deliveriesCreated: 20, waitsFor: null });
+    } finally {
+      await worker.stop();
+    }
+  });
+});
