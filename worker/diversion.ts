@@ -1,0 +1,49 @@
+// Handles new deliveries that the circuit of their route blocks, or a pause: they get no workflow, so a long outage costs rows
+// instead of workflow histories.
+import { electProbe } from '../db/circuits/circuits.ts';
+import type { OutboxRow } from '../db/hot-path/claim.ts';
+import { divertBlocked, nextProbe, oldestOpen } from '../db/circuits/held-deliveries.ts';
+import { isLockTimeout } from '../db/connections/database-errors.ts';
+import type { Pool } from '../db/connections/pool.ts';
+import { actingFor, NoTurnError } from '../db/connections/pool-turns.ts';
+import { withShortLocks } from '../db/connections/short-locks.ts';
+
+/**
+ * Holds deliveries, or hands them to a failover destination if it is the circuit that blocks them. When a circuit is half-open and
+ * nothing that counts in it is held, the oldest of them that has not ended is made the probe.
+ * Failure policy: what stays locked stays in the outbox, and a later round tries it again.
+ * @param blocked of one organization: what it keeps locked holds up nobody else
+ * @returns those to be started: the probe, what is no longer blocked, and what has ended
+ */
+export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
+  const [first] = blocked;
+  if (first === undefined) return [];
+  try {
+    return await actingFor(first.organizationId, () => divert(pool, blocked));
+  } catch (error) {
+    if (!isLockTimeout(error) && !(error instanceof NoTurnError)) throw error;
+    return [];
+  }
+}
+
+async function divert(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
+  const halfOpen = blocked.filter(({ blockedBy }) => blockedBy === 'half_open');
+  for (const [routeId, waiting] of Map.groupBy(halfOpen, (row) => row.routeId)) {
+    if (routeId === null) continue;
+    if ((await nextProbe(pool, routeId)) !== undefined) continue;
+    const oldest = await oldestOpen(
+      pool,
+      waiting.map((row) => row.deliveryId),
+    );
+    if (oldest !== undefined) await withShortLocks(pool, (db) => electProbe(db, routeId, oldest));
+  }
+  const rows = blocked.map(({ deliveryId, routeId, destinationId, failoverOf }) => ({
+    deliveryId,
+    routeId,
+    destinationId,
+    inCircuit: failoverOf === null,
+    hasWorkflow: false,
+  }));
+  const diverted = await withShortLocks(pool, (db) => divertBlocked(db, rows));
+  return blocked.filter(({ deliveryId }) => !diverted.has(deliveryId));
+}

@@ -885,6 +885,9 @@ type CreateEventReplayResult struct {
 	// Events received before it have been judged.
 	ReplayedUntil Nullable[Timestamp] `json:"replayedUntil,omitzero"`
 
+	// Why no page can be made at the moment, such as a full backlog.
+	WaitsFor Nullable[string] `json:"waitsFor,omitzero"`
+
 	Error Nullable[string] `json:"error,omitzero"`
 
 	CreatedAt *Timestamp `json:"createdAt,omitzero"`
@@ -2007,6 +2010,9 @@ type EventReplay struct {
 
 	// Events received before it have been judged.
 	ReplayedUntil *Timestamp `json:"replayedUntil"`
+
+	// Why no page can be made at the moment, such as a full backlog.
+	WaitsFor *string `json:"waitsFor"`
 
 	Error *string `json:"error"`
 

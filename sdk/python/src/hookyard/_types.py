@@ -974,6 +974,8 @@ class EventReplay(TypedDict):
     deliveriesCreated: "int"
     replayedUntil: "Timestamp | None"
     """Events received before it have been judged."""
+    waitsFor: "str | None"
+    """Why no page can be made at the moment, such as a full backlog."""
     error: "str | None"
     createdAt: "Timestamp"
     startedAt: "Timestamp | None"
