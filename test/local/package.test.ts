@@ -104,7 +104,6 @@ describe('the package', function () {
   });
 });
 
-
 /** So that a wait for its output ends. @throws with that */
 function ended({ child, output }: { child: ChildProcess; output: () => string }): false {
   if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${output()}`);
