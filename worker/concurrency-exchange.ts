@@ -73,8 +73,8 @@ export function exchangeConcurrency(
     const mayTake = visibleAt !== null && now - visibleAt >= SEEN_AFTER_MS;
     // It may have been done although it fails.
     hasTurns = true;
-      const answers = await withShortLocks(pool, (db) => takeTurns(db, owner, requests, mayTake));
-      places.turnsTold(requests, answers, now);
+    const answers = await withShortLocks(pool, (db) => takeTurns(db, owner, requests, mayTake));
+    places.turnsTold(requests, answers, now);
     turnsAt = now;
     hasTurns = requests.length > 0;
   }
