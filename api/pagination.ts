@@ -42,6 +42,13 @@ export const FIRST = 'first';
 /** Members of the query schema of a list that grows: by pages, or by cursor. */
 export const partParams = {
   ...pageParams,
+  page: positive(1).meta({
+    description: 'Which page, from 1 on.',
+    // Programs that send what is the default would send it beside a cursor, too.
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.default;
+    },
+  }),
   cursor: textParam.meta({
     description: `\`${FIRST}\`, or the \`nextCursor\` of the answer before: what is new shifts nothing. Instead of \`page\`.`,
   }),

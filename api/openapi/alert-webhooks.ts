@@ -1,7 +1,7 @@
 // What channels of type webhook receive, in the API's description (OpenAPI 3.1, "webhooks").
 // Rules: ALR-13, ALR-16.
 import { z } from 'zod';
-import type { ZodOpenApiPathItemObject } from 'zod-openapi';
+import type { ZodOpenApiOperationObject, ZodOpenApiPathItemObject } from 'zod-openapi';
 import { CHANGES, CHANNEL_TYPES } from '../../core/alerts/channel.ts';
 import { ISSUE_EVENT_TYPES } from '../../core/alerts/message.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
@@ -104,21 +104,52 @@ const headers = z.object({
   ),
 });
 
+const described = {
+  tags: ['Alerts'],
+  description: 'Sent to alert channels of type `webhook`, signed by Standard Webhooks.',
+  security: [],
+  requestParams: { header: headers },
+  responses: { '2XX': { description: 'It is taken; 408, 425, 429, 5xx and no answer are tried again.' } },
+} satisfies ZodOpenApiOperationObject;
+
 /** Each event that a channel of type webhook receives, by a name. */
 export const alertWebhooks: Record<string, ZodOpenApiPathItemObject> = Object.fromEntries(
   Object.entries(events).map(([name, { summary, schema }]) => [
     name,
     {
       post: {
+        ...described,
         operationId: `receive${name.charAt(0).toUpperCase()}${name.slice(1)}Alert`,
-        tags: ['Alerts'],
         summary,
-        description: 'Sent to alert channels of type `webhook`, signed by Standard Webhooks.',
-        security: [],
-        requestParams: { header: headers },
         requestBody: { required: true, content: { 'application/json': { schema } } },
-        responses: { '2XX': { description: 'It is taken; 408, 425, 429, 5xx and no answer are tried again.' } },
       },
     },
   ]),
 );
+
+/** The same, as what follows from making a channel: generators that know no webhooks leave their schemas out. */
+export const alertCallbacks: ZodOpenApiOperationObject['callbacks'] = {
+  alert: {
+    '{$request.body#/config/url}': {
+      post: {
+        ...described,
+        operationId: 'receiveAlert',
+        summary: 'Something has changed',
+        requestBody: {
+          required: true,
+          content: {
+            'application/json': {
+              schema: z.union([
+                events.issue.schema,
+                events.digest.schema,
+                events.channelFailing.schema,
+                events.channelRecovered.schema,
+                events.test.schema,
+              ]),
+            },
+          },
+        },
+      },
+    },
+  },
+};

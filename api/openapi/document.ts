@@ -5,7 +5,7 @@ import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Described, TAGS } from '../operation.ts';
 import { managementOperations } from '../operations.ts';
-import { alertWebhooks } from './alert-webhooks.ts';
+import { alertCallbacks, alertWebhooks } from './alert-webhooks.ts';
 import { withComponents } from './components.ts';
 import { withExamples } from './examples.ts';
 import { signInOperation } from '../console/sign-in.ts';
@@ -27,7 +27,7 @@ const operations: Described[] = [
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
 * Credentials: an API key, \`Authorization: Bearer whr_...\`. It belongs to one organization, which it selects on paths
-  without an organization. Each operation names the scope that it needs; \`read\` holds those of \`GET\`, \`write\` all others.
+  without an organization. Each operation names the scope that it needs (\`x-scopes\`); \`read\` holds those of \`GET\`, \`write\` all others.
 * Bodies are JSON. Members and query parameters that are not known are ignored, and named in the header \`X-Ignored\` of the
   answer; replays and bulk requests refuse them. Answers may get more members.
 * Lists are newest first, in pages. Times are ISO 8601 UTC, latencies whole milliseconds.
@@ -77,7 +77,11 @@ export function apiDocument(): ApiDocument {
 function paths(): ZodOpenApiPathsObject {
   const byPath: ZodOpenApiPathsObject = {};
   for (const operation of operations) {
-    byPath[operation.path] = { ...byPath[operation.path], [operation.method]: toOperationObject(operation) };
+    const described = {
+      ...toOperationObject(operation),
+      ...(operation.operationId === 'createAlertChannel' && { callbacks: alertCallbacks }),
+    };
+    byPath[operation.path] = { ...byPath[operation.path], [operation.method]: described };
   }
   return byPath;
 }

@@ -29,7 +29,7 @@ export function toOperationObject(operation: Described): ZodOpenApiOperationObje
     tags: [operation.tag],
     summary: operation.summary,
     description: descriptionOf(operation),
-    security: securityOf(operation),
+    ...securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(query && { requestParams: { query } }),
     ...(body && {
@@ -61,13 +61,12 @@ function descriptionOf(operation: Described): string {
 
 const whoMay = (scope: string | null): string => (scope === null ? 'Every key may.' : `Needs the scope \`${scope}\`.`);
 
-// Of a scheme without scopes of its own, these are the names of what the caller must be allowed (OpenAPI 3.1, "Security
-// Requirement Object").
-function securityOf(operation: Described): Record<string, string[]>[] {
-  if (operation.family === 'public') return [];
-  if (operation.family === 'operator') return [{ operatorKey: [] }];
+// Only OAuth has scopes that linters and generators know, so those of keys stand beside it.
+function securityOf(operation: Described): Pick<ZodOpenApiOperationObject, 'security' | `x-${string}`> {
+  if (operation.family === 'public') return { security: [] };
+  if (operation.family === 'operator') return { security: [{ operatorKey: [] }] };
   const scope = scopeOf(operation);
-  return [{ apiKey: scope === null ? [] : [scope] }];
+  return { security: [{ apiKey: [] }], 'x-scopes': scope === null ? [] : [scope] };
 }
 
 const notModified: ZodOpenApiResponseObject = {

@@ -17,13 +17,13 @@ interface Operation {
 }
 
 const described = apiDocument() as unknown as {
-  paths: Record<string, Record<string, { security: { apiKey?: string[] }[] }>>;
+  paths: Record<string, Record<string, { 'x-scopes'?: string[] }>>;
 };
 
 /** Every operation that needs a key. */
 const operations: Operation[] = Object.entries(described.paths).flatMap(([path, item]) =>
   METHODS.flatMap((method) => {
-    const scopes = item[method]?.security[0]?.apiKey;
+    const scopes = item[method]?.['x-scopes'];
     return scopes ? [{ method: method.toUpperCase(), path, scopes }] : [];
   }),
 );
