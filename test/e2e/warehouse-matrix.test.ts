@@ -9,6 +9,7 @@ import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
 import { installReaders, type Program, PROGRAMS, readWith, withMoments } from '../support/readers.ts';
+import { onlyWhenAskedFor } from '../support/thorough.ts';
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { allRowsOf, type Row, type WrittenObject } from '../support/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
@@ -39,6 +40,7 @@ describe('Files of warehouses, by form, store and reader @turns', function () {
   let python: string;
   before(async function () {
     this.timeout(COLD_START_MS + INSTALL_MS);
+    onlyWhenAskedFor(this);
     requirePython(this);
     [testInstance, python, stores] = await Promise.all([
       sharedHookyard(),
