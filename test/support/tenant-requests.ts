@@ -116,7 +116,7 @@ function operationOf(method: string, path: string, described: Described = {}): O
 }
 
 // Names at a cloud, not in Hookyard.
-const ELSEWHERE = ['accessKeyId', 'accountId', 'projectId'];
+const ELSEWHERE = ['accessKeyId', 'accountId', 'projectId', 'kmsKeyId'];
 
 const isReference = (name: string): boolean => /(?:^id|Id|Slug)s?$/.test(name) && !ELSEWHERE.includes(name);
 
