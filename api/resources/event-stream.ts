@@ -70,6 +70,8 @@ async function stream(ctx: Context, deps: ApiDeps): Promise<void> {
   const frames = follow(next, { deps, signal: gone.signal, begins, isBehind });
   const body = Readable.from(frames);
   body.once('close', () => gone.abort());
+  // The body of an answer that nobody reads any more is closed only when its generator comes to its next frame.
+  ctx.res.once('close', () => gone.abort());
   ctx.set('Cache-Control', 'no-store');
   // Proxies that collect answers (nginx) pass this one on as it comes.
   ctx.set('X-Accel-Buffering', 'no');
