@@ -1,6 +1,5 @@
 // The input of a delivery workflow besides ids: the destination's policy and the names for its summary. Cached for a second: a
-// workflow uses the policy at its start, plus or minus that second. A rate limit that is younger costs a signal in vain: each attempt
-// reserves its slot itself (activities/attempt/rate-limit.ts).
+// workflow uses the policy at its start, plus or minus that second.
 import { DEFAULT_RETRY_POLICY } from '../core/backoff.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import { loadStartPolicies, type StartPolicy } from '../db/hot-path/start-policies.ts';
@@ -30,7 +29,12 @@ export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<
   return async (rows) => {
     const now = performance.now();
     for (const [key, entry] of cached) if (entry.until <= now) cached.delete(key);
-    const missing = new Map(rows.filter((row) => !cached.has(keyOf(row))).map((row) => [keyOf(row), row]));
+    // A delivery that waits for its turn had a limit: it must not start because of a cached policy without one.
+    const isKnown = (row: OutboxRow) => {
+      const known = cached.get(keyOf(row))?.policy;
+      return known !== undefined && (row.resume !== 'waiting' || known.rateLimitPerMinute !== null);
+    };
+    const missing = new Map(rows.filter((row) => !isKnown(row)).map((row) => [keyOf(row), row]));
     if (missing.size > 0) {
       const found = await loadStartPolicies(pool, [...missing.values()]);
       for (const row of found) cached.set(keyOf(row), { policy: row, until: now + KEEP_MS });

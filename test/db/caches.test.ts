@@ -6,11 +6,8 @@ import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createLatencies } from '../../worker/latencies.ts';
-import { createStartPolicies } from '../../worker/start-policies.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { queueDelivery } from '../support/outbox.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
-import { until } from '../support/until.ts';
 
 const MOST = 3;
 const OTHERS = 3 * MOST;
@@ -107,41 +104,5 @@ describe('of more than a process keeps', () => {
     }
     expect(latencies.isQuick('busy')).to.equal(true);
     expect(latencies.isQuick('other-0'), 'the one seen longest ago').to.equal(false);
-  });
-});
-
-describe('the policy of a destination', () => {
-  let database: OwnDatabase;
-  before(async () => {
-    database = await ownDatabase('start_policies');
-  });
-  after(() => database?.close());
-
-  it('is read once a second, also for a retry that waits where there is no rate limit', async () => {
-    const { pool } = database;
-    const queued = { ...(await queueDelivery(pool)), resume: 'waiting' as const };
-    const { destinationId, sourceId, organizationId } = queued;
-    await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'o', 'o', 'free')`, [
-      organizationId,
-    ]);
-    await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 's', 's')`, [
-      sourceId,
-      organizationId,
-    ]);
-    await pool.query(
-      `insert into destinations (id, organization_id, name, slug, type, url, method, headers, auth_type, timeout_ms, retry_policy,
-         enabled, version, created_at, updated_at)
-       values ($1, $2, 'before', 'd', 'http', 'http://d.example/', 'POST', '{}', 'none', 1000, '{}', true, 1, now(), now())`,
-      [destinationId, organizationId],
-    );
-    const policiesOf = createStartPolicies(pool);
-    const nameNow = async () => (await policiesOf([queued]))(queued).destinationName;
-    const began = performance.now();
-    expect(await nameNow()).to.equal('before');
-    await pool.query(`update destinations set name = 'after' where id = $1`, [destinationId]);
-    const name = await nameNow();
-    // On a slow machine the second may be over.
-    if (performance.now() - began < 1000) expect(name).to.equal('before');
-    await until('the next one', async () => (await nameNow()) === 'after');
   });
 });
