@@ -29,7 +29,7 @@ export function createStartPolicies(pool: Pool): (rows: OutboxRow[]) => Promise<
   return async (rows) => {
     const now = performance.now();
     for (const [key, entry] of cached) if (entry.until <= now) cached.delete(key);
-    // A delivery that waits for its turn had a limit: it must not start because of a cached policy without one.
+    // A delivery that waits may have a limit that is younger than the policy: it must not be signalled because of one without.
     const isKnown = (row: OutboxRow) => {
       const known = cached.get(keyOf(row))?.policy;
       return known !== undefined && (row.resume !== 'waiting' || known.rateLimitPerMinute !== null);
