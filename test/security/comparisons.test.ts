@@ -55,13 +55,14 @@ const NONE: { file: string; text: string; why: string }[] = [
 ];
 
 describe('comparisons of secrets', () => {
-  it('are made by timingSafeEqual, for API keys, for that of the operator, for signatures and for sign-in links', () => {
+  it('are made by timingSafeEqual, for API keys, for that of the operator, for signatures, for sign-in links and for the token of assistants', () => {
     const found = lines
       .filter(({ text }) => /timingSafeEqual\(/.test(text))
       .map(({ file, text }) => `${file}: ${text}`);
     expect(found).to.deep.equal([
       'api/auth.ts: return key && timingSafeEqual(key.tokenHash, hash) ? key : null;',
       'api/operator-key.ts: if (!timingSafeEqual(hashOf(given), hashOf(expected)))',
+      'cli/mcp/http.ts: return sent !== undefined && timingSafeEqual(digest(sent), digest(token));',
       'core/signatures/scheme.ts: return bytes.length === expected.length && timingSafeEqual(bytes, expected);',
       'db/management/console-codes.ts: return rows[0] && timingSafeEqual(rows[0].codeHash, hash) ? rows[0].ownerId : null;',
     ]);

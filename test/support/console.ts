@@ -157,6 +157,8 @@ export async function expectAccessible(page: Page, rules?: string[]): Promise<vo
 export async function expectUsable(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
+  // While a notification fades, its text has little contrast.
+  await page.waitForFunction('document.querySelector(".mantine-Notification-root") === null');
   await expectAccessible(page);
   // Only colours differ.
   await page.emulateMedia({ colorScheme: 'dark' });

@@ -17,7 +17,11 @@ export function CopyMenu<Row>({ call, columns, rows }: { call: ApiCall; columns?
       </Menu.Target>
       <Menu.Dropdown>
         {columns && rows && (
-          <Menu.Item onClick={() => void copy(csvOf(columns, rows), `${rows.length} rows as CSV`)}>
+          <Menu.Item
+            onClick={() =>
+              void copy(csvOf(columns, rows), rows.length === 1 ? 'One row as CSV' : `${rows.length} rows as CSV`)
+            }
+          >
             These rows as CSV
           </Menu.Item>
         )}
