@@ -158,7 +158,7 @@ export async function expectUsable(page: Page): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
   // While a notification fades, its text has little contrast.
-  await page.waitForFunction('document.querySelector(".mantine-Notification-root") === null');
+  await page.locator('.mantine-Notification-root').first().waitFor({ state: 'detached' });
   await expectAccessible(page);
   // Only colours differ.
   await page.emulateMedia({ colorScheme: 'dark' });
