@@ -24,7 +24,9 @@ describe('the package', function () {
   const children: ChildProcess[] = [];
   const environment = {
     ...Object.fromEntries(
-      Object.entries(process.env).filter(([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_|npm_|NODE_(?!EXTRA_CA_CERTS$))/.test(name)),
+      Object.entries(process.env).filter(
+        ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_|npm_|NODE_(?!EXTRA_CA_CERTS$))/.test(name),
+      ),
     ),
     // Without the programs of this checkout: whoever installs the package has those of the system.
     PATH: [join(prefix, 'bin'), ...(process.env.PATH ?? '').split(delimiter).filter(isOfSystem)].join(delimiter),
