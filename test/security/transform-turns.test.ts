@@ -135,9 +135,10 @@ describe('turns of transforms @turns', function () {
     const tried = (organization: TestOrganization, code: string) =>
       organization.api.request('POST', '/api/transforms/test', { type: 'javascript', code });
     const ended: string[] = [];
-    const many = Array.from({ length: 40 }, () => tried(greedy, SLOW).finally(() => ended.push('greedy')));
+    // Few enough that a busy machine answers the last one before its time in the queue is over.
+    const many = Array.from({ length: 24 }, () => tried(greedy, SLOW).finally(() => ended.push('greedy')));
     expect((await tried(modest, QUICK).finally(() => ended.push('modest'))).body.success).to.equal(true);
-    expect(ended.indexOf('modest'), 'of the 40').to.be.below(30);
+    expect(ended.indexOf('modest'), 'of the 24').to.be.below(18);
     // On a busy machine one may take longer than a transform may; it had its turn all the same.
     for (const { status } of await Promise.all(many)) expect(status).to.equal(200);
 
