@@ -166,7 +166,7 @@ describe('destinations in the console @turns', () => {
       await page.getByLabel('Folder', { exact: true }).fill('webhooks');
       await page.getByLabel('A file is written with so many events').fill('50');
       await page.getByRole('button', { name: 'Save' }).click();
-      await seen(page, 'webhooks');
+      await seen(page, 'Saved.');
     };
     await onPage('/destinations/new', work);
     const { data } = await hookyard.client.list<{ id: string }>('/api/destinations?search=Lake%20of%20a%20form');

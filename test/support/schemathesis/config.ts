@@ -19,7 +19,12 @@ const CHECKS_OFF: Record<string, string> = {
 };
 
 /** Checks that are off for one operation, and why. */
-const CHECKS_OFF_FOR: Record<string, Record<string, string>> = {};
+const CHECKS_OFF_FOR: Record<string, Record<string, string>> = {
+  getEventPayload: {
+    response_schema_conformance:
+      'a payload that is JSON would have to be a string: its schema says binary, of whatever content type',
+  },
+};
 
 interface Described {
   operationId: string;
