@@ -33,7 +33,7 @@ const compileCache = join(project, 'node_modules', '.cache', 'hookyard', 'compil
 const log = (line: string) => console.log(`[test set-up] ${line}`);
 const END_GRACE_MS = 5000;
 // More than there are cores: each part waits most of its time.
-const SIDE_BY_SIDE = availableParallelism() + 1;
+const SIDE_BY_SIDE = availableParallelism() + 2;
 
 // Of so many each is started by itself: it costs no more than a template and a copy.
 const FEW_STACKS = 2;
