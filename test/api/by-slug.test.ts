@@ -87,7 +87,7 @@ const newSlug = () => {
   return `declared-${count}`;
 };
 
-describe('Records by slug', () => {
+describe('Records by slug @turns', () => {
   let organization: TestOrganization;
   let api: ApiClient;
   before(async () => {

@@ -185,7 +185,7 @@ for (const provider of providerCases) {
   });
 }
 
-describe('Test upload', () => {
+describe('Test upload @turns', () => {
   let organization: TestOrganization;
   before(async () => {
     organization = await createOrganization();

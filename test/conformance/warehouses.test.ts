@@ -31,7 +31,7 @@ function failed(result: StoreResult<unknown>): StoreProblem {
 }
 
 for (const provider of providerCases) {
-  describe(`object store: ${provider.name}`, () => {
+  describe(`object store: ${provider.name} @turns`, () => {
     let server: StoreServer;
     let warehouses: Warehouses;
 

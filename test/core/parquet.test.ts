@@ -27,7 +27,7 @@ function event(n: number, body: string | Buffer, headers: Record<string, string>
   };
 }
 
-describe('parquet files', function () {
+describe('parquet files @turns', function () {
   this.timeout(120_000);
   let compute: Compute;
   before(() => {

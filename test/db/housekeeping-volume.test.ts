@@ -20,7 +20,7 @@ const MOST_FAILURES = 20;
 const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 0, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
 const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
 
-describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms`, function () {
+describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms @turns`, function () {
   this.timeout(600_000);
   let database: OwnDatabase;
   let volume: Volume;

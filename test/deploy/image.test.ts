@@ -31,7 +31,7 @@ function stepWith(words: string): string {
   return found;
 }
 
-describe('The image', () => {
+describe('The image @turns', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-image-'));
   after(() => rmSync(folder, { recursive: true }));
 

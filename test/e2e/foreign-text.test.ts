@@ -16,7 +16,7 @@ const UNKNOWN = `export default ({ payload }) => {
   return payload;
 }`;
 
-describe('text that cannot be stored', function () {
+describe('text that cannot be stored @turns', function () {
   this.timeout(180_000);
   let testInstance: Hookyard;
   let records: Records;

@@ -7,7 +7,7 @@ import { type DestinationView, onceMore, Records, type SourceView } from '../sup
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 
-describe('a paused destination @lanes', () => {
+describe('a paused destination @turns @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

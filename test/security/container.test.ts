@@ -37,7 +37,7 @@ interface Service {
   depends_on?: Record<string, { condition: string }>;
 }
 
-describe('Dockerfile', () => {
+describe('Dockerfile @turns', () => {
   /** Of the last stage, which is the image; continued lines joined. */
   const instructions = (
     read('Dockerfile')

@@ -43,7 +43,7 @@ async function echoLength(request: IncomingMessage, response: ServerResponse): P
   response.end(JSON.stringify({ bytes }));
 }
 
-describe('HTTP limits', () => {
+describe('HTTP limits @turns', () => {
   const servers: Server[] = [];
   const connections: RawConnection[] = [];
 

@@ -18,7 +18,7 @@ const AT_ONCE = 20;
 // And then, when it waits alone: half of the turns are its own.
 const PER_SECOND = (PER_PROCESSOR * availableParallelism()) / 2;
 
-describe('an organization whose deliveries fail', function () {
+describe('an organization whose deliveries fail @turns', function () {
   this.timeout(180_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

@@ -8,7 +8,7 @@ import { startReceiver } from '../support/receiver.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 
-describe('npm start', () => {
+describe('npm start @turns', () => {
   const dataDir = join(project, '.test-data', `doors-${process.pid}`);
   let run: Run;
   before(async () => {
