@@ -44,10 +44,10 @@ const REST = 'api';
 const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
 /** In the title of what a lane changes: such files run in one lane on one day, in the other on the next. */
 export const BOTH_LANES = '@lanes';
-/** In the title of what takes long: such files are dealt to nine days, and those of the day run. With `--all` all do. */
+/** In the title of what takes long: such files are dealt to thirteen days, and those of the day run. With `--all` all do. */
 export const BY_TURNS = '@turns';
 // An odd number, so that a file of both tags is in the other lane when its turn comes again.
-export const TURNS = 9;
+export const TURNS = 13;
 /** With `--all` there is so many times as much. */
 const PARTS_OF_ALL = 3;
 const OWN_OPTIONS = ['--all', '--times'];
