@@ -16,7 +16,7 @@ import { databaseLimit } from './database-limit.ts';
 import { buildConsole, consoleLink } from './console.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
-import { claimPort } from './ports.ts';
+import { claimPort, freePorts } from './ports.ts';
 import { type DatabaseRole, TENANT_ROLE } from './role-passwords.ts';
 import { type Role, startRole } from './role.ts';
 import { forgetUrl, recordUrl } from './served-url.ts';
@@ -134,6 +134,8 @@ async function startRoles(
   { runtimeUrl, temporalAddress, namespace, temporalUiUrl, ports, dataDir }: Stack,
   port: number,
 ) {
+  // The API has to know it too: a test send must not reach it.
+  const sdkPort = settings.HOOKYARD_TEMPORAL_METRICS_PORT || (await freePorts(1))[0];
   const env = {
     ...process.env,
     // Each role reads files of secrets for itself.
@@ -151,6 +153,7 @@ async function startRoles(
       ...[...ports(), ...metricsPorts(settings)].map((own) => `localhost:${own}`),
     ].join(','),
     HOOKYARD_DRAIN_SECONDS: String(settings.HOOKYARD_DRAIN_SECONDS),
+    HOOKYARD_TEMPORAL_METRICS_PORT: String(sdkPort),
     HOOKYARD_MAX_DATABASE_BYTES: String(settings.HOOKYARD_MAX_DATABASE_BYTES ?? ''),
   };
   const keep = async (name: 'api' | 'worker') => {
