@@ -211,7 +211,7 @@ describe('loops @turns', () => {
     });
   });
 
-  describe('by way of alerts (ALR-26)', () => {
+  describe('by way of alerts', () => {
     const secret = `whsec_${Buffer.alloc(24, 's').toString('base64')}`;
     const channel = (type: string, url: string) => ({ name: type, type, config: { url, ...(type === 'webhook' && { secret }) } });
     const write = (method: string, path: string, body: Json) =>
