@@ -2,10 +2,29 @@
 import type { Queryable } from '../connections/pool.ts';
 import { keptPayloads } from './usage.ts';
 
-// Rows have no size that is counted anywhere, and may hold much that tenants and their destinations choose: headers, answers. So a
-// sample of the pages of each table is weighed, and no row costs anything when it is written. Payloads are counted exactly as they
-// are stored: few of them can be most of a database, and a sample would miss them.
-const SAMPLED = ['events', 'deliveries', 'attempts', 'audit_records'] as const;
+// What a row `t` takes, bytes: the columns that tenants and their destinations can make large, and the rest with its indexes
+// (docs/disk.md). The size of a value that is stored outside of its row is told without reading it; the rows of records are read.
+const RECORD = '300 + pg_column_size(t.*)';
+const WEIGHTS = {
+  events: '700 + pg_column_size(t.headers)',
+  deliveries: '750',
+  audit_records: '500 + pg_column_size(t.record_ids)',
+  idempotent_requests: '300 + coalesce(pg_column_size(t.answer), 0)',
+  history_counts: '250',
+  warehouse_batches: '500',
+  destinations: RECORD,
+  routes: RECORD,
+  filters: RECORD,
+  transforms: RECORD,
+  schemas: RECORD,
+};
+const ATTEMPT = `200 + coalesce(pg_column_size(a.request_headers), 0) + coalesce(pg_column_size(a.response_headers), 0)
+  + coalesce(pg_column_size(a.response_body), 0)`;
+
+// Rows have no size that is counted anywhere, and they may be many. So a sample of the pages of each table is weighed, and no row costs
+// anything when it is written. Payloads are counted as they are stored: few of them can be most of a database, and a sample would miss
+// them.
+const SAMPLED = [...Object.keys(WEIGHTS), 'attempts'];
 // The part of an organization is then right to some hundredths, and a look costs some milliseconds, whatever the size of a table.
 const SAMPLED_BYTES = 512 * 8192;
 
@@ -14,26 +33,27 @@ select name, coalesce(sum(pg_relation_size(p.relid)), 0)::bigint as bytes
 from unnest($1::text[]) name cross join lateral pg_partition_tree(name::regclass) p
 where p.isleaf group by name`;
 
-// What a row takes besides the columns that are weighed, with its indexes (docs/disk.md). `pg_column_size` of a value outside of its
-// row does not read it. An attempt's organization is found one by one: joined, PostgreSQL may read all deliveries.
-const WEIGHED = `
-select organization_id as id, sum(700 + pg_column_size(headers)) * 100 / $1::float8 as bytes
-from events tablesample system (($1::float8)::float4) group by 1
-union all
-select organization_id, count(*) * 750 * 100 / $2::float8 from deliveries tablesample system (($2::float8)::float4) group by 1
-union all
-select d.organization_id, sum(200 + coalesce(pg_column_size(a.request_headers), 0) + coalesce(pg_column_size(a.response_headers), 0)
-                              + coalesce(pg_column_size(a.response_body), 0)) * 100 / $3::float8
-from attempts a tablesample system (($3::float8)::float4)
-cross join lateral (select organization_id from deliveries d where d.id = a.delivery_id offset 0) d group by 1
-union all
-select organization_id, sum(500 + pg_column_size(record_ids)) * 100 / $4::float8
-from audit_records tablesample system (($4::float8)::float4) group by 1`;
+/** Of a table so many percent. @param percent a parameter */
+const sample = (percent: string): string => `tablesample system ((${percent}::float8)::float4)`;
+const scaled = (weight: string, percent: string): string => `sum(${weight}) * 100 / ${percent}::float8`;
 
+const weighed = (table: keyof typeof WEIGHTS, percent: string): string =>
+  `select organization_id as id, ${scaled(WEIGHTS[table], percent)} as bytes from ${table} t ${sample(percent)} group by 1`;
+
+// An attempt's organization is found one by one: joined, PostgreSQL may read all deliveries.
+const weighedAttempts = (percent: string): string => `
+select d.organization_id, ${scaled(ATTEMPT, percent)} from attempts a ${sample(percent)}
+cross join lateral (select organization_id from deliveries d where d.id = a.delivery_id offset 0) d group by 1`;
+
+const TABLES = Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[];
 // Organizations beyond these hold less than a thousandth each.
 const PARTS = `
 select id, sum(bytes) / nullif(sum(sum(bytes)) over (), 0) as part
-from (${WEIGHED} union all ${keptPayloads('$5')}) stored
+from (
+  ${TABLES.map((table, index) => weighed(table, `$${index + 1}`)).join('\n  union all\n  ')}
+  union all ${weighedAttempts(`$${SAMPLED.length}`)}
+  union all ${keptPayloads(`$${SAMPLED.length + 1}`)}
+) stored
 group by id order by part desc nulls last limit 1000`;
 
 /**
@@ -42,7 +62,7 @@ group by id order by part desc nulls last limit 1000`;
  * @throws a database error
  */
 export async function storedParts(db: Queryable, payloadDays: number | null): Promise<Map<string, number>> {
-  const { rows: sizes } = await db.query<{ name: string; bytes: number }>(SIZES, [[...SAMPLED]]);
+  const { rows: sizes } = await db.query<{ name: string; bytes: number }>(SIZES, [SAMPLED]);
   const bytesOf = new Map(sizes.map(({ name, bytes }) => [name, bytes]));
   const percents = SAMPLED.map((name) => Math.min(100, (100 * SAMPLED_BYTES) / Math.max(1, bytesOf.get(name) ?? 0)));
   const { rows } = await db.query<{ id: string; part: number | null }>(PARTS, [...percents, payloadDays]);
