@@ -39,6 +39,11 @@ export class DatabaseRoom {
     return this.#isFull;
   }
 
+  /** Whose it was at the last look. */
+  get parts(): ReadonlyMap<string, number> {
+    return this.#stored.parts;
+  }
+
   /** Organizations that held more than they may at the last look. */
   get fullOrganizations(): ReadonlySet<string> {
     return this.#fullOrganizations;

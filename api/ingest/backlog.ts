@@ -118,7 +118,7 @@ export class Backlog {
 
   /** What refuses an organization by what this process has let in may be gone: the next count tells. */
   #refusal(noRoom: NoRoom, consequence: string): ApiError {
-    if (noRoom.full !== 'destination') this.#schedule?.hurry();
+    if (noRoom.full === 'waitingDeliveries' || noRoom.full === 'organization') this.#schedule?.hurry();
     return refused(noRoom, consequence);
   }
 

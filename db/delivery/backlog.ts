@@ -3,7 +3,7 @@ import type { Plan } from '../../core/access.ts';
 import { mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
 import type { BacklogRoom } from '../../core/backlog-room.ts';
 import type { Settings } from '../../core/config.ts';
-import { sharedFrom, type Stored } from '../../core/database-room.ts';
+import { sharedFrom } from '../../core/database-room.ts';
 import { type LimitOverrides, limitsOf } from '../../core/limits.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { storedParts } from '../organizations/stored-parts.ts';
@@ -124,23 +124,32 @@ export async function lookAtBacklog(pool: Pool, limits: BacklogLimits, room: Bac
     return waiting;
   });
   const limit = limits.HOOKYARD_MAX_DATABASE_BYTES;
-  if (limit === undefined) return size;
-  await room.database.look(async () => {
-    const stored = await readStored(pool, { limit, alone: size.alone, payloadDays: payloadDays(limits) });
-    size.databaseBytes = stored.size;
-    return stored;
-  });
+  if (limit !== undefined) size.databaseBytes = await lookAtDatabase(pool, limit, payloadDays(limits), room, size.alone);
   return size;
 }
 
-/** Asks whose the database is only when that could refuse somebody. */
-async function readStored(
+/** Asks whose the database is only when that could refuse somebody. @returns its size */
+async function lookAtDatabase(
   pool: Pool,
-  { limit, alone, payloadDays }: { limit: number; alone: boolean; payloadDays: number | null },
-): Promise<Stored> {
-  const size = await databaseBytes(pool);
-  const parts = alone || size < sharedFrom(limit) ? new Map<string, number>() : await storedParts(pool, payloadDays);
-  return { size, limit, parts, alone };
+  limit: number,
+  payloadDays: number | null,
+  { database }: BacklogRoom,
+  alone: boolean,
+): Promise<number> {
+  let failure: unknown;
+  let size = 0;
+  await database.look(async () => {
+    size = await databaseBytes(pool);
+    if (alone || size < sharedFrom(limit)) return { size, limit, parts: new Map(), alone };
+    // Failure policy: the size counts in any case, and the parts of the last look stay valid.
+    const parts = await storedParts(pool, payloadDays).catch((error: unknown) => {
+      failure = error;
+      return database.parts;
+    });
+    return { size, limit, parts, alone };
+  });
+  if (failure !== undefined) throw failure;
+  return size;
 }
 
 /** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */
