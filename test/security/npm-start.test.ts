@@ -7,6 +7,7 @@ import { createClient } from '../support/api-client.ts';
 import { processesOf, Run } from '../support/npm-start.ts';
 import { startReceiver } from '../support/receiver.ts';
 
+const OPERATOR_KEY = 'operator-key-of-thirty-two-letters';
 const project = join(import.meta.dirname, '..', '..');
 
 describe('npm start', () => {
@@ -15,12 +16,20 @@ describe('npm start', () => {
   let metrics: number;
   before(async () => {
     [metrics = 0] = await freePorts(1);
-    run = new Run(project, dataDir, { HOOKYARD_METRICS_PORT: String(metrics) });
+    run = new Run(project, dataDir, { HOOKYARD_METRICS_PORT: String(metrics), HOOKYARD_OPERATOR_KEY: OPERATOR_KEY });
     await run.ready();
   });
   after(async () => {
     await run?.kill();
     rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('limits its database by its disk, which organizations share', async () => {
+    const { limits, databaseBytes } = await createClient(run.printedUrl(), OPERATOR_KEY).get<{
+      limits: { databaseBytes: number | null };
+      databaseBytes: number;
+    }>('/api/status');
+    expect(limits.databaseBytes).to.be.a('number').and.to.be.above(databaseBytes);
   });
 
   it('lets destinations reach a receiver on this machine, and none of its own servers', async () => {
