@@ -64,7 +64,9 @@ export const FLOODS: Attack[] = [
       const sources = `/api/organizations/${service.organizationId}/sources`;
       const { id: sourceId } = (await service.call('POST', sources, { name: slug, slug })) as { id: string };
       const path = `/ingest/${service.organizationSlug}/${slug}`;
-      const ways = [1, 2].map((n) => createDestination(service, `${service.url}${path}?way=${n}`, { slug: `way-${n}` }));
+      const ways = [1, 2].map((n) =>
+        createDestination(service, `${service.url}${path}?way=${n}`, { slug: `way-${n}` }),
+      );
       const destinationIds = await Promise.all(ways);
       const route = { name: 'round', sourceId, destinationIds, allowOwnAddress: true, circuitFailureThreshold: 10_000 };
       await service.call('POST', '/api/routes', route);

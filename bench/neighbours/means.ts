@@ -108,7 +108,11 @@ export async function repeat({ stopped }: Attacker, perSecond: number, send: () 
 }
 
 /** So many at a time, each again when it is answered. */
-export async function together({ stopped, answered }: Attacker, count: number, work: () => Promise<unknown>): Promise<void> {
+export async function together(
+  { stopped, answered }: Attacker,
+  count: number,
+  work: () => Promise<unknown>,
+): Promise<void> {
   const loop = async () => {
     while (!stopped.aborted) {
       try {

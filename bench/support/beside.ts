@@ -67,7 +67,11 @@ async function measureRound(
   sides: { without: Side; withFeature: Side },
 ): Promise<Pair[]> {
   const start = (stack: Stack, { api, worker, folder }: Side) =>
-    startLane(stack, receiver, { lane: 'express', body, own: { api, worker, ...(folder !== undefined && { folder }) } });
+    startLane(stack, receiver, {
+      lane: 'express',
+      body,
+      own: { api, worker, ...(folder !== undefined && { folder }) },
+    });
   const without = await start(first, sides.without);
   const withFeature = await start(second, sides.withFeature);
   try {

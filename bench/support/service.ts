@@ -125,8 +125,7 @@ export async function startService(
   settings: Record<string, string> = {},
   own: OwnSettings = {},
 ): Promise<Service> {
-  const env =
-    own.folder === undefined ? (await install(stack, settings)).env : await installApart(stack, settings);
+  const env = own.folder === undefined ? (await install(stack, settings)).env : await installApart(stack, settings);
   const [api, worker] = await Promise.all([
     startProcess('api/main.ts', { ...env, ...own.api }, own.folder),
     startProcess('worker/main.ts', { ...env, ...own.worker }, own.folder),

@@ -124,7 +124,8 @@ export async function lookAtBacklog(pool: Pool, limits: BacklogLimits, room: Bac
     return waiting;
   });
   const limit = limits.HOOKYARD_MAX_DATABASE_BYTES;
-  if (limit !== undefined) size.databaseBytes = await lookAtDatabase(pool, limit, payloadDays(limits), room, size.alone);
+  if (limit !== undefined)
+    size.databaseBytes = await lookAtDatabase(pool, limit, payloadDays(limits), room, size.alone);
   return size;
 }
 

@@ -139,7 +139,10 @@ describe('A stream of events', () => {
   });
 
   it('ends with its key, and shows nothing that arrives after that', async () => {
-    const revoked = await own.api.create<{ id: string; token: string }>('/api/api-keys', { name: 'A', scopes: ['read'] });
+    const revoked = await own.api.create<{ id: string; token: string }>('/api/api-keys', {
+      name: 'A',
+      scopes: ['read'],
+    });
     const inTime = new Date(Date.now() + HOUR_MS).toISOString();
     const expired = await own.api.create<{ id: string; token: string }>('/api/api-keys', {
       ...{ name: 'B', scopes: ['read'], expiresAt: inTime },

@@ -107,7 +107,8 @@ describe('forwardableHeaders', () => {
     // Credentials are for Hookyard, and it signs with Standard Webhooks itself.
     const travelling = names.filter((name) => !/^(?:authorization|webhook-.*)$/i.test(name));
     expect(travelling).to.have.length.above(50);
-    for (const name of travelling) expect(forwardableHeaders({ [name]: '1' }, null), name).to.deep.equal({ [name]: '1' });
+    for (const name of travelling)
+      expect(forwardableHeaders({ [name]: '1' }, null), name).to.deep.equal({ [name]: '1' });
   });
 
   for (const name of ['Authorization', 'Cookie', 'Host', 'Content-Length', 'Proxy-Authorization', 'X-Hookyard-Hops']) {

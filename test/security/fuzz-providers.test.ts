@@ -41,7 +41,8 @@ describe('Hostile input at sources of providers @turns', () => {
   async function provided(name: string): Promise<Provided> {
     const signer = signers[name];
     const { secret, key } = signer?.secret() ?? { secret: publishedSigners[name]?.secret() ?? '', key: '' };
-    const verifyToken = providerNamed(name)?.verifyToken === undefined ? {} : { verifyToken: 'a verify token of sixteen' };
+    const verifyToken =
+      providerNamed(name)?.verifyToken === undefined ? {} : { verifyToken: 'a verify token of sixteen' };
     const source = await makeSource(organization, {
       provider: name,
       verificationConfig: { secret, ...verifyToken },
@@ -57,24 +58,33 @@ describe('Hostile input at sources of providers @turns', () => {
   };
 
   it('has a source of each provider, of which no two are alike', () => {
-    expect(new Set(Array.from(sources.values(), ({ slug }) => slug)).size).to.equal(NAMES.length).and.be.above(50);
+    expect(new Set(Array.from(sources.values(), ({ slug }) => slug)).size)
+      .to.equal(NAMES.length)
+      .and.be.above(50);
   });
 
   it('in webhooks, signed as the provider does or not at all', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom(...NAMES), body, query, headers, fc.boolean(), async (name, make, text, sent, isSigned) => {
-        const { slug, signing } = sourceOf(name);
-        const target = `/ingest/${organization.slug}/${slug}`;
-        const raw = make();
-        const url = `${service.url}${target}`;
-        const { key = '', signer } = signing ?? {};
-        const unsigned: SentMessage = { headers: {}, query: text };
-        const signed = isSigned && signer ? await signer.sign({ body: raw, nowMs: Date.now(), url }, key) : unsigned;
-        const bytes = signed.body ?? raw;
-        const all = { 'content-type': 'application/json', ...sent, ...signed.headers };
-        const what = `${name}, ${bytes.length} bytes beginning with ${bytes.subarray(0, 60).toString('latin1')}`;
-        await expectAnswer(wireRequest('POST', `${target}?${signed.query ?? ''}`, all, bytes), what);
-      }),
+      fc.asyncProperty(
+        fc.constantFrom(...NAMES),
+        body,
+        query,
+        headers,
+        fc.boolean(),
+        async (name, make, text, sent, isSigned) => {
+          const { slug, signing } = sourceOf(name);
+          const target = `/ingest/${organization.slug}/${slug}`;
+          const raw = make();
+          const url = `${service.url}${target}`;
+          const { key = '', signer } = signing ?? {};
+          const unsigned: SentMessage = { headers: {}, query: text };
+          const signed = isSigned && signer ? await signer.sign({ body: raw, nowMs: Date.now(), url }, key) : unsigned;
+          const bytes = signed.body ?? raw;
+          const all = { 'content-type': 'application/json', ...sent, ...signed.headers };
+          const what = `${name}, ${bytes.length} bytes beginning with ${bytes.subarray(0, 60).toString('latin1')}`;
+          await expectAnswer(wireRequest('POST', `${target}?${signed.query ?? ''}`, all, bytes), what);
+        },
+      ),
       within(BODIES_MS),
     );
   });

@@ -17,7 +17,8 @@ const BODIES_MS = atLength(5000, 4);
 const AT_ONCE = 5;
 /** Each reads all of the payload, and makes something of it. */
 const CODE: Record<(typeof TRANSFORM_TYPES)[number], string> = {
-  javascript: 'export default ({ payload, headers }) => ({ text: JSON.stringify(payload).split("a").length, headers, payload })',
+  javascript:
+    'export default ({ payload, headers }) => ({ text: JSON.stringify(payload).split("a").length, headers, payload })',
   jsonata: '{ "keys": $count($keys(payload)), "all": payload.**.sku, "payload": payload }',
   liquid: '{% for one in payload.items %}{{ one.sku | upcase }},{% endfor %}{{ payload | json }}',
 };
@@ -36,7 +37,11 @@ describe('Hostile input in a worker @turns', function () {
     const records = new Records(testInstance);
     source = await records.source({ allowPaths: true });
     for (const type of TRANSFORM_TYPES) {
-      const { id: transformId } = await testInstance.client.create('/api/transforms', { name: type, type, code: CODE[type] });
+      const { id: transformId } = await testInstance.client.create('/api/transforms', {
+        name: type,
+        type,
+        code: CODE[type],
+      });
       const travelling = { forwardHeaders: 'all', forwardQuery: true, forwardPath: true };
       const { id } = await records.destination(receiver.endpoint(200).url, { ...travelling, name: type });
       await records.route(source.id, [id], { name: type, transformId, circuitFailureThreshold: 10_000 });

@@ -213,7 +213,11 @@ describe('loops @turns', () => {
 
   describe('by way of alerts', () => {
     const secret = `whsec_${Buffer.alloc(24, 's').toString('base64')}`;
-    const channel = (type: string, url: string) => ({ name: type, type, config: { url, ...(type === 'webhook' && { secret }) } });
+    const channel = (type: string, url: string) => ({
+      name: type,
+      type,
+      config: { url, ...(type === 'webhook' && { secret }) },
+    });
     const write = (method: string, path: string, body: Json) =>
       testInstance.client.request(method, `/api/alert-channels${path}`, body);
 
@@ -221,7 +225,10 @@ describe('loops @turns', () => {
       const source = await records.source();
       const { port } = new URL(known.url);
       const { pathname } = new URL(source.webhookUrl);
-      const { id } = await testInstance.client.create('/api/alert-channels', channel('webhook', receiver.endpoint(200).url));
+      const { id } = await testInstance.client.create(
+        '/api/alert-channels',
+        channel('webhook', receiver.endpoint(200).url),
+      );
       for (const url of [addressOf(source, known), `http://localhost:${port}${pathname}`, `http://[::1]:${port}/`]) {
         for (const type of ['webhook', 'slack', 'teams'])
           expectInvalid(await write('POST', '', channel(type, url)), 'config.url', 'INVALID_URL');

@@ -64,7 +64,9 @@ describe('an organization with hundreds of deliveries that wait @turns', functio
       const { id } = await instance.client.create('/api/transforms', { name: 'T', type: 'javascript', code });
       return { transformId: id };
     };
-    const slow = await fanOut(greedy, [arriving('greedy').url], DESTINATIONS, { route: await transform(greedy, busy(2)) });
+    const slow = await fanOut(greedy, [arriving('greedy').url], DESTINATIONS, {
+      route: await transform(greedy, busy(2)),
+    });
     const lively = await other.records.pipe(arriving('other').url, { route: await transform(other, QUICK) });
     await send(greedy, slow.source, 2);
     await send(other, lively.source, OTHERS);

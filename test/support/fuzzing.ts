@@ -45,7 +45,10 @@ export function wireRequest(
 ): Buffer {
   const sent = { Host: 'a', ...headers, 'Content-Length': String(body.length), Connection: 'close' };
   const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
-  return Buffer.concat([Buffer.from(`${[`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'), body]);
+  return Buffer.concat([
+    Buffer.from(`${[`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n`, 'latin1'),
+    body,
+  ]);
 }
 
 /** Everything that comes back on a connection until it is closed or silent. */

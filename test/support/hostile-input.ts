@@ -145,15 +145,40 @@ const OF_PROVIDERS = [
   ...['x-zm-signature', 'x-zm-request-timestamp', 'x-signature-ed25519', 'x-signature-timestamp'],
 ];
 const PARAMETERS = [
-  ...['hub.mode', 'hub.challenge', 'hub.verify_token', 'hub.topic', 'hub.lease_seconds', 'validationToken', 'challenge'],
+  ...[
+    'hub.mode',
+    'hub.challenge',
+    'hub.verify_token',
+    'hub.topic',
+    'hub.lease_seconds',
+    'validationToken',
+    'challenge',
+  ],
   ...['bt_challenge', 'crc_token', 'token', 'bodySHA256', 'q'],
 ];
 const MEMBERS = [
   ...['type', 'challenge', 'token', 'event', 'payload', 'plainToken', 'verification_token', 'validationCode', 'Type'],
-  ...['SubscribeURL', 'TopicArn', 'Token', 'Signature', 'SigningCertURL', 'SignatureVersion', 'Timestamp', 'data', 'eventType'],
+  ...[
+    'SubscribeURL',
+    'TopicArn',
+    'Token',
+    'Signature',
+    'SigningCertURL',
+    'SignatureVersion',
+    'Timestamp',
+    'data',
+    'eventType',
+  ],
 ];
 const WORDS = [
-  ...['subscribe', 'unsubscribe', 'url_verification', 'endpoint.url_validation', 'webhook_callback_verification', 'sync'],
+  ...[
+    'subscribe',
+    'unsubscribe',
+    'url_verification',
+    'endpoint.url_validation',
+    'webhook_callback_verification',
+    'sync',
+  ],
   ...['SubscriptionValidation', 'SubscriptionConfirmation', 'Microsoft.EventGrid.SubscriptionValidationEvent', 'PING'],
   ...['https://sns.eu-central-1.amazonaws.com/x.pem', 'https://sns.evil.example/x.pem', '1', '0', '', 'null'],
 ];
@@ -189,11 +214,18 @@ export const handshake: fc.Arbitrary<Asked> = fc
     fc.dictionary(fc.constantFrom(...OF_PROVIDERS, ...OTHERS), value, { maxKeys: 6 }),
     fc.oneof(
       fc.dictionary(fc.constantFrom(...MEMBERS), member, { maxKeys: 4 }).map((object) => JSON.stringify(object)),
-      fc.array(fc.dictionary(fc.constantFrom(...MEMBERS), member, { maxKeys: 3 }), { maxLength: 2 }).map((all) => JSON.stringify(all)),
+      fc
+        .array(fc.dictionary(fc.constantFrom(...MEMBERS), member, { maxKeys: 3 }), { maxLength: 2 })
+        .map((all) => JSON.stringify(all)),
       fc.array(fc.tuple(fc.constantFrom(...MEMBERS, 'webhook_id'), value), { maxLength: 3 }).map(formOf),
     ),
   )
-  .map(([method, parameters, sent, body]) => ({ method, query: formOf(parameters), headers: sent, body: Buffer.from(body) }));
+  .map(([method, parameters, sent, body]) => ({
+    method,
+    query: formOf(parameters),
+    headers: sent,
+    body: Buffer.from(body),
+  }));
 
 function formOf(parameters: [string, string][]): string {
   return parameters.map(([name, text]) => `${name}=${text.replace(/ /g, '+')}`).join('&');
@@ -203,7 +235,25 @@ function formOf(parameters: [string, string][]): string {
 export const path = fc
   .array(
     fc.oneof(
-      fc.constantFrom('/', '//', '..', '.', '%2e', '%2E%2e', '%252e', '%2f', '%5c', '\\', ';', '@', ':', '%00', '%', '%c0%ae', '%zz'),
+      fc.constantFrom(
+        '/',
+        '//',
+        '..',
+        '.',
+        '%2e',
+        '%2E%2e',
+        '%252e',
+        '%2f',
+        '%5c',
+        '\\',
+        ';',
+        '@',
+        ':',
+        '%00',
+        '%',
+        '%c0%ae',
+        '%zz',
+      ),
       fc.stringMatching(/^[0-9a-zA-Z._~-]{1,20}$/),
       fc.integer({ min: 1, max: 1100 }).map((times) => 'a/'.repeat(times)),
     ),
