@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { forwardableHeaders, isNeverForwarded } from '../../core/forwarded-headers.ts';
-import { providers } from '../../providers/index.ts';
+import { providerNamed, providers } from '../../providers/index.ts';
 import { signers } from '../support/provider-signers.ts';
 
 describe('forwardableHeaders', () => {
@@ -97,8 +97,9 @@ describe('forwardableHeaders', () => {
 
   it('keeps what every provider of the registry signs with and names its events by', async () => {
     const sent = await Promise.all(
-      Object.values(signers).map((signer) => {
-        const body = Buffer.from(signer.body ?? '{}');
+      Object.entries(signers).map(([name, signer]) => {
+        const [sample] = providerNamed(name)?.samples ?? [];
+        const body = Buffer.from(signer.body ?? JSON.stringify(sample?.body ?? {}));
         return signer.sign({ body, nowMs: Date.now(), url: 'https://hooks.example/ingest/a/b' }, signer.secret().key);
       }),
     );

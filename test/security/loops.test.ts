@@ -213,8 +213,10 @@ describe('loops @turns', () => {
 
   describe('by way of alerts', () => {
     const secret = `whsec_${Buffer.alloc(24, 's').toString('base64')}`;
+    // The issues of the loops above are not told.
     const channel = (type: string, url: string) => ({
       name: type,
+      kinds: ['quota_reached'],
       type,
       config: { url, ...(type === 'webhook' && { secret }) },
     });
