@@ -26,6 +26,9 @@ export function limitExceeded(limit: LimitName, what: string, retryAfterSeconds:
 const NAMES: Record<LimitedRecords, string> = {
   sources: 'sources',
   destinations: 'destinations',
+  filters: 'filters',
+  transforms: 'transforms',
+  schemas: 'schemas',
   alertChannels: 'alert channels',
   apiKeys: 'API keys',
 };

@@ -149,7 +149,9 @@ export async function startService(
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
     }),
-    testAlert: createAlertTester(createAlertSender({ sender, smtp, settings, version: packageJson.version })),
+    testAlert: createAlertTester(
+      createAlertSender({ sender, smtp, settings, publicUrl: () => baseUrl, version: packageJson.version }),
+    ),
     testUploader: createTestUploader(warehouses, compute),
     operatorAccess: access,
     recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),

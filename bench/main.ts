@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { measureAdaptive } from './adaptive/index.ts';
+import { measureCheckouts } from './checkouts.ts';
 import { measureConcurrency } from './concurrency.ts';
 import { measureDeletion } from './deletion.ts';
 import { measureDisk } from './disk/index.ts';
@@ -64,6 +65,7 @@ const onTwoStacks: Record<
 > = {
   metrics: measureMetrics,
   traces: measureTraces,
+  beside: measureCheckouts,
 };
 
 // These need PostgreSQL only, or no server at all, and have options of their own.

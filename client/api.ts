@@ -1589,7 +1589,7 @@ export type IssueState = 'open' | 'acknowledged' | 'resolved' | 'ignored';
 export type JsonObject = Record<string, unknown>;
 
 /** A limit of the organization. */
-export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams';
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'filters' | 'transforms' | 'schemas' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams';
 
 export type LimitUse = {
   /** Null: no limit. */
@@ -2754,6 +2754,9 @@ export type UsageLimits = {
   routesPerSource: LimitUse;
   destinations: LimitUse;
   sources: LimitUse;
+  filters: LimitUse;
+  transforms: LimitUse;
+  schemas: LimitUse;
   alertChannels: LimitUse;
   apiKeys: LimitUse;
   waitingDeliveries: LimitUse;

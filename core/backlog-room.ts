@@ -1,12 +1,14 @@
-// What may be added to the backlog, as one process knows it: the last count, and what this process has let in since. Webhooks
-// (api/ingest/backlog.ts) and replays (api/replay-room.ts, activities/replay-room.ts) ask it, and cost no statement more.
+// What may be added to the backlog and to the database, as one process knows it: the last count, and what this process has let in
+// since. Webhooks (api/ingest/backlog.ts) and replays (api/replay-room.ts, activities/replay-room.ts) ask it, and cost no statement
+// more.
 import { type Admission, ALL_OPEN, admit, type Waiting } from './backlog-limit.ts';
+import { DatabaseRoom } from './database-room.ts';
 import { leftFor } from './fair-share.ts';
 import { LetIn, type Place } from './let-in.ts';
 import type { Limits } from './limits.ts';
 
-// The database has room again below this part of its limit; it shrinks by whole days (retention).
-const DATABASE_REOPENS_AT = 0.98;
+/** About what a delivery takes in the database, with an attempt; bytes (docs/disk.md). */
+const DELIVERY_BYTES = 1500;
 
 /** Who adds deliveries, with the limits in force. */
 export interface Sender {
@@ -19,7 +21,7 @@ export type WaitingOf = readonly { destinationId: string }[];
 
 /** What is full. */
 export type NoRoom =
-  | { full: 'database' | 'service' | 'organization' }
+  | { full: 'database' | 'share of the database' | 'service' | 'organization' }
   | { full: 'destination'; destinationId: string }
   | { full: 'waitingDeliveries'; most: number; waiting: number };
 
@@ -30,7 +32,7 @@ export class BacklogRoom {
   /** The last count. */
   #counted = { total: 0, organizations: new Map<string, number>(), alone: false };
   readonly #letIn = new LetIn();
-  #databaseFull = false;
+  readonly database = new DatabaseRoom();
 
   constructor(limit: number) {
     this.limit = limit;
@@ -40,10 +42,6 @@ export class BacklogRoom {
     return this.#admission;
   }
 
-  get databaseFull(): boolean {
-    return this.#databaseFull;
-  }
-
   /** Whether there is only one organization. */
   get alone(): boolean {
     return this.#counted.alone;
@@ -51,7 +49,7 @@ export class BacklogRoom {
 
   /** Whether something that was open may be full by now, so that another count is due. */
   get mayBeFull(): boolean {
-    return this.#letIn.total >= this.#admission.margin;
+    return this.#letIn.total >= this.#admission.margin || this.database.mayBeFull;
   }
 
   /** Takes over a count of the backlog. @param read throws when it cannot be read; the last count stays valid then */
@@ -69,14 +67,9 @@ export class BacklogRoom {
     }
   }
 
-  /** Takes over the size of the database. */
-  measured(bytes: number, limit: number): void {
-    this.#databaseFull = bytes >= (this.#databaseFull ? limit * DATABASE_REOPENS_AT : limit);
-  }
-
   /** Whether nothing is accepted, from whomever. */
   fullForAll(): NoRoom | null {
-    if (this.#databaseFull) return { full: 'database' };
+    if (this.database.isFull) return { full: 'database' };
     return this.#admission.full ? { full: 'service' } : null;
   }
 
@@ -85,7 +78,8 @@ export class BacklogRoom {
    * @param before deliveries that are to be stored with it, and have their room
    */
   refusal(sender: Sender, event: WaitingOf, before = 0): NoRoom | null {
-    if (event.length === 0) return null;
+    const noRoom = this.databaseRefusal(sender);
+    if (noRoom !== null || event.length === 0) return noRoom;
     const { fullOrganizations, fullDestinations } = this.#admission;
     for (const { destinationId } of event) {
       if (fullDestinations.has(destinationId)) return { full: 'destination', destinationId };
@@ -96,6 +90,11 @@ export class BacklogRoom {
       return { full: 'waitingDeliveries', most: limits.waitingDeliveries, waiting: own };
     if (fullOrganizations.has(organizationId) || this.#shareLeft(own) <= before) return { full: 'organization' };
     return null;
+  }
+
+  /** Whether an organization holds so much of the database that nothing more of it is stored. */
+  databaseRefusal({ organizationId }: Pick<Sender, 'organizationId'>): NoRoom | null {
+    return this.database.isFullFor(organizationId) ? { full: 'share of the database' } : null;
   }
 
   /** How many of these events, one after the other, have room; and what is full for the next one. */
@@ -109,9 +108,20 @@ export class BacklogRoom {
     return { count: events.length, noRoom: null };
   }
 
-  /** Counts what is about to be stored. */
-  add(organizationId: string, count: number): Place {
-    return this.#letIn.add(organizationId, count);
+  /** Counts what is about to be stored. @param bytes what it takes in the database besides its deliveries */
+  add(organizationId: string, deliveries: number, bytes = 0): Place {
+    const places = [
+      this.#letIn.add(organizationId, deliveries),
+      this.database.add(organizationId, bytes + deliveries * DELIVERY_BYTES),
+    ];
+    return {
+      keep() {
+        for (const place of places) place.keep();
+      },
+      release(asksAgain) {
+        for (const place of places) place.release(asksAgain);
+      },
+    };
   }
 
   #shareLeft(own: number): number {

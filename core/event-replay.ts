@@ -44,6 +44,8 @@ export function waitsFor(waits: PageWaits): string {
   switch (waits.full) {
     case 'database':
       return 'The database is as large as it may be';
+    case 'share of the database':
+      return 'This organization holds its share of the database, which is nearly full';
     case 'service':
       return 'As many deliveries are waiting as may';
     case 'organization':

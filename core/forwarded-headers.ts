@@ -17,35 +17,42 @@ const NEVER: ReadonlySet<string> = new Set([
 ]);
 
 // Read by servers and frameworks as the method, address or file of the request, in place of what it really has: Rails, Express,
-// Symfony, ASP.NET (method), IIS, Symfony, Zend (address), Rack and nginx (files), Envoy, Next.js (its middleware).
+// Symfony, ASP.NET (method), IIS, Symfony, Zend (address), Rack and nginx (files), Envoy, Next.js (its middleware and its router).
 const STEERING = [
   ...['x-http-method', 'x-http-method-override', 'x-method-override'],
   ...['x-original-*', 'x-rewrite-url', 'x-host', 'x-http-host-override', 'x-url-scheme', 'front-end-https'],
-  ...['x-accel-*', 'x-sendfile-type', 'x-envoy-*', 'x-middleware-*'],
+  ...['x-accel-*', 'x-sendfile-type', 'x-envoy-*', 'x-middleware-*', 'x-matched-path', 'x-invoke-*', 'x-now-*'],
 ];
 
-// Written by proxies and networks: the address of the client.
+// Written by proxies and networks: the address of the client, and what they are asked to believe of it.
 const CLIENT_ADDRESS = [
   ...['forwarded', 'x-forwarded', 'x-forwarded-*', 'x-forward-for', 'x-real-ip', 'true-client-ip', 'client-ip'],
-  ...['x-client-ip', 'x-cluster-client-ip', 'x-remote-ip', 'x-remote-addr', 'x-proxyuser-ip', 'fastly-client-ip'],
-  ...['cf-connecting-ip', 'cf-connecting-ipv6', 'cf-pseudo-ipv4', 'cloudfront-viewer-*', 'x-appengine-user-ip'],
-  ...['x-azure-clientip', 'x-azure-socketip'],
+  ...['x-client-ip', 'x-cluster-client-ip', 'x-proxyuser-ip', 'wl-proxy-*', 'fastly-client-ip', 'fly-client-ip'],
+  ...['fly-forwarded-*', 'do-connecting-ip', 'x-nf-client-connection-ip', 'incap-client-ip', 'x-sucuri-clientip'],
+  ...['cf-connecting-ip', 'cf-connecting-ipv6', 'cf-pseudo-ipv4', 'cloudfront-viewer-*', 'x-appengine-*'],
+  ...['x-azure-clientip', 'x-azure-socketip', 'x-azure-fdid', 'x-vercel-*'],
 ];
 
 // Written by proxies that sign users in: CGI, Grafana, oauth2-proxy, Authelia, authentik, Pomerium, Vouch, Kong, IBM, SiteMinder,
-// mod_auth_openidc, TLS terminators, and those of AWS, Azure, Cloudflare, Google, Tailscale.
+// mod_auth_openidc, Shibboleth, Traefik's plugins, gatekeepers of OpenID Connect, TLS terminators, Kubernetes, and those of AWS,
+// Azure, Cloudflare, Google, Tailscale, Teleport.
 const IDENTITY = [
-  ...['remote-*', 'x-remote-user', 'x-remote-group', 'x-remote-extra-*', 'x-webauth-*', 'x-auth-request-*'],
+  ...['remote-*', 'x-remote-*', 'impersonate-*', 'x-webauth-*', 'x-auth-request-*', 'x-auth-email', 'x-auth-userid'],
+  ...['x-auth-user', 'x-auth-username', 'x-auth-groups', 'x-auth-roles', 'x-auth-subject', 'x-userinfo', 'x-id-token'],
+  ...['x-access-token', 'shib-*'],
   ...['x-authenticated-*', 'x-authentik-*', 'x-pomerium-*', 'x-vouch-*', 'x-consumer-*', 'x-credential-*'],
   ...['x-anonymous-consumer', 'iv-user', 'iv-groups', 'iv-creds', 'sm-user', 'oidc-*'],
   ...['ssl-client-*', 'x-ssl-client-*', 'x-client-cert', 'x-client-cert-*', 'x-arr-clientcert'],
   ...['x-amzn-oidc-*', 'x-amzn-mtls-*', 'x-ms-client-principal', 'x-ms-client-principal-*', 'x-ms-token-aad-*'],
   ...['cf-access-*', 'x-goog-authenticated-user-*', 'x-goog-iap-*', 'x-apigateway-api-userinfo'],
-  ...['x-endpoint-api-userinfo', 'tailscale-*'],
+  ...['x-endpoint-api-userinfo', 'tailscale-*', 'teleport-jwt-assertion'],
 ];
 
 // Of Standard Webhooks: Hookyard signs with them, so a receiver takes them for Hookyard's word.
 const SIGNATURES = ['webhook-*'];
+
+// What a provider signs its webhooks with (providers/), though it is named like what its servers write.
+const OF_PROVIDERS: ReadonlySet<string> = new Set(['x-vercel-signature']);
 
 const LISTED = [...STEERING, ...CLIENT_ADDRESS, ...IDENTITY, ...SIGNATURES];
 const STEERING_NAMES: ReadonlySet<string> = new Set(LISTED.filter((entry) => !entry.endsWith('*')));
@@ -59,6 +66,7 @@ type Kind = 'never' | 'steering' | 'ordinary';
 function classify(name: string): Kind {
   const folded = foldedName(name);
   if (NEVER.has(folded) || folded.startsWith('proxy-')) return 'never';
+  if (OF_PROVIDERS.has(folded)) return 'ordinary';
   if (STEERING_NAMES.has(folded) || STEERING_PREFIXES.some((prefix) => folded.startsWith(prefix))) return 'steering';
   return 'ordinary';
 }

@@ -20,6 +20,7 @@ type Settled = Pick<
   | 'HOOKYARD_HOST'
   | 'HOOKYARD_METRICS_PORT'
   | 'HOOKYARD_METRICS_HOST'
+  | 'HOOKYARD_TEMPORAL_METRICS_PORT'
   | 'HOOKYARD_DELIVERY_DENY'
 >;
 
@@ -31,6 +32,7 @@ export function ownServices(settings: Settled, temporalAddress: string): HostAnd
   return [
     ...apiService(settings, settings.HOOKYARD_PORT),
     ...metricsPorts(settings).flatMap((port) => apiService({ HOOKYARD_HOST: settings.HOOKYARD_METRICS_HOST }, port)),
+    ...onThisMachine(settings.HOOKYARD_TEMPORAL_METRICS_PORT),
     ...database(settings.DATABASE_URL),
     ...database(settings.DATABASE_DIRECT_URL),
     hostAndPort(temporalAddress) ?? { host: temporalAddress, port: TEMPORAL_PORT },
@@ -43,6 +45,11 @@ export function ownServices(settings: Settled, temporalAddress: string): HostAnd
 /** The API on the port it has bound; 0 is none. It listens on this machine, whichever of its addresses the setting names. */
 export function apiService({ HOOKYARD_HOST: host }: Pick<Settings, 'HOOKYARD_HOST'>, port: number): HostAndPort[] {
   return port === 0 ? [] : [THIS_MACHINE, host].map((name) => ({ host: name, port }));
+}
+
+/** A port of 127.0.0.1; 0 is none. */
+export function onThisMachine(port: number): HostAndPort[] {
+  return port === 0 ? [] : [{ host: THIS_MACHINE, port }];
 }
 
 /** A socket's folder in place of the host: the server may listen on this machine's ports too. */

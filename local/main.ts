@@ -7,15 +7,16 @@ import { withSecretFiles } from '../core/secret-files.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
 import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
-import { createPool } from '../db/connections/pool.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/schema/prepare.ts';
 import { grantRuntime } from '../db/schema/rights.ts';
 import { grantTenant } from '../db/tenants/rights.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
+import { databaseLimit } from './database-limit.ts';
 import { buildConsole, consoleLink } from './console.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
-import { claimPort } from './ports.ts';
+import { claimPort, freePorts } from './ports.ts';
 import { type DatabaseRole, TENANT_ROLE } from './role-passwords.ts';
 import { type Role, startRole } from './role.ts';
 import { forgetUrl, recordUrl } from './served-url.ts';
@@ -62,6 +63,7 @@ async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> 
   printSettings(settings);
   let apiPort = 0;
   let prepared: PreparedDatabase | undefined;
+  let maxDatabaseBytes = settings.HOOKYARD_MAX_DATABASE_BYTES;
   const built = settings.HOOKYARD_CONSOLE ? buildConsole(ending.signal, log) : undefined;
   stack = await startStack({
     dataDir: settings.HOOKYARD_DATA_DIR,
@@ -80,11 +82,15 @@ async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> 
     async onDatabase(ownerUrl) {
       const url = settings.HOOKYARD_MIGRATE_DATABASE_URL ?? settings.DATABASE_DIRECT_URL ?? ownerUrl;
       prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
-      if (!settings.DATABASE_URL) await grantServices(url);
+      if (settings.DATABASE_URL) return;
+      await asOwner(url, async (pool) => {
+        await grantServices(pool);
+        maxDatabaseBytes ??= await databaseLimit(pool, settings.HOOKYARD_DATA_DIR);
+      });
     },
   });
   try {
-    await startRoles(settings, stack, apiPort);
+    await startRoles({ ...settings, HOOKYARD_MAX_DATABASE_BYTES: maxDatabaseBytes }, stack, apiPort);
     recordUrl(stack.dataDir, roles.api?.url ?? '');
     if (prepared) await printReady(settings, stack, prepared);
     failure = await untilEnd(stack);
@@ -108,15 +114,19 @@ async function prepare(settings: Settings, databaseUrl: string): Promise<Prepare
 }
 
 /** @param url as the owner of the tables */
-async function grantServices(url: string): Promise<void> {
+async function asOwner(url: string, work: (pool: Pool) => Promise<void>): Promise<void> {
   const options = { name: 'hookyard-setup', max: 1, statementTimeoutMs: GRANT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(url, options);
   try {
-    await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole);
-    await grantTenant(pool, TENANT_ROLE);
+    await work(pool);
   } finally {
     await pool.end();
   }
+}
+
+async function grantServices(pool: Pool): Promise<void> {
+  await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole);
+  await grantTenant(pool, TENANT_ROLE);
 }
 
 async function startRoles(
@@ -124,6 +134,8 @@ async function startRoles(
   { runtimeUrl, temporalAddress, namespace, temporalUiUrl, ports, dataDir }: Stack,
   port: number,
 ) {
+  // The API has to know it too: a test send must not reach it.
+  const sdkPort = settings.HOOKYARD_TEMPORAL_METRICS_PORT || (await freePorts(1))[0];
   const env = {
     ...process.env,
     // Each role reads files of secrets for itself.
@@ -141,6 +153,8 @@ async function startRoles(
       ...[...ports(), ...metricsPorts(settings)].map((own) => `localhost:${own}`),
     ].join(','),
     HOOKYARD_DRAIN_SECONDS: String(settings.HOOKYARD_DRAIN_SECONDS),
+    HOOKYARD_TEMPORAL_METRICS_PORT: String(sdkPort),
+    HOOKYARD_MAX_DATABASE_BYTES: String(settings.HOOKYARD_MAX_DATABASE_BYTES ?? ''),
   };
   const keep = async (name: 'api' | 'worker') => {
     // Both may not listen on the same port.

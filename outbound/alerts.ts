@@ -1,5 +1,5 @@
 // Sends messages to channels of alerts: by HTTP through the address guard, no matter who chose the address, and by mail.
-// Rules: ALR-10, ALR-13, ALR-17.
+// Rules: ALR-10, ALR-13, ALR-17, ALR-26.
 import type { ChannelConfig, OpenChannel } from '../core/alerts/channel.ts';
 import { alertMail } from '../core/alerts/mail.ts';
 import type { AlertMessage } from '../core/alerts/message.ts';
@@ -10,6 +10,8 @@ import { teamsBody } from '../core/alerts/teams.ts';
 import { webhookBody } from '../core/alerts/webhook.ts';
 import type { Settings } from '../core/config.ts';
 import { type ErrorSummary, ownWords } from '../core/error-summary.ts';
+import { HOPS_HEADER } from '../core/hops.ts';
+import { addressesUnder } from '../core/own-address.ts';
 import { signStandardWebhook } from '../core/signatures/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
 import { MailError, type Mailer } from './mail.ts';
@@ -49,12 +51,16 @@ export interface AlertSenderDeps {
   /** Null when SMTP_URL is not set. */
   smtp: { mailer: Mailer; from: string } | null;
   settings: Pick<Settings, 'HOOKYARD_PAGERDUTY_URL' | 'HOOKYARD_OPSGENIE_URL'>;
+  /** Base of the addresses of sources: an alert that came in as a webhook could be the cause of the next one. */
+  publicUrl: () => string;
   /** Hookyard's own. */
   version: string;
 }
 
 /** Never rejects; errors are part of the result. */
 export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<AlertResult>;
+
+const COMES_BACK = ownWords`The address is under HOOKYARD_PUBLIC_URL, where alerts come in as webhooks; use another one`;
 
 /** Why a mail was given up that no address may get: a matter of the tenant and the rule of recipients. */
 export const WITHHELD = ownWords`None of the addresses may be sent mails`;
@@ -132,12 +138,21 @@ function signed(
 
 const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 
-async function post({ sender, version }: AlertSenderDeps, { id }: OpenChannel, out: Outgoing): Promise<AlertResult> {
+async function post(
+  { sender, publicUrl, version }: AlertSenderDeps,
+  { id }: OpenChannel,
+  out: Outgoing,
+): Promise<AlertResult> {
+  // The setting may have come after the channel.
+  if (addressesUnder(publicUrl())(out.url)) return failedBefore(COMES_BACK);
   const result = await sender.send({
     poolKey: id,
     method: 'POST',
     url: out.url,
-    headers: { 'Content-Type': 'application/json', 'User-Agent': `Hookyard/${version}`, ...out.headers },
+    headers: {
+      ...{ 'Content-Type': 'application/json', 'User-Agent': `Hookyard/${version}`, [HOPS_HEADER]: '1' },
+      ...out.headers,
+    },
     body: bytesOf(out.body),
     timeoutMs: TIMEOUT_MS,
   });
@@ -147,6 +162,12 @@ async function post({ sender, version }: AlertSenderDeps, { id }: OpenChannel, o
     return { ok: false, ...nothing, summary, detail, isPermanent: !retryable };
   }
   return judgeAnswer(result);
+}
+
+/** Nothing was sent, and trying again would not help. */
+function failedBefore(summary: ErrorSummary): AlertResult {
+  const nothing = { statusCode: null, latency: 0, responseBody: null, retryAfterMs: null };
+  return { ok: false, ...nothing, summary, detail: summary, isPermanent: true };
 }
 
 function judgeAnswer({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): AlertResult {

@@ -3,7 +3,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
 import { createAlertActivities } from '../activities/alerts.ts';
-import type { Settings } from '../core/config.ts';
+import { publicUrl, type Settings } from '../core/config.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import { organizationIdAttribute } from '../core/search-attributes.ts';
 import { settleAll } from '../core/settle-all.ts';
@@ -41,7 +41,7 @@ export interface AlertWorkerDeps extends WorkerDeps {
 export function startAlerts(deps: AlertWorkerDeps): Promise<RunningWorker> {
   const { SMTP_URL, HOOKYARD_NOTIFY_FROM: from } = deps.settings;
   const smtp = SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null;
-  const send = createAlertSender({ ...deps, smtp });
+  const send = createAlertSender({ ...deps, smtp, publicUrl: () => publicUrl(deps.settings) });
   const look = alertRounds(deps.pool);
   return startSideWorker(deps, {
     taskQueue: alertTaskQueue(deps.taskQueue),

@@ -46,7 +46,7 @@ async function main(log: Log): Promise<void> {
       log.warn({ details }, 'Temporal does not let this client set up its namespace'),
     ).finally(() => connection.close());
   });
-  const worker = await runWorker(settings, env, database, temporal, log, metrics?.text);
+  const worker = await runWorker(settings, env, database, temporal, log, metrics);
   log.info('the worker is ready');
   process.send?.({ type: 'ready' });
   endWith(worker.stop, settings, log);

@@ -1,5 +1,5 @@
-// The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own: a free one of this machine, from which the
-// port for metrics takes them, so that there is one port to scrape.
+// The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own of this machine, from which the port for metrics
+// takes them, so that there is one port to scrape. No destination reaches it (core/own-services.ts).
 import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
@@ -13,6 +13,8 @@ const HOST = '127.0.0.1';
 const DEADLINE_MS = 2000;
 
 export interface TemporalMetrics {
+  /** Of 127.0.0.1, where the SDK serves them. */
+  port: number;
   options: TelemetryOptions;
   /** @returns undefined while they cannot be read: the other metrics are shown all the same */
   text(): Promise<string | undefined>;
@@ -20,15 +22,16 @@ export interface TemporalMetrics {
 
 /** @returns undefined when this process serves no metrics */
 export async function temporalMetrics(
-  settings: Pick<Settings, 'HOOKYARD_METRICS_PORT'>,
+  settings: Pick<Settings, 'HOOKYARD_METRICS_PORT' | 'HOOKYARD_TEMPORAL_METRICS_PORT'>,
   log: Log,
 ): Promise<TemporalMetrics | undefined> {
   if (metricsPort(settings, 'worker') === 0) return undefined;
-  const port = await freePort();
+  const port = settings.HOOKYARD_TEMPORAL_METRICS_PORT || (await freePort());
   // Of its own, because proxies of the environment are not for this machine.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let isAway = false;
   return {
+    port,
     options: {
       metrics: {
         prometheus: {

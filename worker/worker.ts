@@ -31,7 +31,7 @@ import { SecretBox } from '../db/encryption/secret-box.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { recipientRule } from '../core/notify-recipients.ts';
-import { ownServices } from '../core/own-services.ts';
+import { onThisMachine, ownServices } from '../core/own-services.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
@@ -58,6 +58,7 @@ import { keepSchedules } from './schedules.ts';
 import { holdSession } from '../db/hot-path/relay-session.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { watchSuspensions } from './suspensions.ts';
+import type { TemporalMetrics } from './temporal-metrics.ts';
 import { createWorker, type RunningWorker, run, type WorkerDeps } from './temporal-worker.ts';
 import { startWarehouseFlushes } from './warehouse-flushes.ts';
 
@@ -86,7 +87,7 @@ const HOUR_MS = 3_600_000;
  * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts finish, and
  * closes everything.
  * @param env of the process, with the secrets that are in files
- * @param temporalMetrics those of Temporal's SDK, as text
+ * @param temporalMetrics those of Temporal's SDK
  */
 export async function runWorker(
   settings: Settings,
@@ -94,7 +95,7 @@ export async function runWorker(
   database: Database,
   temporal: TemporalConnection,
   log: Log,
-  temporalMetrics?: () => Promise<string | undefined>,
+  temporalMetrics?: Pick<TemporalMetrics, 'port' | 'text'>,
 ): Promise<RunningWorker> {
   const { version } = packageJson;
   const keys = loadEncryptionKeys(settings);
@@ -105,6 +106,7 @@ export async function runWorker(
   const { hotPool, pool, warehousePool } = openPools(settings, database, log);
   const organizations = await watchOrganizations(pool, settings, log);
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
+  own.add(onThisMachine(temporalMetrics?.port ?? 0));
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
   const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
@@ -242,7 +244,7 @@ export async function runWorker(
     worker,
     places,
     workflowTurns,
-    temporalMetrics,
+    temporalMetrics: temporalMetrics?.text,
     env,
   });
   return {

@@ -34,13 +34,34 @@ function tellOf(
   if (opening.length > 0) log.info(named(opening), `ingest accepts webhooks for these ${what} again`);
 }
 
+interface DatabaseState {
+  isFull: boolean;
+  /** Organizations that hold more of it than they may. */
+  fullOf: ReadonlySet<string>;
+}
+
 export function tellDatabase(
   log: Log,
-  { wasFull, isFull }: { wasFull: boolean; isFull: boolean },
+  before: DatabaseState,
+  now: DatabaseState,
   facts: { bytes: number; limit: number },
 ): void {
-  if (isFull && !wasFull) log.error(facts, 'ingest answers 503: the database is full (HOOKYARD_MAX_DATABASE_BYTES)');
-  if (!isFull && wasFull) log.info(facts, 'ingest accepts webhooks again: the database has room');
+  if (now.isFull && !before.isFull)
+    log.error(facts, 'ingest answers 503: the database is full (HOOKYARD_MAX_DATABASE_BYTES)');
+  if (!now.isFull && before.isFull) log.info(facts, 'ingest accepts webhooks again: the database has room');
+  const closing = without(now.fullOf, before.fullOf);
+  const opening = without(before.fullOf, now.fullOf);
+  const named = (ids: string[]) => ({ ...facts, organizations: ids.slice(0, NAMED_IN_LOG), count: ids.length });
+  if (closing.length > 0)
+    log.warn(named(closing), 'ingest answers 503 to organizations that hold most of a database that is nearly full');
+  if (opening.length > 0)
+    log.info(named(opening), 'ingest accepts webhooks again of organizations that held most of the database');
+}
+
+export function tellNoLimit(log: Log): void {
+  log.warn(
+    'organizations share a database without a limit, so that one can fill the disk of all; set HOOKYARD_MAX_DATABASE_BYTES',
+  );
 }
 
 function without(all: ReadonlySet<string>, others: ReadonlySet<string>): string[] {

@@ -6,17 +6,19 @@ import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
 import { type BacklogLimits, lookAtBacklog } from '../../db/delivery/backlog.ts';
-import type { NewDelivery } from '../../db/hot-path/store-events.ts';
+import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded } from '../limits.ts';
 import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
-import { tellBacklog, tellDatabase } from './backlog-log.ts';
+import { tellBacklog, tellDatabase, tellNoLimit } from './backlog-log.ts';
 
 // About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = 10;
 const NOT_STORED = 'nothing was stored, send it again later';
 const NOT_REPLAYED = 'nothing was replayed, ask again later';
+/** About what an event takes in the database besides its payload and its deliveries; bytes (docs/disk.md). */
+const EVENT_BYTES = 1500;
 
 /** `partly_full`: webhooks of some organizations, or to some destinations, are refused, because their backlog is too large. */
 export type DoorState = (typeof GATE_STATES)[number];
@@ -41,6 +43,7 @@ export class Backlog {
   readonly #deps: BacklogDeps;
   readonly #room: BacklogRoom;
   #failing = false;
+  #isUnlimitedTold = false;
   #schedule: AdaptivePoll | undefined;
 
   constructor(deps: BacklogDeps) {
@@ -59,16 +62,22 @@ export class Backlog {
     if (noRoom !== null) throw refused(noRoom, NOT_STORED);
   }
 
+  /** @throws ApiError 503 when nothing more of this organization is stored, whatever it is */
+  requireShareOfDatabase(sender: Pick<Sender, 'organizationId'>): void {
+    const noRoom = this.#room.databaseRefusal(sender);
+    if (noRoom !== null) throw this.#refusal(noRoom, NOT_STORED);
+  }
+
   /**
-   * Lets the deliveries of a webhook in, which are about to be stored.
-   * @throws ApiError 503 when its organization has its share, or one goes to a destination that is full; 429 when the organization
-   * is at its own limit
+   * Lets a webhook in, which is about to be stored.
+   * @throws ApiError 503 when its organization has its share, or a delivery goes to a destination that is full; 429 when the
+   * organization is at its own limit
    */
-  takeRoomFor(sender: Sender, deliveries: NewDelivery[]): Place {
+  takeRoomFor(sender: Sender, { body, deliveries }: Pick<NewEvent, 'body' | 'deliveries'>): Place {
     const waiting = deliveries.filter(({ status }) => status === 'pending');
     const noRoom = this.#room.refusal(sender, waiting);
     if (noRoom !== null) throw this.#refusal(noRoom, NOT_STORED);
-    return this.#add(sender, waiting.length);
+    return this.#add(sender, waiting.length, EVENT_BYTES + body.length);
   }
 
   /**
@@ -90,9 +99,10 @@ export class Backlog {
   }
 
   state(): DoorState {
-    const { fullOrganizations, fullDestinations } = this.#room.admission;
+    const { admission, database } = this.#room;
     if (this.#room.fullForAll() !== null) return 'full';
-    return fullOrganizations.size + fullDestinations.size > 0 ? 'partly_full' : 'open';
+    const full = [admission.fullOrganizations, admission.fullDestinations, database.fullOrganizations];
+    return full.some(({ size }) => size > 0) ? 'partly_full' : 'open';
   }
 
   /** Resolves when no query is running. */
@@ -100,8 +110,8 @@ export class Backlog {
     await this.#schedule?.close();
   }
 
-  #add({ organizationId }: Sender, count: number): Place {
-    const place = this.#room.add(organizationId, count);
+  #add({ organizationId }: Sender, deliveries: number, bytes = 0): Place {
+    const place = this.#room.add(organizationId, deliveries, bytes);
     if (this.#room.mayBeFull) this.#schedule?.hurry();
     return place;
   }
@@ -115,13 +125,18 @@ export class Backlog {
   // Failure policy: while PostgreSQL does not answer, the last state stays valid; storing fails anyway then.
   async #look(): Promise<void> {
     const { pool, settings, log } = this.#deps;
-    const { admission, databaseFull: wasFull } = this.#room;
+    const { database } = this.#room;
+    const before = { admission: this.#room.admission, isFull: database.isFull, fullOf: database.fullOrganizations };
     try {
-      const { waiting, databaseBytes } = await lookAtBacklog(pool, settings, this.#room);
-      tellBacklog(log, admission, this.#room.admission, { limit: settings.HOOKYARD_MAX_BACKLOG, waiting });
-      const { databaseFull: isFull } = this.#room;
+      const { waiting, databaseBytes, alone } = await lookAtBacklog(pool, settings, this.#room);
+      tellBacklog(log, before.admission, this.#room.admission, { limit: settings.HOOKYARD_MAX_BACKLOG, waiting });
       const limit = settings.HOOKYARD_MAX_DATABASE_BYTES;
-      if (limit !== undefined) tellDatabase(log, { wasFull, isFull }, { bytes: databaseBytes ?? 0, limit });
+      const now = { isFull: database.isFull, fullOf: database.fullOrganizations };
+      if (limit !== undefined) tellDatabase(log, before, now, { bytes: databaseBytes ?? 0, limit });
+      else if (!alone && !this.#isUnlimitedTold) {
+        tellNoLimit(log);
+        this.#isUnlimitedTold = true;
+      }
       this.#failing = false;
     } catch (error) {
       if (!this.#failing) log.warn({ cause: causeOf(error) }, 'the backlog cannot be read; ingest stays as it is');
@@ -146,6 +161,7 @@ function reasonOf(noRoom: Exclude<NoRoom, { full: 'waitingDeliveries' }>): strin
     return `Too many deliveries to the destination ${noRoom.destinationId} are waiting`;
   return {
     database: 'The database is as large as it may be',
+    'share of the database': 'This organization holds its share of the database, which is nearly full',
     service: 'As many deliveries are waiting as may',
     organization: 'Too many deliveries of this organization are waiting',
   }[noRoom.full];

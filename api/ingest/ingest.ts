@@ -1,5 +1,5 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
-// Rules: INGEST-01 to INGEST-11, INGEST-13, ORG-02, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08.
+// Rules: INGEST-01 to INGEST-11, INGEST-13, ORG-02, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08, LIMIT-17.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
@@ -146,6 +146,7 @@ export function createIngest(deps: IngestDeps): Ingest {
    */
   async function requireQuota(request: IncomingMessage, source: SourceRouting | null): Promise<number> {
     if (source === null || asksForProof(source)) return Number.POSITIVE_INFINITY;
+    backlog.requireShareOfDatabase(source);
     const use = await quotas.of(source);
     use.requireRoom(Number(request.headers['content-length'] ?? 0));
     return use.limits.payloadBytes;
@@ -182,13 +183,14 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     const use = await quotas.of(source);
     requireSmallPayload(use, received.body.length);
     // Before schemas and filters run.
+    backlog.requireShareOfDatabase(source);
     use.requireRoom(received.body.length);
     const verified = { at: new Date(), mac: verdict.mac };
     const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     const write = () => writer.write(event);
     const storing = () => received.span?.storing(write) ?? write();
-    const outcome = await store(storing, use, backlog.takeRoomFor(use, event.deliveries), event);
+    const outcome = await store(storing, use, backlog.takeRoomFor(use, event), event);
     if (outcome.kind === 'stale') {
       routing.forget(received.organizationSlug, received.sourceSlug);
       continue;

@@ -1,5 +1,5 @@
 // Channels of alerts: list, create, get, update, delete, test, and the rotation of the secret of a signed webhook.
-// Rules: ALR-01 to ALR-12, ALR-21 to ALR-24.
+// Rules: ALR-01 to ALR-12, ALR-21 to ALR-24, ALR-26.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { INCIDENT_TYPES } from '../../core/alerts/channel.ts';
@@ -39,6 +39,7 @@ import { requireId, stillValid } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { sealConfig, shownConfig } from './alert-channel-config.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
+import { refuseOwnChannel } from './own-addresses.ts';
 import { rotation, signingSecretBody } from './secret-rotation.ts';
 
 const DELETE_TRIES = 3;
@@ -199,6 +200,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const { config, ...body } = await parseBody(ctx, createAlertChannelSchema);
+  refuseOwnChannel(deps, config);
   const id = newId('alc');
   noteRecords(ctx, [id]);
   const record = {
@@ -226,6 +228,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const patch = field.sent(body);
   const found = await find(entityManager(ctx, deps), ctx);
   if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
+  refuseOwnChannel(deps, config ?? {});
   await requireValid(ctx, deps, { ...patch, type: found.type });
   const checked = config && sealConfig(deps, found.id, found.type, config, found);
   await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');

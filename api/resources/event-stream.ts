@@ -1,6 +1,7 @@
 // Events as they arrive, as server-sent events (HTML Living Standard, section 9.2). A stream lasts a minute; clients come back with
-// `Last-Event-ID`, so that a key that was revoked, a process that ends and a broken connection are all the same to them.
-// Rules: EVT-34 to EVT-36, LIMIT-11.
+// `Last-Event-ID`, so that a process that ends and a broken connection are the same to them. Nothing is shown to a key that was
+// revoked meanwhile.
+// Rules: EVT-34 to EVT-37, LIMIT-11.
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
@@ -9,6 +10,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { throttled } from '../../core/throttled-log.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { type Arrived, Arrivals, OVERLAP_MS } from '../../db/history/arrivals.ts';
+import { isStillValid } from '../../db/management/api-keys.ts';
 import type { ApiDeps, Context } from '../context.ts';
 import { callerOf, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
@@ -38,7 +40,7 @@ export const eventStreamOperation: Operation = {
   run: stream,
   summary: 'Follow events as they arrive',
   description:
-    'Server-sent events, for requests that accept `text/event-stream`. Each has the id of the event, the type `event`, and as its data what the list shows. A stream ends after a minute: send the request again, with the last id as `Last-Event-ID`. What arrived in the five seconds before it may come twice.',
+    'Server-sent events, for requests that accept `text/event-stream`. Each has the id of the event, the type `event`, and as its data what the list shows. A stream ends after a minute, or with its key: send the request again, with the last id as `Last-Event-ID`. What arrived in the five seconds before it may come twice.',
   query: streamSchema,
   answer: {
     status: 200,
@@ -61,9 +63,14 @@ async function stream(ctx: Context, deps: ApiDeps): Promise<void> {
   // What was received before the last event may have been stored after it.
   const sinceMs = last === null ? now : Math.max(idTime(last) - OVERLAP_MS, now - MOST_BEHIND_MS);
   const id = organizationId(ctx);
+  const { key } = callerOf(ctx);
   const arrivals = new Arrivals(deps.pool, id, query, sinceMs);
   // The stream is read when the handler has ended.
-  const next = () => actingFor(id, () => arrivals.next());
+  const next = async () => {
+    const arrived = await actingFor(id, () => arrivals.next());
+    // Afterwards: what arrived since the key was revoked is never shown.
+    return (await isStillValid(deps.servicePool, id, key.id)) ? arrived : null;
+  };
   const isBehind = last !== null && idTime(last) < now - MOST_BEHIND_MS;
   // Who has seen no event yet goes on from here, too.
   const begins = last ?? idFloor('evt', now);
@@ -98,7 +105,8 @@ function hold(ctx: Context, { requests }: ApiDeps, signal: AbortSignal): Promise
   });
 }
 
-type Next = () => Promise<Arrived>;
+/** Null: the key is no longer valid. */
+type Next = () => Promise<Arrived | null>;
 
 interface Following {
   deps: Pick<ApiDeps, 'log' | 'isEnding'>;
@@ -125,9 +133,12 @@ async function* follow(next: Next, { deps, signal, begins, isBehind }: Following
   }
 }
 
+/** @returns null when the stream ends */
 async function nextFrames(next: Next, { log }: Pick<ApiDeps, 'log'>): Promise<string | null> {
   try {
-    const { events, isCut } = await next();
+    const arrived = await next();
+    if (arrived === null) return null;
+    const { events, isCut } = arrived;
     const frames = events.map(
       (event) => `id: ${event.id}\nevent: event\ndata: ${JSON.stringify(showEvent(event))}\n\n`,
     );

@@ -36,6 +36,7 @@ const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
   kind: 'filter',
   entity: Filter,
   prefix: 'flt',
+  limit: 'filters',
   constraint: 'filters_slug_unique',
   usedAs: 'filterId',
   members: filterMembers,

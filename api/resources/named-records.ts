@@ -4,10 +4,12 @@ import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/c
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../core/ids.ts';
 import type { Filter, Schema, Transform } from '../../db/entities.ts';
+import type { LimitedRecords } from '../../db/organizations/record-counts.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../deeds.ts';
 import { notFound } from '../errors.ts';
+import { requireRecordRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';
 import type { usedRows } from '../members/named.ts';
 import { type Table, toAnswer } from '../members/table.ts';
@@ -36,6 +38,8 @@ type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & key
 export interface NamedKind extends SlugRules {
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
+  /** The limit of their number. */
+  limit: LimitedRecords;
   /** The member of routes that refers to it. */
   usedAs: RouteReference;
   /** Its members. */
@@ -203,7 +207,7 @@ export class NamedRecords<Own extends object> {
       this.#kind,
       input,
       () => entityManager(ctx, deps),
-      async (em, slug) => {
+      (fork, slug) => {
         const { name, description = null } = input;
         const members: RequiredEntityData<Named> = {
           ...own,
@@ -213,9 +217,10 @@ export class NamedRecords<Own extends object> {
           slug,
           description,
         };
-        const created = em.create(this.#entity, members);
-        await em.persist(created).flush();
-        return created;
+        return fork.transactional(async (em) => {
+          await requireRecordRoom(em, ctx, this.#kind.limit);
+          return em.create(this.#entity, members);
+        });
       },
     );
     return record as Named & Own;

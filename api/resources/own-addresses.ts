@@ -1,6 +1,7 @@
 // Destinations under HOOKYARD_PUBLIC_URL: what is delivered there comes in again as a webhook, so a route must say that it is meant.
 // An address may come to lead here later, by another HOOKYARD_PUBLIC_URL or by an import: attempts check it again.
-// Rules: ROUTE-53.
+// Channels of alerts are never there: what goes wrong with an alert as a webhook would be the next alert.
+// Rules: ROUTE-53, ALR-26.
 import { addressesUnder } from '../../core/own-address.ts';
 import { Destination, Route } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
@@ -47,6 +48,12 @@ export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: A
     `must not be under ${deps.baseUrl()}, where deliveries come in as webhooks, because the route ${route.id} has no allowOwnAddress`,
     'INVALID_URL',
   );
+}
+
+/** @param config of a channel of alerts, as it was sent @throws ApiError 400 INVALID_URL */
+export function refuseOwnChannel(deps: Deps, { url }: Readonly<Record<string, unknown>>): void {
+  if (typeof url !== 'string' || !addressesUnder(deps.baseUrl())(url)) return;
+  throw invalid('config.url', `must not be under ${deps.baseUrl()}, where alerts come in as webhooks`, 'INVALID_URL');
 }
 
 function ownAmong<One extends Addressed>(deps: Deps, route: Named, destinations: readonly One[]): One[] {

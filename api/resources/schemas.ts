@@ -20,6 +20,7 @@ const schemas = new NamedRecords<Pick<Schema, 'schema'>>({
   kind: 'schema',
   entity: Schema,
   prefix: 'sch',
+  limit: 'schemas',
   constraint: 'schemas_slug_unique',
   usedAs: 'schemaId',
   members: schemaMembers,

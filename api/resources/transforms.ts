@@ -36,6 +36,7 @@ const transforms = new NamedRecords<Pick<Transform, 'type' | 'code' | 'outputCon
   kind: 'transform',
   entity: Transform,
   prefix: 'tfm',
+  limit: 'transforms',
   constraint: 'transforms_slug_unique',
   usedAs: 'transformId',
   members: transformMembers,

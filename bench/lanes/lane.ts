@@ -2,7 +2,7 @@
 import type { Lane } from '../../core/lane.ts';
 import type { Stack } from '../../local/stack.ts';
 import { costPer } from '../support/cost.ts';
-import { createPipe, drained, type Memory, quiet, SECRET, startService } from '../support/service.ts';
+import { createPipe, drained, type Memory, type OwnSettings, quiet, SECRET, startService } from '../support/service.ts';
 import {
   createSender,
   measureLatency,
@@ -42,8 +42,8 @@ export interface LaneOptions {
   paths?: string[];
   /** Environment variables besides the usual ones. */
   settings?: Record<string, string>;
-  /** Of one of its processes only. */
-  ports?: { api: Record<string, string>; worker: Record<string, string> };
+  /** Of one of its processes only, and which checkout they are of. */
+  own?: OwnSettings;
 }
 
 export interface RunningLane extends Contender {
@@ -60,8 +60,8 @@ export interface RunningLane extends Contender {
 
 /** Starts Hookyard with one lane for everything. */
 export async function startLane(stack: Stack, receiver: Receiver, options: LaneOptions): Promise<RunningLane> {
-  const { lane, body, paths, settings, ports } = options;
-  const service = await startService(stack, { HOOKYARD_LANE: lane, ...settings }, ports);
+  const { lane, body, paths, settings, own } = options;
+  const service = await startService(stack, { HOOKYARD_LANE: lane, ...settings }, own);
   const webhookUrls = paths?.map((path) => service.url + path) ?? [
     (await createPipe(service, receiver.url)).webhookUrl,
   ];

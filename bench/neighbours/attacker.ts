@@ -2,7 +2,7 @@
 // the other organization has nothing else to do, so what is measured is the service.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Attacker } from './attacks.ts';
+import type { Attacker } from './means.ts';
 
 /** What the thread is given. */
 export interface Order {

@@ -1,24 +1,7 @@
 // What an organization can do to the service: one entry each. Refusals of the service are what an attack is there for.
-import { createHmac } from 'node:crypto';
-import { connect } from 'node:net';
-import { Agent, fetch } from 'undici';
-import { createPipe, createRoute, createDestination, type Organization, SECRET } from '../support/service.ts';
-import { delay } from '../support/wait.ts';
-import type { Targets } from './targets.ts';
-
-export interface Attacker {
-  service: Organization;
-  targets: Targets;
-  stopped: AbortSignal;
-  /** Notes how a request of the attack was answered: an attack that is refused for a mistake of its own shows nothing. */
-  answered: (answer: string) => void;
-}
-
-export interface Attack {
-  name: string;
-  /** Makes the records it needs. @returns the attack itself, which goes on until it is stopped */
-  prepare: (attacker: Attacker) => Promise<() => Promise<void>>;
-}
+import { createPipe } from '../support/service.ts';
+import { FLOODS } from './floods.ts';
+import { type Attack, fanOut, MOST_OF_A_ROUTE, repeat, slowBody, together, webhooks } from './means.ts';
 
 export const ATTACKS: Attack[] = [
   {
@@ -146,6 +129,31 @@ export const ATTACKS: Attack[] = [
         );
     },
   },
+  {
+    name: 'a filter with a list of 1,000 objects',
+    prepare: async (attacker) => {
+      const objects = (count: number, seed: string) =>
+        Array.from({ length: count }, (_, n) => ({ id: `${seed}${n}`, tags: [n, seed] }));
+      const filterConditions = [{ field: 'payload.items[*]', operator: 'in', value: objects(1000, 'x') }];
+      const path = await fanOut(attacker, attacker.targets.quick, 1, { route: { filterConditions } });
+      const send = await webhooks(attacker, path, JSON.stringify({ items: objects(90_000, 'y') }));
+      return () => repeat(attacker, 2, send);
+    },
+  },
+  {
+    name: '50 conditions on each element of 10 MB',
+    prepare: async (attacker) => {
+      const filterConditions = Array.from({ length: 50 }, (_, n) => ({
+        field: 'payload[*]',
+        operator: 'equals',
+        value: `x${n}`,
+      }));
+      const path = await fanOut(attacker, attacker.targets.quick, 1, { route: { filterConditions } });
+      const send = await webhooks(attacker, path, `[${'0,'.repeat(5_000_000)}0]`);
+      return () => repeat(attacker, 1, send);
+    },
+  },
+  ...FLOODS,
 ];
 
 /** 800 members, each of which is work to compile. @param seed makes it another schema */
@@ -178,105 +186,4 @@ function manyStates(length: number): string {
     seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
     return (seed >> 16) % 2 === 0 ? 'a' : 'b';
   }).join('');
-}
-
-// Not the one of the organization that is measured: a limit per client address must not meet both.
-const ATTACKER_ADDRESS = '127.0.0.9';
-const ofAttacker = new Agent({ connect: { localAddress: ATTACKER_ADDRESS } });
-
-let slugs = 0;
-const nextSlug = () => `attacked-${slugs++}`;
-
-const DESTINATIONS_AT_ONCE = 20;
-const MOST_OF_A_ROUTE = 50;
-
-/** A route to so many destinations at one address. @returns the path of its webhooks */
-async function fanOut(
-  { service }: Attacker,
-  url: string,
-  count: number,
-  options: { destination?: object; route?: object } = {},
-): Promise<string> {
-  const ids: string[] = [];
-  for (let from = 0; from < count; from += DESTINATIONS_AT_ONCE) {
-    const made = Array.from({ length: Math.min(DESTINATIONS_AT_ONCE, count - from) }, () =>
-      createDestination(service, url, { slug: nextSlug(), ...options.destination }),
-    );
-    ids.push(...(await Promise.all(made)));
-  }
-  const { path, sourceId } = await createRoute(service, ids.slice(0, MOST_OF_A_ROUTE), options.route);
-  for (let from = MOST_OF_A_ROUTE; from < count; from += MOST_OF_A_ROUTE) {
-    const destinationIds = ids.slice(from, from + MOST_OF_A_ROUTE);
-    await service.call('POST', '/api/routes', { name: `more ${from}`, sourceId, destinationIds, ...options.route });
-  }
-  return path;
-}
-
-/** Sends one webhook, whatever the answer. */
-async function webhooks(
-  { service, answered }: Attacker,
-  path: string,
-  body = '{"a":1}',
-): Promise<() => Promise<unknown>> {
-  const headers = {
-    'content-type': 'application/json',
-    'x-hub-signature-256': `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,
-  };
-  return async () => {
-    const answer = await fetch(service.url + path, { method: 'POST', headers, body, dispatcher: ofAttacker });
-    answered(String(answer.status));
-    await answer.arrayBuffer();
-  };
-}
-
-/** So many a second, however quickly they are answered. */
-async function repeat({ stopped }: Attacker, perSecond: number, send: () => Promise<unknown>): Promise<void> {
-  const underWay = new Set<Promise<unknown>>();
-  while (!stopped.aborted) {
-    const sent = send()
-      .catch(() => undefined)
-      .finally(() => underWay.delete(sent));
-    underWay.add(sent);
-    await delay(1000 / perSecond);
-  }
-  await Promise.all(underWay);
-}
-
-/** So many at a time, each again when it is answered. */
-async function together({ stopped, answered }: Attacker, count: number, work: () => Promise<unknown>): Promise<void> {
-  const loop = async () => {
-    while (!stopped.aborted) {
-      try {
-        await work();
-        answered('done');
-      } catch (error) {
-        // The code of the answer is in the message.
-        answered(/"code":"(\w+)"/.exec(String(error))?.[1] ?? String(error));
-        await delay(10);
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: count }, loop));
-}
-
-/** A webhook whose body comes byte by byte, and another one when the service has had enough of it. */
-async function slowBody({ service, stopped, answered }: Attacker, path: string): Promise<void> {
-  const { hostname, port } = new URL(service.url);
-  while (!stopped.aborted) {
-    const socket = connect({ port: Number(port), host: hostname, localAddress: ATTACKER_ADDRESS });
-    socket.once('data', (line: Buffer) => answered(line.toString('latin1', 9, 12)));
-    const closed = new Promise<void>((resolve) => {
-      socket.on('error', () => {}).on('close', () => resolve());
-    });
-    socket.write(
-      `POST ${path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n`,
-    );
-    const drip = setInterval(() => socket.write(' '), 500);
-    const end = () => socket.destroy();
-    stopped.addEventListener('abort', end, { once: true });
-    await closed;
-    stopped.removeEventListener('abort', end);
-    clearInterval(drip);
-    await delay(50);
-  }
 }

@@ -1,5 +1,5 @@
 // npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express --attack imports]: what an organization notices of another that
-// attacks the service (attacks.ts), one attack after the other. It is measured alone first, in the same round, at the same rate.
+// attacks the service (attacks.ts, floods.ts), one attack after the other. It is measured alone first, in the same round, at the same rate.
 import type { Stack } from '../../local/stack.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { median } from '../support/measure.ts';
@@ -10,7 +10,8 @@ import { createSender, measureLatency, type Percentiles, type Receiver, sendAtRa
 import { undisturbed } from '../support/undisturbed.ts';
 import { delay } from '../support/wait.ts';
 import { startAttack } from './attacker.ts';
-import { ATTACKS, type Attack } from './attacks.ts';
+import { ATTACKS } from './attacks.ts';
+import type { Attack } from './means.ts';
 
 /** The other organization's acknowledgements, ms, and how many times longer its webhooks may travel than alone. */
 const ACK_BAR_MS = 100;

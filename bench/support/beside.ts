@@ -1,4 +1,4 @@
-// What a feature costs: two services side by side, each on a stack of its own and with as much data, one without the feature and one
+// What a feature costs, or a change: two services side by side, each on a stack of its own and with as much data, one without the feature and one
 // with it. They are saturated in short turns, and what counts is the ratio of two turns that follow each other, so a machine that changes
 // its speed, and a database that grows, change both sides alike.
 import type { Stack } from '../../local/stack.ts';
@@ -14,6 +14,8 @@ export interface Side {
   /** Environment variables of its processes. */
   api: Record<string, string>;
   worker: Record<string, string>;
+  /** Of another checkout, with its packages installed; then both sides name one, so that each has a new database in each round. */
+  folder?: string;
   /** Called in the middle of each of its turns. @throws when the feature is not on, so that there is nothing to measure */
   during?: () => Promise<void>;
 }
@@ -64,8 +66,12 @@ async function measureRound(
   { body, seconds }: BenchOptions,
   sides: { without: Side; withFeature: Side },
 ): Promise<Pair[]> {
-  const start = (stack: Stack, { api, worker }: Side) =>
-    startLane(stack, receiver, { lane: 'express', body, ports: { api, worker } });
+  const start = (stack: Stack, { api, worker, folder }: Side) =>
+    startLane(stack, receiver, {
+      lane: 'express',
+      body,
+      own: { api, worker, ...(folder !== undefined && { folder }) },
+    });
   const without = await start(first, sides.without);
   const withFeature = await start(second, sides.withFeature);
   try {

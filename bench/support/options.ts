@@ -35,6 +35,8 @@ export interface BenchOptions {
   rate: number;
   /** Of the attacks of `neighbours` those whose name has this in it. */
   attack: string;
+  /** The folder of the checkout that `beside` compares with this one. */
+  checkout: string;
   /** Whether figures and plots are written to docs/bench. */
   save: boolean;
   /** The body of every webhook. */
@@ -87,6 +89,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       api: { type: 'string' },
       rate: { type: 'string' },
       attack: { type: 'string', default: '' },
+      checkout: { type: 'string', default: '' },
       save: { type: 'boolean', default: false },
     },
   });
@@ -120,6 +123,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       api: number('api'),
       rate: number('rate'),
       attack: values.attack,
+      checkout: values.checkout,
       save: values.save,
       body: BODY,
     },

@@ -27,9 +27,20 @@ export function killProcesses(): void {
 }
 process.on('exit', killProcesses);
 
-/** Starts a TypeScript file of this project and waits until it is ready. Its warnings and errors are shown. */
-export async function startProcess(file: string, env: Record<string, string>): Promise<RunningChild> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '..', '..', file)], {
+/** The folder of this project. */
+export const PROJECT = join(import.meta.dirname, '..', '..');
+
+/**
+ * Starts a TypeScript file of this project and waits until it is ready. Its warnings and errors are shown.
+ * @param folder another checkout, with its packages installed
+ */
+export async function startProcess(
+  file: string,
+  env: Record<string, string>,
+  folder: string = PROJECT,
+): Promise<RunningChild> {
+  const child = spawn(process.execPath, [join(folder, file)], {
+    cwd: folder,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -61,8 +61,36 @@ export interface Installation {
 
 /** Prepares the database for processes on a stack. @param settings environment variables besides the usual ones */
 export async function install(stack: Stack, settings: Record<string, string> = {}): Promise<Installation> {
-  const env = {
-    DATABASE_URL: stack.databaseUrl,
+  const env = environment(stack, stack.databaseUrl, settings);
+  const { organization } = await prepareDatabase(readSettings(env), stack.databaseUrl);
+  return {
+    env,
+    organizationId: organization.id,
+    organizationSlug: organization.slug,
+    callerOf: (url) => managementCaller(url, API_KEY),
+  };
+}
+
+/**
+ * For processes of another checkout: they prepare a new database by themselves, with the migrations that they have.
+ * @returns the environment of each
+ */
+async function installApart(stack: Stack, settings: Record<string, string>): Promise<Record<string, string>> {
+  const name = `bench_${randomBytes(6).toString('hex')}`;
+  const pool = connect(stack.databaseUrl);
+  try {
+    await pool.query(`create database ${name}`);
+  } finally {
+    await pool.end();
+  }
+  const url = new URL(stack.databaseUrl);
+  url.pathname = `/${name}`;
+  return environment(stack, url.href, settings);
+}
+
+function environment(stack: Stack, databaseUrl: string, settings: Record<string, string>) {
+  return {
+    DATABASE_URL: databaseUrl,
     TEMPORAL_ADDRESS: stack.temporalAddress,
     TEMPORAL_NAMESPACE: stack.namespace,
     HOOKYARD_DATA_DIR: mkdtempSync(join(stack.dataDir, 'service-')),
@@ -75,31 +103,37 @@ export async function install(stack: Stack, settings: Record<string, string> = {
     LOG_LEVEL: 'error',
     ...settings,
   };
-  const { organization } = await prepareDatabase(readSettings(env), stack.databaseUrl);
-  return {
-    env,
-    organizationId: organization.id,
-    organizationSlug: organization.slug,
-    callerOf: (url) => managementCaller(url, API_KEY),
-  };
+}
+
+const connect = (databaseUrl: string): Pool =>
+  createPool(databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
+
+/** What is different from one of two processes, or of two services, to the other. */
+export interface OwnSettings {
+  api?: Record<string, string>;
+  worker?: Record<string, string>;
+  /** The checkout whose processes these are, on a database of their own; by default this one, on that of the stack. */
+  folder?: string;
 }
 
 /**
  * Starts both processes; resolves when they serve.
  * @param settings environment variables besides the usual ones
- * @param own of one of the two
  */
 export async function startService(
   stack: Stack,
   settings: Record<string, string> = {},
-  own: { api?: Record<string, string>; worker?: Record<string, string> } = {},
+  own: OwnSettings = {},
 ): Promise<Service> {
-  const { env, organizationId, organizationSlug, callerOf } = await install(stack, settings);
+  const env = own.folder === undefined ? (await install(stack, settings)).env : await installApart(stack, settings);
   const [api, worker] = await Promise.all([
-    startProcess('api/main.ts', { ...env, ...own.api }),
-    startProcess('worker/main.ts', { ...env, ...own.worker }),
+    startProcess('api/main.ts', { ...env, ...own.api }, own.folder),
+    startProcess('worker/main.ts', { ...env, ...own.worker }, own.folder),
   ]);
-  const pool = createPool(stack.databaseUrl, { max: 1, statementTimeoutMs: 10_000, onError: () => {} });
+  const pool = connect(env.DATABASE_URL ?? stack.databaseUrl);
+  const { rows } = await pool.query<{ id: string; slug: string }>(
+    'select id, slug from organizations order by created_at, id limit 1',
+  );
   const connection = await Connection.connect({ address: stack.temporalAddress });
   const url = api.ready.url ?? '';
   const pids = { api: api.pid, worker: worker.pid };
@@ -108,13 +142,13 @@ export async function startService(
     worker,
     env,
     url,
-    organizationId,
-    organizationSlug,
+    organizationId: rows[0]?.id ?? '',
+    organizationSlug: rows[0]?.slug ?? '',
     pool,
     counters: () => readCounters(stack, pool, pids),
     memoryMiB: () => ({ worker: residentMiB(pids.worker), api: residentMiB(pids.api) }),
     temporal: new Client({ connection, namespace: stack.namespace }),
-    call: callerOf(url),
+    call: managementCaller(url, API_KEY),
     async stop() {
       await api.stop();
       await worker.stop();

@@ -61,7 +61,7 @@ function addCreate(orgs: Command): void {
     .command('create <name>')
     .description('create an organization and its first key, which is printed once')
     .requiredOption('--slug <slug>', 'part of the addresses of its sources; lowercase letters, digits, single hyphens')
-    .addOption(new Option('--plan <plan>').choices(PLANS).default('business'))
+    .addOption(new Option('--plan <plan>', 'pro has a limit of everything').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
       const { createOrganization } = await import('../../db/schema/prepare.ts');

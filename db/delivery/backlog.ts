@@ -3,7 +3,10 @@ import type { Plan } from '../../core/access.ts';
 import { mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
 import type { BacklogRoom } from '../../core/backlog-room.ts';
 import type { Settings } from '../../core/config.ts';
+import { sharedFrom } from '../../core/database-room.ts';
 import { type LimitOverrides, limitsOf } from '../../core/limits.ts';
+import { payloadDays } from '../../core/payload-days.ts';
+import { storedParts } from '../organizations/stored-parts.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 const PAGE_BYTES = 8192;
@@ -94,27 +97,59 @@ async function readWaiting(pool: Pool, limit: number): Promise<Waiting> {
   return { total: atMost, organizations: [], destinations: [], alone };
 }
 
-export type BacklogLimits = Pick<Settings, 'HOOKYARD_MAX_BACKLOG' | 'HOOKYARD_MAX_DATABASE_BYTES'>;
+export type BacklogLimits = Pick<
+  Settings,
+  | 'HOOKYARD_MAX_BACKLOG'
+  | 'HOOKYARD_MAX_DATABASE_BYTES'
+  | 'HOOKYARD_PAYLOAD_RETENTION_DAYS'
+  | 'HOOKYARD_EVENT_RETENTION_DAYS'
+>;
 
 /** What a look has found. */
 export interface BacklogSize {
   waiting: number;
   /** Null: the size of the database is not limited. */
   databaseBytes: number | null;
+  /** Whether there is only one organization. */
+  alone: boolean;
 }
 
 /** Brings what a process knows up to date. @throws a database error; what could not be read stays as it was */
 export async function lookAtBacklog(pool: Pool, limits: BacklogLimits, room: BacklogRoom): Promise<BacklogSize> {
-  const size: BacklogSize = { waiting: 0, databaseBytes: null };
+  const size: BacklogSize = { waiting: 0, databaseBytes: null, alone: true };
   await room.count(async () => {
     const waiting = await readWaiting(pool, room.limit);
     size.waiting = waiting.total;
+    size.alone = waiting.alone;
     return waiting;
   });
-  if (limits.HOOKYARD_MAX_DATABASE_BYTES !== undefined) {
-    size.databaseBytes = await databaseBytes(pool);
-    room.measured(size.databaseBytes, limits.HOOKYARD_MAX_DATABASE_BYTES);
-  }
+  const limit = limits.HOOKYARD_MAX_DATABASE_BYTES;
+  if (limit !== undefined)
+    size.databaseBytes = await lookAtDatabase(pool, limit, payloadDays(limits), room, size.alone);
+  return size;
+}
+
+/** Asks whose the database is only when that could refuse somebody. @returns its size */
+async function lookAtDatabase(
+  pool: Pool,
+  limit: number,
+  payloadDays: number | null,
+  { database }: BacklogRoom,
+  alone: boolean,
+): Promise<number> {
+  let failure: unknown;
+  let size = 0;
+  await database.look(async () => {
+    size = await databaseBytes(pool);
+    if (alone || size < sharedFrom(limit)) return { size, limit, parts: new Map(), alone };
+    // Failure policy: the size counts in any case, and the parts of the last look stay valid.
+    const parts = await storedParts(pool, payloadDays).catch((error: unknown) => {
+      failure = error;
+      return database.parts;
+    });
+    return { size, limit, parts, alone };
+  });
+  if (failure !== undefined) throw failure;
   return size;
 }
 

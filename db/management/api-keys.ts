@@ -1,5 +1,5 @@
 // Looks up API keys for authentication.
-// Rules: AUTH-09.
+// Rules: AUTH-09, EVT-37.
 import type { Scope } from '../../core/access.ts';
 import type { LimitOverrides } from '../../core/limits.ts';
 import type { Organization } from '../entities.ts';
@@ -40,6 +40,19 @@ where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.
 export async function findKey(db: Queryable, tokenHash: Buffer): Promise<ValidKey | null> {
   const { rows } = await db.query<ValidKey>({ name: 'find-key', text: FIND, values: [tokenHash] });
   return rows[0] ?? null;
+}
+
+const IS_VALID = `
+select exists (
+  select from api_keys k join organizations o on o.id = k.organization_id and o.deleted_at is null
+  where k.organization_id = $1 and k.id = $2 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+) as valid`;
+
+/** Whether a key that was found before is still valid: for an answer that goes on for long. */
+export async function isStillValid(db: Queryable, organizationId: string, keyId: string): Promise<boolean> {
+  const values = [organizationId, keyId];
+  const { rows } = await db.query<{ valid: boolean }>({ name: 'is-key-valid', text: IS_VALID, values });
+  return rows[0]?.valid === true;
 }
 
 // One of several concurrent requests writes.

@@ -3,11 +3,21 @@ import type { EntityManager } from '../orm.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 /** Records with a limit for the whole organization. */
-export type LimitedRecords = 'sources' | 'destinations' | 'alertChannels' | 'apiKeys';
+export type LimitedRecords =
+  | 'sources'
+  | 'destinations'
+  | 'filters'
+  | 'transforms'
+  | 'schemas'
+  | 'alertChannels'
+  | 'apiKeys';
 
 const RECORDS: Record<LimitedRecords, string> = {
   sources: 'sources where organization_id = ?',
   destinations: 'destinations where organization_id = ?',
+  filters: 'filters where organization_id = ?',
+  transforms: 'transforms where organization_id = ?',
+  schemas: 'schemas where organization_id = ?',
   alertChannels: 'alert_channels where organization_id = ?',
   apiKeys: 'api_keys where organization_id = ? and revoked_at is null and (expires_at is null or expires_at > now())',
 };
@@ -45,6 +55,7 @@ const of = (records: LimitedRecords): string => `(select count(*) from ${RECORDS
 
 const COUNTS = `
 select ${of('sources')} as sources, ${of('destinations')} as destinations, ${of('apiKeys')} as "apiKeys",
+       ${of('filters')} as filters, ${of('transforms')} as transforms, ${of('schemas')} as schemas,
        ${of('alertChannels')} as "alertChannels",
        coalesce((select max(count) from (
          select count(*) from routes where organization_id = $1 group by source_id) per_source), 0) as "routesPerSource",

@@ -117,6 +117,14 @@ from organization_usage u
 where u.organization_id = $1 and u.day >= $2::date and u.day <= $3::date
 order by u.day`;
 
+/**
+ * A query of the payloads that are kept, of all organizations: columns `id` and `bytes`.
+ * @param days a parameter: how many days payloads are kept; null: for ever
+ */
+export const keptPayloads = (days: string): string => `
+select u.organization_id as id, sum(greatest(${BYTES} - u.removed_bytes, 0)) as bytes
+from organization_usage u where u.day >= ${TODAY} - coalesce(${days}::int, ${FOR_EVER_DAYS}) group by 1`;
+
 /** The days on which an organization used something, oldest first. @param from, to days as 2026-11-21, both included */
 export async function dailyUse(
   db: Queryable,

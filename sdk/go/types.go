@@ -2948,6 +2948,12 @@ const LimitNameDestinations LimitName = "destinations"
 
 const LimitNameSources LimitName = "sources"
 
+const LimitNameFilters LimitName = "filters"
+
+const LimitNameTransforms LimitName = "transforms"
+
+const LimitNameSchemas LimitName = "schemas"
+
 const LimitNameAlertChannels LimitName = "alertChannels"
 
 const LimitNameApiKeys LimitName = "apiKeys"
@@ -5110,6 +5116,12 @@ type UsageLimits struct {
 	Destinations LimitUse `json:"destinations"`
 
 	Sources LimitUse `json:"sources"`
+
+	Filters LimitUse `json:"filters"`
+
+	Transforms LimitUse `json:"transforms"`
+
+	Schemas LimitUse `json:"schemas"`
 
 	AlertChannels LimitUse `json:"alertChannels"`
 

@@ -1,8 +1,10 @@
 // Events as they arrive (EVT-34 to EVT-36): over a real stream, read as clients of server-sent events do.
 import { expect } from 'chai';
 import { forgetQueued, ingest, makePipeline, type Pipeline } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
 
 interface Frame {
   id?: string;
@@ -134,6 +136,34 @@ describe('A stream of events', () => {
     stream.close();
     // Without events the next frame comes after 15 s.
     await until('it to be forgotten', async () => expect(await open()).to.equal(0), 10_000);
+  });
+
+  it('ends with its key, and shows nothing that arrives after that', async () => {
+    const revoked = await own.api.create<{ id: string; token: string }>('/api/api-keys', {
+      name: 'A',
+      scopes: ['read'],
+    });
+    const inTime = new Date(Date.now() + HOUR_MS).toISOString();
+    const expired = await own.api.create<{ id: string; token: string }>('/api/api-keys', {
+      ...{ name: 'B', scopes: ['read'], expiresAt: inTime },
+    });
+    const [ofRevoked, ofExpired, ofOther] = await Promise.all([
+      streamOf('', { Authorization: `Bearer ${revoked.token}` }),
+      streamOf('', { Authorization: `Bearer ${expired.token}` }),
+      streamOf(),
+    ]);
+    const before = await ingest(own, orders.source, '{}');
+    for (const stream of [ofRevoked, ofExpired])
+      await until('what arrives before', () => expect(stream.ids).to.deep.equal([before]));
+    await own.api.delete(`/api/api-keys/${revoked.id}`);
+    await testPool().query('update api_keys set expires_at = now() where id = $1', [expired.id]);
+    const after = await ingest(own, orders.source, '{}');
+    await until('the other to show it', () => expect(ofOther.ids).to.include(after));
+    for (const stream of [ofRevoked, ofExpired]) {
+      await until('its end', () => stream.hasEnded);
+      expect(stream.ids).to.deep.equal([before]);
+    }
+    expect(ofOther.hasEnded, 'long before a stream ends by itself').to.equal(false);
   });
 
   it('shows nothing of another organization', async () => {

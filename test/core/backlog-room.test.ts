@@ -60,12 +60,24 @@ describe('the room in the backlog', () => {
 
   it('is not there while the database is full, until it has shrunk by a fiftieth', async () => {
     const room = await roomOf();
-    room.measured(100, 100);
+    const sized = (size: number) =>
+      room.database.look(() => Promise.resolve({ size, limit: 100, parts: new Map(), alone: true }));
+    await sized(100);
     expect(room.fitting(sender(), [event(1)]).noRoom).to.deep.equal({ full: 'database' });
-    room.measured(98, 100);
+    await sized(98);
     expect(room.fullForAll()).to.deep.equal({ full: 'database' });
-    room.measured(97, 100);
+    await sized(97);
     expect(room.fullForAll()).to.equal(null);
+  });
+
+  it('is not there for an organization that holds its share of the database, also for events without deliveries', async () => {
+    const room = await roomOf();
+    const parts = new Map([['a', 1]]);
+    await room.database.look(() => Promise.resolve({ size: 95, limit: 100, parts, alone: false }));
+    for (const each of [event(1), event(0)]) {
+      expect(room.fitting(sender(), [each]).noRoom).to.deep.equal({ full: 'share of the database' });
+      expect(room.fitting({ ...sender(), organizationId: 'b' }, [each]).noRoom).to.equal(null);
+    }
   });
 
   it('stays as it was when it cannot be counted', async () => {

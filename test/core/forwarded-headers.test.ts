@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { forwardableHeaders, isNeverForwarded } from '../../core/forwarded-headers.ts';
+import { providerNamed, providers } from '../../providers/index.ts';
+import { signers } from '../support/provider-signers.ts';
 
 describe('forwardableHeaders', () => {
   it('keeps what describes the webhook and drops what belongs to the connection, to proxies and to this service', () => {
@@ -58,7 +60,27 @@ describe('forwardableHeaders', () => {
     ...['Cf-Access-Jwt-Assertion', 'Cf-Access-Authenticated-User-Email', 'X-Middleware-Subrequest', 'X-Accel-Mapping'],
     ...['X-Sendfile-Type', 'X-Envoy-Original-Path', 'SSL-Client-Verify', 'X-Consumer-Username', 'OIDC_CLAIM_email'],
     ...['webhook-id', 'webhook-timestamp', 'webhook-signature'],
+    ...['Fly-Client-IP', 'DO-Connecting-IP', 'X-Nf-Client-Connection-IP', 'X-Vercel-Forwarded-For', 'X-Vercel-IP-City'],
+    ...['X-Vercel-OIDC-Token', 'X-Azure-FDID', 'X-Appengine-User-Email', 'X-Appengine-Inbound-Appid'],
+    ...['X-Appengine-Cron', 'X-Userinfo', 'X-Id-Token', 'X-Access-Token', 'X-Auth-Email', 'X-Auth-Userid'],
+    ...['X-Auth-Username', 'X-Auth-Groups', 'X-Auth-Roles', 'X-Auth-Subject', 'X-Auth-Request-User'],
+    ...['Teleport-Jwt-Assertion', 'Shib-Session-ID', 'Shib-Identity-Provider', 'Impersonate-User', 'Impersonate-Group'],
+    ...['X-Matched-Path', 'X-Invoke-Path', 'X-Invoke-Query', 'X-Remote-Name', 'X-Remote-Email', 'X-Remote-Groups'],
+    ...['X-Remote-IP', 'X-Remote-Addr', 'X-Remote-Extra-Scopes'],
   ];
+
+  it('keeps what providers send that looks like one of those', () => {
+    const received = {
+      'x-vercel-signature': 'a signature',
+      'x-auth-token': 'a token of a program of one’s own',
+      'x-appengine': '1',
+      'x-gitlab-token': 'a token',
+      'x-zm-signature': 'v0=1',
+      'x-webhook-id': '1',
+      'i-twilio-idempotency-token': '1',
+    };
+    expect(forwardableHeaders(received, null)).to.deep.equal(received);
+  });
   for (const name of steering) {
     const spellings = [name, name.toLowerCase(), name.replaceAll('-', '_')];
     it(`drops ${name}, also with underscores, unless a destination asks for it`, () => {
@@ -72,6 +94,23 @@ describe('forwardableHeaders', () => {
       expect(isNeverForwarded(name)).to.equal(false);
     });
   }
+
+  it('keeps what every provider of the registry signs with and names its events by', async () => {
+    const sent = await Promise.all(
+      Object.entries(signers).map(([name, signer]) => {
+        const [sample] = providerNamed(name)?.samples ?? [];
+        const body = Buffer.from(signer.body ?? JSON.stringify(sample?.body ?? {}));
+        return signer.sign({ body, nowMs: Date.now(), url: 'https://hooks.example/ingest/a/b' }, signer.secret().key);
+      }),
+    );
+    const samples = providers.flatMap((provider) => provider.samples);
+    const names = [...sent, ...samples].flatMap(({ headers }) => Object.keys(headers));
+    // Credentials are for Hookyard, and it signs with Standard Webhooks itself.
+    const travelling = names.filter((name) => !/^(?:authorization|webhook-.*)$/i.test(name));
+    expect(travelling).to.have.length.above(50);
+    for (const name of travelling)
+      expect(forwardableHeaders({ [name]: '1' }, null), name).to.deep.equal({ [name]: '1' });
+  });
 
   for (const name of ['Authorization', 'Cookie', 'Host', 'Content-Length', 'Proxy-Authorization', 'X-Hookyard-Hops']) {
     it(`never forwards ${name}, whatever a destination asks for`, () => {

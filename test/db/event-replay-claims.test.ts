@@ -1,7 +1,13 @@
 // Replays that a worker must check, and those that can be removed.
 import { expect } from 'chai';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
-import { claimEventReplays, type EventReplayKey, forgetEventReplays } from '../../db/replay/event-replays.ts';
+import {
+  claimEventReplays,
+  createEventReplay,
+  type EventReplayKey,
+  forgetEventReplays,
+  selectEvents,
+} from '../../db/replay/event-replays.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 
 describe('records of replays', () => {
@@ -25,6 +31,24 @@ describe('records of replays', () => {
       expect(claims.flat().map(({ replayId }) => replayId)).to.deep.equal([key.replayId]);
       await letLapse(key);
       expect(await claimEventReplays(db.pool, 5)).to.have.length(1);
+    });
+
+    it('take organizations in turn: one replay is not behind a hundred of another', async () => {
+      for (let count = 0; count < 100; count += 1) {
+        const selection = await selectEvents(db.pool, db.organizationId, {});
+        const replay = { selection, search: null, destinationIds: null, ratePerSecond: 1, eventsTotal: 0 };
+        await createEventReplay(db.pool, replay, Number.POSITIVE_INFINITY);
+      }
+      const greedy = db.organizationId;
+      await db.renew();
+      const { replayId } = await db.startReplay();
+      // Due for longer than the one.
+      await db.pool.query(`update event_replays set due_at = now() - interval '1 minute' where organization_id = $1`, [
+        greedy,
+      ]);
+      const claimed = await claimEventReplays(db.pool, 5);
+      expect(claimed.map(({ organizationId }) => organizationId).filter((id) => id === greedy)).to.have.length(4);
+      expect(claimed.map((each) => each.replayId)).to.include(replayId);
     });
 
     it('leave alone a replay that makes pages, one whose page is being made, and one that has ended', async () => {

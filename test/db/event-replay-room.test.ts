@@ -8,7 +8,12 @@ import { type EventReplayKey, endEventReplay } from '../../db/replay/event-repla
 import { cannotValidate } from '../../db/replay/replay-schemas.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 
-const LIMITS = { HOOKYARD_MAX_BACKLOG: 40, HOOKYARD_MAX_DATABASE_BYTES: undefined };
+const LIMITS = {
+  HOOKYARD_MAX_BACKLOG: 40,
+  HOOKYARD_MAX_DATABASE_BYTES: undefined,
+  HOOKYARD_PAYLOAD_RETENTION_DAYS: 30,
+  HOOKYARD_EVENT_RETENTION_DAYS: 90,
+};
 
 describe('the pages of a replay and the backlog', () => {
   let db: ReplayDatabase;
@@ -81,6 +86,16 @@ describe('the pages of a replay and the backlog', () => {
     const { progress } = await page(key, 1, { ...LIMITS, HOOKYARD_MAX_DATABASE_BYTES: 1 });
     expect(progress).to.include({ pages: 0, waitsFor: 'The database is as large as it may be' });
     expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 1 });
+  });
+
+  it('wait while their organization holds its share of a database that is nearly full', async () => {
+    await db.storeEvents(...many(3));
+    const key = await db.startReplay({}, 100);
+    const { rows } = await db.pool.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
+    const nearlyFull = { ...LIMITS, HOOKYARD_MAX_DATABASE_BYTES: Math.floor((rows[0]?.bytes ?? 0) * 1.005) };
+    const { progress } = await page(key, 1, nearlyFull);
+    const waitsFor = 'This organization holds its share of the database, which is nearly full';
+    expect(progress).to.include({ pages: 0, waitsFor });
   });
 
   it('wait before an event that leads to too many deliveries, until routes are disabled', async () => {

@@ -1,46 +1,30 @@
 // Whatever strangers send, the API's event loop is never held for long, no request is answered with an internal error, and the
-// process lives. The seed is printed; set FUZZ_SEED to repeat a run.
-import { connect } from 'node:net';
+// process lives. Providers, handshakes and paths: fuzz-providers.test.ts; the worker: fuzz-worker.test.ts.
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { body, headers, query, wire } from '../support/hostile-input.ts';
+import { exchanged, expectAlive, seed, within } from '../support/fuzzing.ts';
 import { send } from '../support/http-client.ts';
-import { LOOP_WATCH, longTurns } from '../support/loop-watch.ts';
+import { LONGEST_TURN_MS, LOOP_WATCH, longTurns } from '../support/loop-watch.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { atLength } from '../support/thorough.ts';
 
-// Of processor time in one turn. The budgets are far below; this bar has room for garbage collection and a slow machine.
-const LONGEST_TURN_MS = 1000;
 const BODIES_MS = atLength(5000, 2);
 const MAPPINGS_MS = atLength(2000, 2);
 const WIRES_MS = atLength(2000, 2);
-const SOCKET_MS = 1500;
-
-const seed = Number(process.env.FUZZ_SEED) || Date.now() % 2 ** 31;
-
-/** Until the time is over. A failure is reported as it is found, since smaller ones would take long. */
-const within = (ms: number): fc.Parameters<unknown> => ({
-  seed,
-  numRuns: 100_000,
-  interruptAfterTimeLimit: ms,
-  markInterruptAsFailure: false,
-  endOnFailure: true,
-});
 
 describe('Hostile input @turns', () => {
   let service: Service;
   let organization: TestOrganization;
   let sources: SourceRecord[];
-  /** How much of the output was looked at. */
-  let told = 0;
+  let isAlive: ReturnType<typeof expectAlive>;
 
   before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
     service = await startService('api', LOOP_WATCH);
-    // Loading modules is one long turn.
-    told = service.output().length;
+    isAlive = expectAlive(service);
     organization = await createOrganization({ service });
     const { id } = await makeDestination(organization, { enabled: false });
     sources = [
@@ -88,16 +72,6 @@ describe('Hostile input @turns', () => {
     return source;
   }
 
-  /** After a few more turns of the loop, in which a long one is told. */
-  const expectAlive = async (what: string) => {
-    for (let turns = 0; turns < 3; turns += 1) {
-      expect((await send('GET', `${service.url}/healthz`)).status, what).to.equal(200);
-    }
-    const [longest] = longTurns(service, told).toSorted((a, b) => b - a);
-    told = service.output().length;
-    expect(longest ?? 0, `ms that the loop was held, ${what}`).to.be.below(LONGEST_TURN_MS);
-  };
-
   it('in bodies, addresses, headers and signatures of webhooks', async () => {
     const source = fc.nat(100).map((index) => sources[index % sources.length]?.slug ?? '');
     await fc.assert(
@@ -107,7 +81,7 @@ describe('Hostile input @turns', () => {
         const status = await statusOf(url, sent, bytes);
         const what = `source ${slug}, ${bytes.length} bytes beginning with ${bytes.subarray(0, 60).toString('latin1')}`;
         expect(status, what).to.not.equal(500);
-        await expectAlive(what);
+        await isAlive(what);
       }),
       within(BODIES_MS),
     );
@@ -127,7 +101,7 @@ describe('Hostile input @turns', () => {
         const status = await statusOf(`${service.url}/api/destinations/${id}/test`, sent, bytes);
         const what = `${bytes.length} bytes beginning with ${bytes.subarray(0, 60).toString('latin1')}`;
         expect(status, what).to.not.equal(500);
-        await expectAlive(what);
+        await isAlive(what);
       }),
       within(MAPPINGS_MS),
     );
@@ -138,7 +112,7 @@ describe('Hostile input @turns', () => {
       fc.asyncProperty(wire, async (bytes) => {
         const answer = await exchanged(service, bytes);
         expect(answer, bytes.toString('latin1')).to.not.match(/^HTTP\/1\.1 500/m);
-        await expectAlive(bytes.toString('latin1').slice(0, 200));
+        await isAlive(bytes.toString('latin1').slice(0, 200));
       }),
       within(WIRES_MS),
     );
@@ -209,19 +183,3 @@ const statusOf = (url: string, sent: Record<string, string>, bytes: Buffer): Pro
       throw error;
     },
   );
-
-/** Everything that comes back on a connection until it is closed or silent. */
-function exchanged({ url }: Service, bytes: Buffer): Promise<string> {
-  return new Promise((resolve) => {
-    const parts: Buffer[] = [];
-    const socket = connect(Number(new URL(url).port), '127.0.0.1', () => socket.end(bytes));
-    const finish = () => {
-      clearTimeout(timer);
-      socket.destroy();
-      resolve(Buffer.concat(parts).toString('latin1'));
-    };
-    const timer = setTimeout(finish, SOCKET_MS);
-    socket.on('data', (part: Buffer) => parts.push(part));
-    socket.on('close', finish).on('error', finish);
-  });
-}

@@ -210,4 +210,54 @@ describe('loops @turns', () => {
       expectError(answer, 400, 'VALIDATION_ERROR', /allowOwnAddress/);
     });
   });
+
+  describe('by way of alerts', () => {
+    const secret = `whsec_${Buffer.alloc(24, 's').toString('base64')}`;
+    // The issues of the loops above are not told.
+    const channel = (type: string, url: string) => ({
+      name: type,
+      kinds: ['quota_reached'],
+      type,
+      config: { url, ...(type === 'webhook' && { secret }) },
+    });
+    const write = (method: string, path: string, body: Json) =>
+      testInstance.client.request(method, `/api/alert-channels${path}`, body);
+
+    it('are refused when a channel is stored or changed', async () => {
+      const source = await records.source();
+      const { port } = new URL(known.url);
+      const { pathname } = new URL(source.webhookUrl);
+      const { id } = await testInstance.client.create(
+        '/api/alert-channels',
+        channel('webhook', receiver.endpoint(200).url),
+      );
+      for (const url of [addressOf(source, known), `http://localhost:${port}${pathname}`, `http://[::1]:${port}/`]) {
+        for (const type of ['webhook', 'slack', 'teams'])
+          expectInvalid(await write('POST', '', channel(type, url)), 'config.url', 'INVALID_URL');
+        expectInvalid(await write('PATCH', `/${id}`, { config: { url } }), 'config.url', 'INVALID_URL');
+      }
+      await testInstance.client.delete(`/api/alert-channels/${id}`);
+    });
+
+    it('are counted where nobody knows that an address leads back', async () => {
+      const source = await records.source();
+      const { id } = await testInstance.client.create(
+        '/api/alert-channels',
+        channel('webhook', addressOf(source, unknown)),
+      );
+      expect(await testInstance.client.post(`/api/alert-channels/${id}/test`)).to.include({ success: true });
+      const [event] = (await testInstance.client.list(`${testInstance.base}/events?sourceId=${source.id}`)).data;
+      expect((await records.event(String(event?.id))).headers).to.include({ 'x-hookyard-hops': '1' });
+
+      // The address is that of the service from now on.
+      const usual = testInstance.api;
+      const moved = await testInstance.startApi({ HOOKYARD_PUBLIC_URL: unknown.url });
+      const result = await testInstance.client.post(`/api/alert-channels/${id}/test`);
+      testInstance.api = usual;
+      await moved.stop();
+      expect(result.success).to.equal(false);
+      expect(result.error).to.include('HOOKYARD_PUBLIC_URL');
+      expect(await records.storedEvents(source.id)).to.equal(1);
+    });
+  });
 });

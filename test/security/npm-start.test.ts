@@ -1,23 +1,35 @@
 // What a tenant reaches of an installation by `npm start`, with its default for destinations on the same machine.
 import { join } from 'node:path';
-import { readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
+import { freePorts } from '../../local/ports.ts';
 import { createClient } from '../support/api-client.ts';
-import { Run } from '../support/npm-start.ts';
+import { processesOf, Run } from '../support/npm-start.ts';
 import { startReceiver } from '../support/receiver.ts';
 
+const OPERATOR_KEY = 'operator-key-of-thirty-two-letters';
 const project = join(import.meta.dirname, '..', '..');
 
 describe('npm start @turns', () => {
   const dataDir = join(project, '.test-data', `doors-${process.pid}`);
   let run: Run;
+  let metrics: number;
   before(async () => {
-    run = new Run(project, dataDir);
+    [metrics = 0] = await freePorts(1);
+    run = new Run(project, dataDir, { HOOKYARD_METRICS_PORT: String(metrics), HOOKYARD_OPERATOR_KEY: OPERATOR_KEY });
     await run.ready();
   });
   after(async () => {
     await run?.kill();
     rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  it('limits its database by its disk, which organizations share', async () => {
+    const { limits, databaseBytes } = await createClient(run.printedUrl(), OPERATOR_KEY).get<{
+      limits: { databaseBytes: number | null };
+      databaseBytes: number;
+    }>('/api/status');
+    expect(limits.databaseBytes).to.be.a('number').and.to.be.above(databaseBytes);
   });
 
   it('lets destinations reach a receiver on this machine, and none of its own servers', async () => {
@@ -33,7 +45,10 @@ describe('npm start @turns', () => {
     const ports = ownPorts(run.output, dataDir);
     // API, UI, PostgreSQL, and two of each of Temporal's four services.
     expect(ports).to.have.length(11);
-    for (const port of ports) {
+    const listening = listeningPorts(processesOf(dataDir));
+    // Those of the two processes; the worker has another for Temporal's SDK, which nothing prints.
+    if (process.platform === 'linux') expect(listening).to.include.members([metrics, metrics + 1]);
+    for (const port of new Set([...ports, ...listening])) {
       const { error } = await test(`http://localhost:${port}/`);
       expect(error, `port ${port}`).to.match(/belongs to Hookyard itself/);
     }
@@ -47,4 +62,29 @@ function ownPorts(output: string, dataDir: string): number[] {
   const server = readFileSync(join(dataDir, 'temporal', 'server.yaml'), 'utf8');
   const configured = [...server.matchAll(/"(?:grpcPort|membershipPort)": (\d+)/g)].map(([, port]) => Number(port));
   return [...new Set([...printed, ...configured])];
+}
+
+/** The ports on which these processes listen, whoever knows of them; none where the system does not tell it. */
+function listeningPorts(pids: number[]): number[] {
+  if (process.platform !== 'linux') return [];
+  const own = new Set(pids.flatMap(socketsOf));
+  return ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((table) =>
+    readFileSync(table, 'utf8')
+      .split('\n')
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, , , state, , , , , , inode]) => state === LISTENING && own.has(`socket:[${inode}]`))
+      .map(([, local = '']) => Number.parseInt(local.split(':').at(-1) ?? '', 16)),
+  );
+}
+
+/** TCP_LISTEN of Linux. */
+const LISTENING = '0A';
+
+function socketsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).map((fd) => readlinkSync(`/proc/${pid}/fd/${fd}`));
+  } catch {
+    // It has ended, or closed one of them meanwhile.
+    return [];
+  }
 }

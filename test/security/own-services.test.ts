@@ -4,7 +4,9 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
 import { LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/loopback-default.ts';
+import { freePorts } from '../../local/ports.ts';
 import { closeAll, socketServer } from '../http/servers.ts';
+import { send } from '../support/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -34,13 +36,17 @@ describe('Own services as destinations @turns', () => {
     // On every address of the machine, as a service may be.
     const [ui, denied] = await Promise.all([socketServer(count, '::'), socketServer(count, '::')]);
     [receiver, mail] = await Promise.all([startReceiver(), startMailServer()]);
+    const [metrics = 0, ofTheSdk = 0] = await freePorts(2);
     hosts = await namesOfThisMachine();
     const settings = {
       HOOKYARD_DELIVERY_ALLOW: hosts.map((host) => host.replace(/^\[|\]$/g, '')).join(','),
       TEMPORAL_UI_URL: `http://localhost:${ui}`,
-      HOOKYARD_DELIVERY_DENY: `localhost:${denied}`,
+      // As `npm start` does for what one process cannot know of another.
+      HOOKYARD_DELIVERY_DENY: `localhost:${denied},localhost:${metrics}`,
       SMTP_URL: mail.url,
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
+      HOOKYARD_METRICS_PORT: String(metrics),
+      HOOKYARD_TEMPORAL_METRICS_PORT: String(ofTheSdk),
     };
     testInstance = await startHookyard(undefined, settings);
     const { databaseUrl, temporalAddress } = stackAddresses();
@@ -51,13 +57,26 @@ describe('Own services as destinations @turns', () => {
       PostgreSQL: Number(new URL(databaseUrl).port),
       'the mail server': mail.port,
       'the API': Number(new URL(testInstance.api.url).port),
+      'the metrics of the API': metrics,
+      'the metrics of the worker': metrics + 1,
+      'the metrics of Temporal’s SDK': ofTheSdk,
     };
-    await testInstance.startWorker({ HOOKYARD_PORT: String(targets['the API']) });
+    await testInstance.startWorker({
+      HOOKYARD_PORT: String(targets['the API']),
+      HOOKYARD_METRICS_PORT: String(metrics + 1),
+    });
     records = new Records(testInstance);
   });
   after(async () => {
     await testInstance?.close();
     await Promise.all([receiver?.close(), mail?.close(), closeAll()]);
+  });
+
+  it('are there to be reached: each of those for metrics answers whoever gets to it', async () => {
+    for (const [what, port] of Object.entries(targets)) {
+      if (!what.includes('metrics')) continue;
+      expect((await send('GET', `http://127.0.0.1:${port}/metrics`)).status, what).to.equal(200);
+    }
   });
 
   it('are refused in test sends, by every address and name of this machine', async () => {

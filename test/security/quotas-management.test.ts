@@ -56,6 +56,26 @@ describe('Quotas of the management API @turns', () => {
       expect((await create(other)(0)).status).to.equal(201);
     });
 
+    const NAMED = {
+      filters: { conditions: [{ field: 'payload.kind', operator: 'exists' }] },
+      transforms: { type: 'jsonata', code: '$' },
+      schemas: { schema: { type: 'object' } },
+    };
+    for (const [name, members] of Object.entries(NAMED) as [keyof typeof NAMED, object][]) {
+      it(`${name}, by either way to create one`, async () => {
+        await limit({ [name]: 3 });
+        const body = (n: number) => ({ name: `N ${n}`, ...members });
+        const create = (to: Tenant) => (n: number) => to.api.request('POST', `/api/${name}`, body(n));
+        await expectRoom(name, 3, create(limited));
+        expectLimited(await limited.api.request('PUT', `/api/${name}/by-slug/new`, body(0)), name);
+        expect((await create(other)(0)).status).to.equal(201);
+        expect(await used(name)).to.equal(3);
+        const { data } = await limited.api.list<{ id: string }>(`/api/${name}`);
+        await limited.api.delete(`/api/${name}/${data[0]?.id}`);
+        expect((await create(limited)(9)).status, 'room again').to.equal(201);
+      });
+    }
+
     it('apiKeys; revoked and expired ones do not count', async () => {
       await limit({ apiKeys: 4 });
       const create = (to: Tenant) => (n: number) => to.api.request('POST', '/api/api-keys', { name: `K ${n}` });

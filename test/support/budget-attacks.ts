@@ -5,9 +5,6 @@ import { LOOP_WATCH, longTurns } from './loop-watch.ts';
 import { makeNeighbour, type Neighbour } from './neighbour.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from './service.ts';
 
-/** Processor time of one turn of the event loop. Without budgets the attacks hold it from five seconds to minutes. */
-export const BAR_MS = 2000;
-
 export interface Attacked {
   service: Service;
   organization: TestOrganization;

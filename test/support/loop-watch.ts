@@ -3,6 +3,8 @@
 import type { Service } from './service.ts';
 
 const REPORT_FROM_MS = 100;
+/** A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times the budget of a webhook (core/loop-share.ts). */
+export const LONGEST_TURN_MS = 200;
 
 // Threads inherit the import; only the process's own loop counts.
 const watcher = `import { isMainThread } from 'node:worker_threads';

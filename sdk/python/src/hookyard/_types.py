@@ -1498,7 +1498,7 @@ IssueState: TypeAlias = 'Literal["open", "acknowledged", "resolved", "ignored"]'
 JsonObject: TypeAlias = "dict[str, Any]"
 
 
-LimitName: TypeAlias = 'Literal["eventsPerSecond", "eventsPerMonth", "payloadBytes", "deliveriesPerEvent", "routesPerSource", "destinations", "sources", "alertChannels", "apiKeys", "waitingDeliveries", "storedBytes", "transformMsPerMinute", "requestsPerMinute", "runningReplays", "runningImports", "runningSearches", "runningStreams"]'
+LimitName: TypeAlias = 'Literal["eventsPerSecond", "eventsPerMonth", "payloadBytes", "deliveriesPerEvent", "routesPerSource", "destinations", "sources", "filters", "transforms", "schemas", "alertChannels", "apiKeys", "waitingDeliveries", "storedBytes", "transformMsPerMinute", "requestsPerMinute", "runningReplays", "runningImports", "runningSearches", "runningStreams"]'
 """A limit of the organization."""
 
 
@@ -2687,6 +2687,9 @@ class UsageLimits(TypedDict):
     routesPerSource: "LimitUse"
     destinations: "LimitUse"
     sources: "LimitUse"
+    filters: "LimitUse"
+    transforms: "LimitUse"
+    schemas: "LimitUse"
     alertChannels: "LimitUse"
     apiKeys: "LimitUse"
     waitingDeliveries: "LimitUse"

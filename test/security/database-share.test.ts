@@ -1,0 +1,75 @@
+// One organization fills the room in the database. It is refused, and the webhooks of the other are taken.
+// Rules: LIMIT-17.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { send } from '../support/http-client.ts';
+import { quotaTenant, type Tenant } from '../support/quotas.ts';
+import { until } from '../support/until.ts';
+
+const MIB = 1024 * 1024;
+/** What the database may grow, with the tenth that one organization leaves to others. */
+const ROOM = 40 * MIB;
+const BODY = 256 * 1024;
+const OTHERS = 25;
+const AT_ONCE = 4;
+
+describe('an organization that fills the database @turns', function () {
+  this.timeout(120_000);
+  let testInstance: OwnHookyard;
+  let greedy: Tenant;
+  let other: Tenant;
+  let limit: number;
+  before(async () => {
+    testInstance = await startHookyard();
+    limit = (await size()) + ROOM;
+    await testInstance.api.stop();
+    await testInstance.startApi({ HOOKYARD_MAX_DATABASE_BYTES: String(limit) });
+    [greedy, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
+  });
+  after(() => testInstance?.close());
+
+  async function size(): Promise<number> {
+    const { rows } = await testInstance.pool.query<{ bytes: number }>(
+      'select pg_database_size(current_database()) as bytes',
+    );
+    return rows[0]?.bytes ?? 0;
+  }
+  const webhook = ({ slug, source }: Tenant, body: Buffer | string) =>
+    send('POST', `${testInstance.api.url}/ingest/${slug}/${source.slug}`, { 'content-type': 'text/plain' }, body);
+  const ingest = async () => (await testInstance.client.get<{ ingest: string }>('/readyz')).ingest;
+
+  it('is refused at nine tenths, and the other goes on', async () => {
+    const refused = await until('a refusal', async () => {
+      const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => webhook(greedy, randomBytes(BODY))));
+      return answers.find(({ status }) => status !== 200);
+    });
+    expect(refused.status).to.equal(503);
+    expect(refused.body.message).to.match(/^This organization holds its share of the database/);
+    expect(refused.headers['retry-after']).to.match(/^\d+$/);
+    expect(await size(), 'room is left').to.be.below(limit);
+    for (let number = 0; number < OTHERS; number += 1) {
+      expect((await webhook(greedy, '{}')).status, 'the greedy one').to.equal(503);
+      expect((await webhook(other, '{}')).status, `webhook ${number}`).to.equal(200);
+    }
+    expect(await ingest()).to.equal('partly_full');
+  });
+
+  it('is refused before its bodies are read, and replays nothing', async () => {
+    const { data } = await greedy.api.list(`${greedy.base}/events?pageSize=1`);
+    const replay = await greedy.api.request('POST', `${greedy.base}/events/${String(data[0]?.id)}/replay`);
+    expect(replay.status).to.equal(503);
+    expect(replay.body.message).to.include('its share of the database').and.include('nothing was replayed');
+  });
+
+  it('is taken again when it has deleted enough', async () => {
+    // As retention and deletion leave it: the space of what is gone is given back.
+    await testInstance.pool.query('truncate event_payloads');
+    await testInstance.pool.query(
+      'update organization_usage set removed_bytes = accepted_bytes where organization_id = $1',
+      [greedy.id],
+    );
+    await until('it to be taken', async () => (await webhook(greedy, '{}')).status === 200);
+    expect(await ingest()).to.equal('open');
+  });
+});
