@@ -67,10 +67,10 @@ function testedBy(name: string): string {
 function covered(name: string): string {
   const published = publishedSigners[name];
   if (published !== undefined) return published.changed === undefined ? 'nothing' : (published.part ?? 'body');
-  const covers = signers[name]?.covers;
+  const { covers, seconds } = signers[name] ?? {};
   if (typeof covers === 'object') return covers.part;
   if (covers === 'nothing') return 'nothing';
-  return covers === undefined ? 'body' : `body, ${covers}`;
+  return [...(seconds === undefined ? [] : ['time']), 'body', ...(covers === undefined ? [] : [covers])].join(', ');
 }
 
 function repeatOf(dedup: NonNullable<Provider['dedup']>): string {
