@@ -27,6 +27,8 @@ export class ApiError extends Error {
   readonly headers: Record<string, string>;
   /** The limit of the organization that it is about. */
   readonly limit: LimitName | undefined;
+  /** Whether it is answered without a body, because its receiver takes none. */
+  isEmpty = false;
 
   constructor(
     status: number,
@@ -80,7 +82,8 @@ export function renderErrors(log: Log): (ctx: AppContext, next: Next) => Promise
       if (answer.code !== undefined) ctx.state.errorCode = answer.code;
       ctx.status = answer.status;
       ctx.set({ ...(RETRIED.includes(answer.status) && { 'Retry-After': '1' }), ...answer.headers });
-      ctx.body = errorBody(answer);
+      ctx.body = answer.isEmpty ? '' : errorBody(answer);
+      if (answer.isEmpty) ctx.remove('Content-Type');
     }
   };
 }

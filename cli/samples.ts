@@ -1,7 +1,10 @@
-// Sample webhooks as the providers send them, and their signatures. The bodies are shortened from the providers' documentation.
+// Webhooks as `hookyard send` makes them for the types of verificationConfig: the samples of the provider of the same name (providers/),
+// and what each type signs.
 import { randomUUID } from 'node:crypto';
 import type { VerificationType } from '../core/signatures/index.ts';
 import { hmac, type SignatureAlgorithm, type SignatureEncoding } from '../core/signatures/scheme.ts';
+import { providerNamed } from '../providers/index.ts';
+import { sampleOf } from '../providers/sample.ts';
 
 /** A webhook of a source without verification is `plain`. */
 export type Provider = Exclude<VerificationType, 'none'> | 'plain';
@@ -16,21 +19,16 @@ export interface HmacConfig {
 
 const ORDER_EVENTS: readonly [string, ...string[]] = ['order.paid', 'order.created', 'order.cancelled'];
 
+function eventsOf(name: string): readonly [string, ...string[]] {
+  const [first, ...others] = (providerNamed(name)?.samples ?? []).map(({ event }) => event);
+  return first === undefined ? ORDER_EVENTS : [first, ...others];
+}
+
 /** The events that there are samples of; the first is sent when none is named. */
 export const EVENTS: Readonly<Record<Provider, readonly [string, ...string[]]>> = {
-  github: ['push', 'pull_request', 'issues', 'ping'],
-  stripe: [
-    'payment_intent.succeeded',
-    'payment_intent.payment_failed',
-    'charge.refunded',
-    'checkout.session.completed',
-    'customer.created',
-    'customer.subscription.updated',
-    'customer.subscription.deleted',
-    'invoice.paid',
-    'invoice.payment_failed',
-  ],
-  slack: ['app_mention', 'message', 'url_verification'],
+  github: eventsOf('github'),
+  stripe: eventsOf('stripe'),
+  slack: eventsOf('slack'),
   hmac: ORDER_EVENTS,
   plain: ORDER_EVENTS,
 };
@@ -38,18 +36,11 @@ export const EVENTS: Readonly<Record<Provider, readonly [string, ...string[]]>> 
 export const PROVIDERS = Object.keys(EVENTS) as Provider[];
 
 /** The body of one of the provider's events. */
-export function sampleBody(provider: Provider, event: string, now: Date): unknown {
-  switch (provider) {
-    case 'github':
-      return githubBody(event, now);
-    case 'stripe':
-      return stripeBody(event, now);
-    case 'slack':
-      return slackBody(event, now);
-    case 'hmac':
-    case 'plain':
-      return { id: randomUUID(), kind: event, createdAt: now.toISOString(), order: ORDER };
-  }
+export function sampleBody(provider: Provider, event: string, now: Date): Buffer {
+  const known = providerNamed(provider);
+  const sample = known && sampleOf(known, event, now);
+  if (sample !== undefined) return sample.body;
+  return Buffer.from(JSON.stringify({ id: randomUUID(), kind: event, createdAt: now.toISOString(), order: ORDER }));
 }
 
 /**
@@ -99,104 +90,3 @@ const ORDER = {
   total: 59.9,
   items: [{ sku: 'TEE-M-BLACK', quantity: 2, price: 29.95 }],
 };
-
-const OCTOCAT = { login: 'octocat', id: 583231, type: 'User', site_admin: false };
-const REPOSITORY = {
-  id: 1296269,
-  name: 'hello-world',
-  full_name: 'octocat/hello-world',
-  private: false,
-  owner: OCTOCAT,
-  html_url: 'https://github.com/octocat/hello-world',
-  default_branch: 'main',
-};
-
-// https://docs.github.com/webhooks/webhook-events-and-payloads
-function githubBody(event: string, now: Date): unknown {
-  const common = { repository: REPOSITORY, sender: OCTOCAT };
-  const commit = {
-    id: '7fd1a60b01f91b314f59955a4e4d4e80d8edf11d',
-    message: 'Update README.md',
-    timestamp: now.toISOString(),
-    url: `${REPOSITORY.html_url}/commit/7fd1a60b01f91b314f59955a4e4d4e80d8edf11d`,
-    author: { name: 'The Octocat', email: 'octocat@github.com', username: 'octocat' },
-    added: [],
-    removed: [],
-    modified: ['README.md'],
-  };
-  const issue = { number: 1347, title: 'Found a bug', state: 'open', body: 'It does not work.', user: OCTOCAT };
-  const bodies: Record<string, object> = {
-    ping: {
-      zen: 'Design for failure.',
-      hook_id: 30,
-      hook: { type: 'Repository', id: 30, events: ['push'], active: true },
-    },
-    push: {
-      ref: 'refs/heads/main',
-      before: '6113728f27ae82c7b1a177c8d03f9e96e0adf246',
-      after: commit.id,
-      created: false,
-      deleted: false,
-      forced: false,
-      pusher: { name: 'octocat', email: 'octocat@github.com' },
-      commits: [commit],
-      head_commit: commit,
-    },
-    issues: { action: 'opened', issue },
-    pull_request: {
-      action: 'opened',
-      number: 1347,
-      pull_request: { ...issue, merged: false, head: { ref: 'topic' }, base: { ref: 'main' } },
-    },
-  };
-  return { ...bodies[event], ...common };
-}
-
-// https://docs.stripe.com/api/events/object
-function stripeBody(event: string, now: Date): unknown {
-  const created = Math.floor(now.getTime() / 1000);
-  const object = event.split('.').slice(0, -1).join('.') || event;
-  return {
-    id: `evt_${randomUUID().replaceAll('-', '').slice(0, 24)}`,
-    object: 'event',
-    api_version: '2024-06-20',
-    created,
-    data: {
-      object: {
-        id: 'pi_3MtwBwLkdIwHu7ix28a3tqPa',
-        object,
-        amount: 5990,
-        currency: 'eur',
-        status: 'succeeded',
-        created,
-        livemode: false,
-      },
-    },
-    livemode: false,
-    pending_webhooks: 1,
-    request: { id: 'req_QyDCzn33ls4m2t', idempotency_key: randomUUID() },
-    type: event,
-  };
-}
-
-// https://docs.slack.dev/apis/events-api
-function slackBody(event: string, now: Date): unknown {
-  const seconds = now.getTime() / 1000;
-  if (event === 'url_verification') return { type: event, token: 'Jhj5dZrVaK7ZwHHjRyZWjbDl', challenge: randomUUID() };
-  return {
-    token: 'XXYYZZ',
-    team_id: 'T123ABC456',
-    api_app_id: 'A123ABC456',
-    event: {
-      type: event,
-      user: 'U123ABC456',
-      text: 'What is the hour of the pearl, <@U0LAN0Z89>?',
-      ts: seconds.toFixed(6),
-      channel: 'C123ABC456',
-      event_ts: seconds.toFixed(6),
-    },
-    type: 'event_callback',
-    event_id: `Ev${randomUUID().replaceAll('-', '').slice(0, 9).toUpperCase()}`,
-    event_time: Math.floor(seconds),
-  };
-}

@@ -1814,9 +1814,11 @@ export type Provider = {
   instructions: string;
 };
 
-/** With a `provider`. */
+/** With a `provider`, here or beside it. */
 export type ProviderConfig = {
   type?: 'provider';
+  /** The same as the `provider` of the source. */
+  provider?: SourceProvider;
   /** What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake. */
   secret?: string | null;
   /** The second secret of providers that have one. */
@@ -2499,7 +2501,7 @@ export type SourcePage = {
   pagination: Pagination;
 };
 
-export type SourceProvider = 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom';
+export type SourceProvider = 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'instagram' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'whatsapp' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom';
 
 export type SourceReference = {
   id: string;
@@ -2794,6 +2796,7 @@ export type VerificationConfig = {
 
 export type VerificationConfigInput = {
   type?: string;
+  provider?: SourceProvider | null;
 };
 
 export type VerificationType = 'github' | 'stripe' | 'slack' | 'hmac' | 'none' | 'provider';

@@ -38,5 +38,27 @@ export const adyen: Provider = {
         ],
       },
     },
+    {
+      event: 'CAPTURE',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        live: 'false',
+        notificationItems: [
+          {
+            NotificationRequestItem: {
+              additionalData: {},
+              amount: { currency: 'EUR', value: 1130 },
+              eventCode: 'CAPTURE',
+              eventDate: '{time}',
+              merchantAccountCode: 'TestMerchant',
+              merchantReference: 'TestPayment-1407325143704',
+              originalReference: '7914073381342284',
+              pspReference: '{uuid}',
+              success: 'true',
+            },
+          },
+        ],
+      },
+    },
   ],
 };

@@ -1,3 +1,4 @@
+import { NO_CONTENT } from './answers.ts';
 import type { Provider } from './provider.ts';
 
 export const airtable: Provider = {
@@ -18,6 +19,8 @@ export const airtable: Provider = {
   eventId: null,
   dedup: null,
   handshakes: [],
+  // It wants 200 or 204, and no body.
+  answer: NO_CONTENT,
   instructions:
     'Create the webhook with the API of Airtable: notificationUrl is the address of the source. Enter the macSecretBase64 that Airtable answers. A notification names the base only; fetch the changes from Airtable.',
   samples: [

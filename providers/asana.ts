@@ -22,5 +22,19 @@ export const asana: Provider = {
         ],
       },
     },
+    {
+      event: 'added',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        events: [
+          {
+            action: 'added',
+            resource: { gid: '1338', resource_type: 'story' },
+            parent: { gid: '1337', resource_type: 'task' },
+            created_at: '{time}',
+          },
+        ],
+      },
+    },
   ],
 };

@@ -21,5 +21,19 @@ export const auth0: Provider = {
         data: { date: '{time}', type: 's', client_name: 'My App', log_id: '90020260301120000{uuid}' },
       },
     },
+    {
+      event: 'f',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        log_id: '90020260301120001{uuid}',
+        data: {
+          date: '{time}',
+          type: 'f',
+          description: 'Wrong email or password.',
+          client_name: 'My App',
+          log_id: '90020260301120001{uuid}',
+        },
+      },
+    },
   ],
 };

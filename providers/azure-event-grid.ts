@@ -29,5 +29,21 @@ export const azureEventGrid: Provider = {
         },
       ],
     },
+    {
+      event: 'Microsoft.Storage.BlobDeleted',
+      headers: { 'Content-Type': 'application/json', 'aeg-event-type': 'Notification' },
+      body: [
+        {
+          id: '{uuid}',
+          topic: '/subscriptions/x/storageAccounts/a',
+          subject: '/blobServices/default/containers/c/blobs/b',
+          eventType: 'Microsoft.Storage.BlobDeleted',
+          eventTime: '{time}',
+          data: { api: 'DeleteBlob' },
+          dataVersion: '',
+          metadataVersion: '1',
+        },
+      ],
+    },
   ],
 };

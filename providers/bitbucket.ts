@@ -24,5 +24,18 @@ export const bitbucket: Provider = {
       headers: { 'Content-Type': 'application/json', 'X-Event-Key': 'repo:push', 'X-Request-UUID': '{uuid}' },
       body: { repository: { full_name: 'acme/shop' }, actor: { display_name: 'Emma' }, push: { changes: [] } },
     },
+    {
+      event: 'pullrequest:created',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Event-Key': 'pullrequest:created',
+        'X-Request-UUID': '{uuid}',
+      },
+      body: {
+        repository: { full_name: 'acme/shop' },
+        actor: { display_name: 'Emma' },
+        pullrequest: { id: 7, title: 'Faster checkout', state: 'OPEN', source: { branch: { name: 'faster' } } },
+      },
+    },
   ],
 };

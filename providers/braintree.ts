@@ -18,5 +18,10 @@ export const braintree: Provider = {
       headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
       body: '<notification><kind>subscription_went_active</kind><timestamp type="datetime">{time}</timestamp><subject><subscription><id>{uuid}</id></subscription></subject></notification>',
     },
+    {
+      event: 'subscription_canceled',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: '<notification><kind>subscription_canceled</kind><timestamp type="datetime">{time}</timestamp><subject><subscription><id>{uuid}</id></subscription></subject></notification>',
+    },
   ],
 };

@@ -21,5 +21,14 @@ export const calCom: Provider = {
         payload: { type: '60min', title: 'Meeting', uid: 'bFJeNb2uX8ANpT3JL5EfXw' },
       },
     },
+    {
+      event: 'BOOKING_CANCELLED',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        triggerEvent: 'BOOKING_CANCELLED',
+        createdAt: '{time}',
+        payload: { type: '60min', title: 'Meeting', uid: 'bFJeNb2uX8ANpT3JL5EfXw', cancellationReason: 'I am ill' },
+      },
+    },
   ],
 };

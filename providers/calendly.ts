@@ -31,5 +31,20 @@ export const calendly: Provider = {
         payload: { email: 'emma@example.com', name: 'Emma' },
       },
     },
+    {
+      event: 'invitee.canceled',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        event: 'invitee.canceled',
+        created_at: '{time}',
+        created_by: 'https://api.calendly.com/users/AAAAAAAAAAAAAAAA',
+        payload: {
+          email: 'emma@example.com',
+          name: 'Emma',
+          status: 'canceled',
+          cancellation: { canceled_by: 'Emma', canceler_type: 'invitee' },
+        },
+      },
+    },
   ],
 };

@@ -19,8 +19,18 @@ export const chargebee: Provider = {
       body: {
         id: 'ev_{uuid}',
         event_type: 'subscription_created',
-        occurred_at: 1700000000,
+        occurred_at: '{seconds:number}',
         content: { subscription: { id: 'sub_1' } },
+      },
+    },
+    {
+      event: 'payment_failed',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: 'ev_{uuid}',
+        event_type: 'payment_failed',
+        occurred_at: '{seconds:number}',
+        content: { transaction: { id: 'txn_1', status: 'failure' }, invoice: { id: '1', status: 'payment_due' } },
       },
     },
   ],

@@ -1,4 +1,18 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const USER = {
+  id: 'user_29w83sxmDNGwOuEthce5gg56FcC',
+  object: 'user',
+  first_name: 'Emma',
+  last_name: 'Example',
+  email_addresses: [{ id: 'idn_29w83yL7CwVlJXylYLxcslromF1', email_address: 'emma@example.com' }],
+};
+
+const sample = (event: string, data: object): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/json' },
+  body: { type: event, object: 'event', timestamp: '{milliseconds:number}', data },
+});
 
 export const clerk: Provider = {
   name: 'clerk',
@@ -12,10 +26,14 @@ export const clerk: Provider = {
   handshakes: [],
   instructions: 'Dashboard, Webhooks, Add Endpoint: enter the address of the source, then copy the signing secret.',
   samples: [
-    {
-      event: 'user.created',
-      headers: { 'Content-Type': 'application/json' },
-      body: { type: 'user.created', object: 'event', data: { id: 'user_29w83sxmDNGwOuEthce5gg56FcC' } },
-    },
+    sample('user.created', USER),
+    sample('user.deleted', { id: USER.id, object: 'user', deleted: true }),
+    sample('session.created', {
+      id: 'sess_29w83sxmDNGwOuEthce5gg56FcC',
+      object: 'session',
+      user_id: USER.id,
+      status: 'active',
+    }),
+    sample('organization.created', { id: 'org_29w83sxmDNGwOuEthce5gg56FcC', object: 'organization', name: 'Acme' }),
   ],
 };

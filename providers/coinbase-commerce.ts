@@ -35,5 +35,21 @@ export const coinbaseCommerce: Provider = {
         },
       },
     },
+    {
+      event: 'charge:failed',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: 2,
+        scheduled_for: '{time}',
+        event: {
+          id: '{uuid}',
+          resource: 'event',
+          type: 'charge:failed',
+          api_version: '2018-03-22',
+          created_at: '{time}',
+          data: { code: '66BEOV2B' },
+        },
+      },
+    },
   ],
 };

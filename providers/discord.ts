@@ -1,3 +1,4 @@
+import { NO_CONTENT } from './answers.ts';
 import type { Provider } from './provider.ts';
 
 export const discord: Provider = {
@@ -16,8 +17,10 @@ export const discord: Provider = {
   eventId: null,
   dedup: null,
   handshakes: [{ kind: 'ping' }],
+  // It wants 204 within 3 seconds.
+  answer: NO_CONTENT,
   instructions:
-    'Developer Portal: copy the public key of the application, create the source, then enter its address as the endpoint of webhook events (or of interactions). Discord sends a PING, which is answered, and one with a wrong signature, which is refused.',
+    'Developer Portal: copy the public key of the application, create the source, then enter its address as the endpoint of webhook events (or of interactions). Discord sends a PING, which is answered, and one with a wrong signature, which is refused. Interactions that your service answers later want the answer 202 without a body: set it at the source.',
   samples: [
     {
       event: 'APPLICATION_AUTHORIZED',
@@ -27,6 +30,20 @@ export const discord: Provider = {
         application_id: '1234560123453231555',
         type: 1,
         event: { type: 'APPLICATION_AUTHORIZED', timestamp: '{time}', data: { integration_type: 1 } },
+      },
+    },
+    {
+      event: 'ENTITLEMENT_CREATE',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        version: 1,
+        application_id: '1234560123453231555',
+        type: 1,
+        event: {
+          type: 'ENTITLEMENT_CREATE',
+          timestamp: '{time}',
+          data: { id: '1234505980407808808', sku_id: '123489045643835123', user_id: '111178765189277770', type: 4 },
+        },
       },
     },
   ],

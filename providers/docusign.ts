@@ -29,5 +29,15 @@ export const docusign: Provider = {
         data: { accountId: '{uuid}', envelopeId: '{uuid}' },
       },
     },
+    {
+      event: 'envelope-sent',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        event: 'envelope-sent',
+        apiVersion: 'v2.1',
+        generatedDateTime: '{time}',
+        data: { accountId: '{uuid}', envelopeId: '{uuid}' },
+      },
+    },
   ],
 };

@@ -25,7 +25,7 @@ export const elevenlabs: Provider = {
       headers: { 'Content-Type': 'application/json' },
       body: {
         type: 'post_call_transcription',
-        event_timestamp: 1700000000,
+        event_timestamp: '{seconds:number}',
         data: { agent_id: 'xyz', conversation_id: 'abc', status: 'done' },
       },
     },

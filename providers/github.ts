@@ -1,4 +1,38 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const OCTOCAT = { login: 'octocat', id: 583231, type: 'User', site_admin: false };
+const REPOSITORY = {
+  id: 1296269,
+  name: 'hello-world',
+  full_name: 'octocat/hello-world',
+  private: false,
+  owner: OCTOCAT,
+  html_url: 'https://github.com/octocat/hello-world',
+  default_branch: 'main',
+};
+const COMMIT = {
+  id: '7fd1a60b01f91b314f59955a4e4d4e80d8edf11d',
+  message: 'Update README.md',
+  timestamp: '{time}',
+  url: `${REPOSITORY.html_url}/commit/7fd1a60b01f91b314f59955a4e4d4e80d8edf11d`,
+  author: { name: 'The Octocat', email: 'octocat@github.com', username: 'octocat' },
+  added: [],
+  removed: [],
+  modified: ['README.md'],
+};
+const ISSUE = { number: 1347, title: 'Found a bug', state: 'open', body: 'It does not work.', user: OCTOCAT };
+
+// https://docs.github.com/webhooks/webhook-events-and-payloads
+const sample = (event: string, body: object): Sample => ({
+  event,
+  headers: {
+    'Content-Type': 'application/json',
+    'User-Agent': 'GitHub-Hookshot/0000000',
+    'X-GitHub-Event': event,
+    'X-GitHub-Delivery': '{uuid}',
+  },
+  body: { ...body, repository: REPOSITORY, sender: OCTOCAT },
+});
 
 export const github: Provider = {
   name: 'github',
@@ -19,16 +53,27 @@ export const github: Provider = {
   handshakes: [],
   instructions: 'Settings, Webhooks, Add webhook: enter the address of the source as payload URL, and the secret.',
   samples: [
-    {
-      event: 'push',
-      headers: { 'Content-Type': 'application/json', 'X-GitHub-Event': 'push', 'X-GitHub-Delivery': '{uuid}' },
-      body: {
-        ref: 'refs/heads/main',
-        before: '6113728f27ae82c7b1a177c8d03f9e96e0adf246',
-        after: '7fd1a60b01f91b314f59955a4e4d4e80d8edf11d',
-        repository: { full_name: 'octocat/hello-world' },
-        sender: { login: 'octocat' },
-      },
-    },
+    sample('push', {
+      ref: 'refs/heads/main',
+      before: '6113728f27ae82c7b1a177c8d03f9e96e0adf246',
+      after: COMMIT.id,
+      created: false,
+      deleted: false,
+      forced: false,
+      pusher: { name: 'octocat', email: 'octocat@github.com' },
+      commits: [COMMIT],
+      head_commit: COMMIT,
+    }),
+    sample('pull_request', {
+      action: 'opened',
+      number: 1347,
+      pull_request: { ...ISSUE, merged: false, head: { ref: 'topic' }, base: { ref: 'main' } },
+    }),
+    sample('issues', { action: 'opened', issue: ISSUE }),
+    sample('ping', {
+      zen: 'Design for failure.',
+      hook_id: 30,
+      hook: { type: 'Repository', id: 30, events: ['push'], active: true },
+    }),
   ],
 };

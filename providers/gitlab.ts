@@ -29,5 +29,20 @@ export const gitlab: Provider = {
         total_commits_count: 1,
       },
     },
+    {
+      event: 'Merge Request Hook',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Gitlab-Event': 'Merge Request Hook',
+        'X-Gitlab-Event-UUID': '{uuid}',
+        'Idempotency-Key': '{uuid}',
+      },
+      body: {
+        object_kind: 'merge_request',
+        event_type: 'merge_request',
+        project: { path_with_namespace: 'acme/shop' },
+        object_attributes: { iid: 7, title: 'Faster checkout', state: 'opened', action: 'open' },
+      },
+    },
   ],
 };

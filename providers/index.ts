@@ -13,6 +13,7 @@ import { calendly } from './calendly.ts';
 import { chargebee } from './chargebee.ts';
 import { clerk } from './clerk.ts';
 import { clickup } from './clickup.ts';
+import { coinbase } from './coinbase.ts';
 import { coinbaseCommerce } from './coinbase-commerce.ts';
 import { datadog } from './datadog.ts';
 import { discord } from './discord.ts';
@@ -23,6 +24,7 @@ import { github } from './github.ts';
 import { gitlab } from './gitlab.ts';
 import { googlePubsub } from './google-pubsub.ts';
 import { hubspot } from './hubspot.ts';
+import { instagram } from './instagram.ts';
 import { intercom } from './intercom.ts';
 import { jira } from './jira.ts';
 import { linear } from './linear.ts';
@@ -57,6 +59,7 @@ import { typeform } from './typeform.ts';
 import { vercel } from './vercel.ts';
 import { webflow } from './webflow.ts';
 import { websub } from './websub.ts';
+import { whatsapp } from './whatsapp.ts';
 import { woocommerce } from './woocommerce.ts';
 import { xero } from './xero.ts';
 import { youtube } from './youtube.ts';
@@ -80,6 +83,7 @@ export const providers: readonly Provider[] = [
   chargebee,
   clerk,
   clickup,
+  coinbase,
   coinbaseCommerce,
   datadog,
   discord,
@@ -90,6 +94,7 @@ export const providers: readonly Provider[] = [
   gitlab,
   googlePubsub,
   hubspot,
+  instagram,
   intercom,
   jira,
   linear,
@@ -124,6 +129,7 @@ export const providers: readonly Provider[] = [
   vercel,
   webflow,
   websub,
+  whatsapp,
   woocommerce,
   xero,
   youtube,

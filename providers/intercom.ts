@@ -16,9 +16,10 @@ export const intercom: Provider = {
   eventType: { payload: 'topic' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  handshakes: [],
+  // By HEAD it finds out whether the address is right.
+  handshakes: [{ kind: 'head' }],
   instructions:
-    'Developer Hub, your app, Webhooks: enter the address of the source as endpoint URL, and choose topics.',
+    'Developer Hub, your app, Webhooks: enter the address of the source as endpoint URL, whose HEAD request is answered, and choose topics.',
   samples: [
     {
       event: 'contact.created',
@@ -28,8 +29,20 @@ export const intercom: Provider = {
         app_id: 'a86dr8yl',
         id: 'notif_{uuid}',
         topic: 'contact.created',
-        created_at: 1700000000,
+        created_at: '{seconds:number}',
         data: { type: 'notification_event_data', item: { type: 'contact', id: '1' } },
+      },
+    },
+    {
+      event: 'conversation.user.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        type: 'notification_event',
+        app_id: 'a86dr8yl',
+        id: 'notif_{uuid}',
+        topic: 'conversation.user.created',
+        created_at: '{seconds:number}',
+        data: { type: 'notification_event_data', item: { type: 'conversation', id: '1911149811', state: 'open' } },
       },
     },
   ],

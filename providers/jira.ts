@@ -22,7 +22,22 @@ export const jira: Provider = {
     {
       event: 'jira:issue_created',
       headers: { 'Content-Type': 'application/json', 'X-Atlassian-Webhook-Identifier': '{uuid}' },
-      body: { timestamp: 1700000000000, webhookEvent: 'jira:issue_created', issue: { id: '10002', key: 'SHOP-1' } },
+      body: {
+        timestamp: '{milliseconds:number}',
+        webhookEvent: 'jira:issue_created',
+        issue: { id: '10002', key: 'SHOP-1' },
+      },
+    },
+    {
+      event: 'jira:issue_updated',
+      headers: { 'Content-Type': 'application/json', 'X-Atlassian-Webhook-Identifier': '{uuid}' },
+      body: {
+        timestamp: '{milliseconds:number}',
+        webhookEvent: 'jira:issue_updated',
+        issue_event_type_name: 'issue_generic',
+        issue: { id: '10002', key: 'SHOP-1' },
+        changelog: { id: '10124', items: [{ field: 'status', fromString: 'To Do', toString: 'In Progress' }] },
+      },
     },
   ],
 };

@@ -1,4 +1,20 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, action: string, data: object): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/json', 'Linear-Event': event, 'Linear-Delivery': '{uuid}' },
+  body: {
+    action,
+    type: event,
+    actor: { id: 'b5ea5f1f-8adc-4f52-b4bd-ab4e84cf51ba', type: 'user', name: 'Emma' },
+    createdAt: '{time}',
+    data: { ...data, createdAt: '{time}', updatedAt: '{time}' },
+    url: 'https://linear.app/acme/issue/SHOP-42',
+    organizationId: '2d5e1ff0-1d3a-4f12-8c3c-b8f1a7c55d10',
+    webhookTimestamp: '{milliseconds:number}',
+    webhookId: '000042e3-d123-4980-b49f-8e140eef9329',
+  },
+});
 
 export const linear: Provider = {
   name: 'linear',
@@ -12,16 +28,19 @@ export const linear: Provider = {
   handshakes: [],
   instructions: 'Settings, API, New webhook: enter the address of the source, then copy the signing secret.',
   samples: [
-    {
-      event: 'Issue',
-      headers: { 'Content-Type': 'application/json', 'Linear-Event': 'Issue', 'Linear-Delivery': '{uuid}' },
-      body: {
-        action: 'create',
-        type: 'Issue',
-        createdAt: '{time}',
-        data: { id: '{uuid}', title: 'It does not work' },
-        webhookTimestamp: 1676056940508,
-      },
-    },
+    sample('Issue', 'create', {
+      id: '{uuid}',
+      identifier: 'SHOP-42',
+      number: 42,
+      title: 'It does not work',
+      priority: 2,
+      state: { name: 'Todo', type: 'unstarted' },
+    }),
+    sample('Comment', 'create', {
+      id: '{uuid}',
+      issueId: '2174add1-f7c8-44e3-bbf3-2d60b5ea8bc9',
+      body: 'I see it, too',
+    }),
+    sample('Project', 'update', { id: '{uuid}', name: 'New shop', state: 'started', progress: 0.5 }),
   ],
 };

@@ -18,7 +18,26 @@ export const mailgun: Provider = {
       event: 'delivered',
       headers: { 'Content-Type': 'application/json' },
       body: {
-        'event-data': { event: 'delivered', id: '{uuid}', timestamp: 1521472262.908181, recipient: 'emma@example.com' },
+        'event-data': {
+          event: 'delivered',
+          id: '{uuid}',
+          timestamp: '{seconds:number}',
+          recipient: 'emma@example.com',
+        },
+      },
+    },
+    {
+      event: 'failed',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        'event-data': {
+          event: 'failed',
+          severity: 'permanent',
+          reason: 'suppress-bounce',
+          id: '{uuid}',
+          timestamp: '{seconds:number}',
+          recipient: 'emma@example.com',
+        },
       },
     },
   ],

@@ -1,4 +1,10 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (object: string, entry: object): Sample => ({
+  event: object,
+  headers: { 'Content-Type': 'application/json' },
+  body: { object, entry: [entry] },
+});
 
 export const meta: Provider = {
   name: 'meta',
@@ -21,13 +27,26 @@ export const meta: Provider = {
   instructions:
     'App dashboard, Webhooks: create the source with a verify token of your own, then enter its address as callback URL, and the verify token.',
   samples: [
-    {
-      event: 'whatsapp_business_account',
-      headers: { 'Content-Type': 'application/json' },
-      body: {
-        object: 'whatsapp_business_account',
-        entry: [{ id: '102290129340398', changes: [{ field: 'messages', value: { messaging_product: 'whatsapp' } }] }],
-      },
-    },
+    sample('whatsapp_business_account', {
+      id: '102290129340398',
+      changes: [{ field: 'messages', value: { messaging_product: 'whatsapp' } }],
+    }),
+    sample('page', {
+      id: '1755847768034402',
+      time: '{milliseconds:number}',
+      messaging: [
+        {
+          sender: { id: '6870001234567890' },
+          recipient: { id: '1755847768034402' },
+          timestamp: '{milliseconds:number}',
+          message: { mid: 'm_{hex}', text: 'Hello' },
+        },
+      ],
+    }),
+    sample('instagram', {
+      id: '17841405822304914',
+      time: '{seconds:number}',
+      changes: [{ field: 'comments', value: { id: '17865799348089039', text: 'Where can I buy this?' } }],
+    }),
   ],
 };

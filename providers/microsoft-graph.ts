@@ -20,5 +20,12 @@ export const microsoftGraph: Provider = {
         value: [{ subscriptionId: '{uuid}', changeType: 'created', resource: 'me/messages/AAMk', tenantId: '{uuid}' }],
       },
     },
+    {
+      event: 'updated',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        value: [{ subscriptionId: '{uuid}', changeType: 'updated', resource: 'me/events/AAMk', tenantId: '{uuid}' }],
+      },
+    },
   ],
 };

@@ -36,5 +36,21 @@ export const monday: Provider = {
         },
       },
     },
+    {
+      event: 'update_column_value',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        event: {
+          app: 'monday',
+          type: 'update_column_value',
+          triggerUuid: '{uuid}',
+          boardId: 224535,
+          pulseId: 983678,
+          columnId: 'status',
+          value: { label: { index: 1, text: 'Done' } },
+          userId: 103892,
+        },
+      },
+    },
   ],
 };

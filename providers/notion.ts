@@ -32,5 +32,17 @@ export const notion: Provider = {
         data: { updated_blocks: [] },
       },
     },
+    {
+      event: 'page.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: '{uuid}',
+        timestamp: '{time}',
+        workspace_id: '13950b26-c203-4f3b-b97d-93ec06319565',
+        type: 'page.created',
+        entity: { id: '153104cd-477e-809d-8dc4-ff2d96ae3090', type: 'page' },
+        data: { parent: { id: '0ef104cd-477e-80e1-8571-cfd10e92339a', type: 'space' } },
+      },
+    },
   ],
 };

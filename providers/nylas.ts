@@ -25,5 +25,17 @@ export const nylas: Provider = {
         data: { object: { id: 'm1' } },
       },
     },
+    {
+      event: 'event.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        specversion: '1.0',
+        type: 'event.created',
+        source: '/google/events/realtime',
+        id: '{uuid}',
+        time: '{seconds:number}',
+        data: { object: { id: 'e1', calendar_id: 'c1' } },
+      },
+    },
   ],
 };

@@ -1,3 +1,4 @@
+import { NO_CONTENT } from './answers.ts';
 import type { Provider } from './provider.ts';
 
 export const okta: Provider = {
@@ -10,6 +11,8 @@ export const okta: Provider = {
   eventId: { payload: 'eventId' },
   dedup: { jsonPath: '$.eventId' },
   handshakes: [{ kind: 'echo-header', header: 'X-Okta-Verification-Challenge', member: 'verification' }],
+  // It wants 200 or 204 within 3 seconds, and no body.
+  answer: NO_CONTENT,
   instructions:
     'Workflow, Event Hooks, Create: enter the address of the source, the authentication field Authorization, and the secret. Then verify it: the challenge is answered.',
   samples: [
@@ -23,6 +26,18 @@ export const okta: Provider = {
         eventId: '{uuid}',
         eventTime: '{time}',
         data: { events: [{ eventType: 'user.lifecycle.create' }] },
+      },
+    },
+    {
+      event: 'user.session.start',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        eventType: 'com.okta.event_hook',
+        eventTypeVersion: '1.0',
+        cloudEventsVersion: '0.1',
+        eventId: '{uuid}',
+        eventTime: '{time}',
+        data: { events: [{ eventType: 'user.session.start', outcome: { result: 'SUCCESS' } }] },
       },
     },
   ],

@@ -18,9 +18,20 @@ export const openai: Provider = {
       body: {
         id: 'evt_{uuid}',
         object: 'event',
-        created_at: 1719168000,
+        created_at: '{seconds:number}',
         type: 'response.completed',
         data: { id: 'resp_abc123' },
+      },
+    },
+    {
+      event: 'batch.completed',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: 'evt_{uuid}',
+        object: 'event',
+        created_at: '{seconds:number}',
+        type: 'batch.completed',
+        data: { id: 'batch_abc123' },
       },
     },
   ],

@@ -1,4 +1,26 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const TRANSACTION = {
+  id: 'txn_01hv8wptq8987qeep44cyrewp9',
+  customer_id: 'ctm_01hv6y1jedq4p1n0yqn5ba3ky4',
+  currency_code: 'EUR',
+  details: { totals: { subtotal: '5034', tax: '956', total: '5990', grand_total: '5990', currency_code: 'EUR' } },
+  items: [{ price: { id: 'pri_01gsz8x8sawmvhz1pv30nge1ke' }, quantity: 1 }],
+};
+const SUBSCRIPTION = {
+  id: 'sub_01hv8x29kz0t586xy6zn1a62ny',
+  customer_id: TRANSACTION.customer_id,
+  currency_code: 'EUR',
+  billing_cycle: { interval: 'month', frequency: 1 },
+  items: TRANSACTION.items,
+};
+
+// https://developer.paddle.com/webhooks/respond-to-webhooks
+const sample = (event: string, data: object): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/json' },
+  body: { event_id: 'evt_{hex}', event_type: event, occurred_at: '{time}', notification_id: 'ntf_{hex}', data },
+});
 
 export const paddle: Provider = {
   name: 'paddle',
@@ -21,16 +43,9 @@ export const paddle: Provider = {
   instructions:
     'Developer tools, Notifications, New destination: enter the address of the source, then copy the secret key.',
   samples: [
-    {
-      event: 'transaction.paid',
-      headers: { 'Content-Type': 'application/json' },
-      body: {
-        event_id: 'evt_{uuid}',
-        event_type: 'transaction.paid',
-        occurred_at: '{time}',
-        notification_id: 'ntf_1',
-        data: { id: 'txn_1', status: 'paid' },
-      },
-    },
+    sample('transaction.paid', { ...TRANSACTION, status: 'paid' }),
+    sample('transaction.completed', { ...TRANSACTION, status: 'completed', invoice_number: '123-45678' }),
+    sample('subscription.created', { ...SUBSCRIPTION, status: 'active' }),
+    sample('subscription.canceled', { ...SUBSCRIPTION, status: 'canceled', canceled_at: '{time}' }),
   ],
 };

@@ -34,5 +34,18 @@ export const pagerduty: Provider = {
         },
       },
     },
+    {
+      event: 'incident.resolved',
+      headers: { 'Content-Type': 'application/json', 'X-Webhook-Id': '{uuid}' },
+      body: {
+        event: {
+          id: '{uuid}',
+          event_type: 'incident.resolved',
+          resource_type: 'incident',
+          occurred_at: '{time}',
+          data: { id: 'PGR0VU2', status: 'resolved' },
+        },
+      },
+    },
   ],
 };

@@ -1,4 +1,21 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const CAPTURE = { id: '42311647XV020574X', amount: { currency_code: 'EUR', value: '59.90' } };
+
+// https://developer.paypal.com/api/rest/webhooks/event-names/
+const sample = (event: string, type: string, resource: object): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/json' },
+  body: {
+    id: 'WH-{uuid}',
+    event_version: '1.0',
+    create_time: '{time}',
+    resource_type: type,
+    resource_version: '2.0',
+    event_type: event,
+    resource,
+  },
+});
 
 export const paypal: Provider = {
   name: 'paypal',
@@ -13,17 +30,13 @@ export const paypal: Provider = {
   instructions:
     'Apps & Credentials, your app, Add Webhook: enter the address of the source, then copy the id of the webhook. Of the body PayPal signs a checksum only (CRC-32), for which others can make another body: give the source an address that nobody can guess (ingestToken), and look payments up at PayPal before you act. The events of the simulator belong to no webhook, and are refused.',
   samples: [
-    {
-      event: 'PAYMENT.CAPTURE.COMPLETED',
-      headers: { 'Content-Type': 'application/json' },
-      body: {
-        id: 'WH-{uuid}',
-        event_version: '1.0',
-        create_time: '{time}',
-        resource_type: 'capture',
-        event_type: 'PAYMENT.CAPTURE.COMPLETED',
-        resource: { id: '42311647XV020574X', amount: { currency_code: 'USD', value: '100.00' }, status: 'COMPLETED' },
-      },
-    },
+    sample('PAYMENT.CAPTURE.COMPLETED', 'capture', { ...CAPTURE, status: 'COMPLETED', final_capture: true }),
+    sample('PAYMENT.CAPTURE.REFUNDED', 'refund', { ...CAPTURE, id: '1JU08902781691411', status: 'COMPLETED' }),
+    sample('BILLING.SUBSCRIPTION.ACTIVATED', 'subscription', {
+      id: 'I-BW452GLLEP1G',
+      plan_id: 'P-5ML4271244454362WXNWU5NQ',
+      status: 'ACTIVE',
+      subscriber: { email_address: 'emma@example.com' },
+    }),
   ],
 };

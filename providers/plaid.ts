@@ -32,5 +32,16 @@ export const plaid: Provider = {
         environment: 'sandbox',
       },
     },
+    {
+      event: 'ERROR',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        webhook_type: 'ITEM',
+        webhook_code: 'ERROR',
+        item_id: '{uuid}',
+        error: { error_type: 'ITEM_ERROR', error_code: 'ITEM_LOGIN_REQUIRED' },
+        environment: 'sandbox',
+      },
+    },
   ],
 };

@@ -25,5 +25,19 @@ export const postmark: Provider = {
         MessageStream: 'outbound',
       },
     },
+    {
+      event: 'Bounce',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        RecordType: 'Bounce',
+        MessageID: '{uuid}',
+        Type: 'HardBounce',
+        TypeCode: 1,
+        Email: 'emma@example.com',
+        BouncedAt: '{time}',
+        ServerID: 23,
+        MessageStream: 'outbound',
+      },
+    },
   ],
 };

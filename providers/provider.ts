@@ -1,5 +1,5 @@
 // What a provider is: data. A new one is a file beside this one, a line in index.ts, and a signer in the conformance suite
-// (test/conformance/providers.test.ts). Facts come from the provider's own documentation, which `docs` names.
+// (test/conformance/providers.test.ts). Facts, and the form of the samples, come from the provider's own documentation, which `docs` names.
 import type { SourceAnswer } from '../core/source-answer.ts';
 import type { Handshake } from '../core/verification/handshakes.ts';
 import type { Scheme } from '../core/verification/index.ts';
@@ -10,10 +10,12 @@ export type Place = { header: string } | { payload: string };
 export interface Sample {
   /** The type of the event, as the provider names it. */
   event: string;
-  /** Beside those of the signature. `{uuid}`, `{seconds}` and `{time}` are replaced. */
+  /** Beside those of the signature. What stands for an id or a time is replaced (sample.ts). */
   headers: Record<string, string>;
-  /** An object is sent as JSON, text as it is. The same are replaced. */
+  /** An object is sent as JSON, text as it is. The same is replaced. */
   body: object | string;
+  /** It asks whether the address is the owner's, and is no event. */
+  isHandshake?: true;
 }
 
 export interface Provider {
@@ -37,6 +39,8 @@ export interface Provider {
   handshakes: readonly Handshake[];
   /** What the provider wants as the answer to a webhook, where the default of Hookyard is not it. */
   answer?: SourceAnswer;
+  /** Whether the provider wants no body with the answer to a wrong signature either. */
+  refusal?: 'empty';
   /** How the owner connects it, in a few sentences. */
   instructions: string;
   samples: readonly [Sample, ...Sample[]];

@@ -18,5 +18,10 @@ export const replicate: Provider = {
       headers: { 'Content-Type': 'application/json' },
       body: { id: 'ufawqhfynnddngldkgtslldrkq', status: 'succeeded', created_at: '{time}', output: null },
     },
+    {
+      event: 'failed',
+      headers: { 'Content-Type': 'application/json' },
+      body: { id: 'ufawqhfynnddngldkgtslldrkq', status: 'failed', created_at: '{time}', error: 'out of memory' },
+    },
   ],
 };

@@ -17,5 +17,14 @@ export const resend: Provider = {
       headers: { 'Content-Type': 'application/json' },
       body: { type: 'email.delivered', created_at: '{time}', data: { email_id: '{uuid}', to: ['emma@example.com'] } },
     },
+    {
+      event: 'email.bounced',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        type: 'email.bounced',
+        created_at: '{time}',
+        data: { email_id: '{uuid}', to: ['emma@example.com'], bounce: { type: 'Permanent', subType: 'General' } },
+      },
+    },
   ],
 };

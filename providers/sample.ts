@@ -12,12 +12,20 @@ export function sampleOf(
   return sample && { event: sample.event, ...filled(sample, now) };
 }
 
+/**
+ * `{uuid}` and `{hex}` become an id, one in the whole webhook; `{time}` and `{seconds}` the time. A member whose whole value is
+ * `{seconds:number}` or `{milliseconds:number}` becomes a number.
+ */
 function filled({ headers, body }: Sample, now: Date) {
   const id = randomUUID();
+  const seconds = String(Math.floor(now.getTime() / 1000));
   const fill = (text: string): string =>
     text
+      .replaceAll('"{seconds:number}"', seconds)
+      .replaceAll('"{milliseconds:number}"', String(now.getTime()))
       .replaceAll('{uuid}', id)
-      .replaceAll('{seconds}', String(Math.floor(now.getTime() / 1000)))
+      .replaceAll('{hex}', id.replaceAll('-', ''))
+      .replaceAll('{seconds}', seconds)
       .replaceAll('{time}', now.toISOString());
   return {
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),

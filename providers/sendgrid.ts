@@ -1,4 +1,22 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+// https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event
+const sample = (event: string, members: object): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/json' },
+  body: [
+    {
+      email: 'emma@example.com',
+      timestamp: '{seconds:number}',
+      'smtp-id': '<14c5d75ce93.dfd.64b469@ismtpd-555>',
+      event,
+      category: ['orders'],
+      sg_event_id: '{uuid}',
+      sg_message_id: '14c5d75ce93.dfd.64b469.filter0001.16648.5515E0B88.0',
+      ...members,
+    },
+  ],
+});
 
 export const sendgrid: Provider = {
   name: 'sendgrid',
@@ -19,18 +37,8 @@ export const sendgrid: Provider = {
   instructions:
     'Settings, Mail Settings, Event Webhooks: enter the address of the source as post URL, enable signature verification, and copy the verification key.',
   samples: [
-    {
-      event: 'delivered',
-      headers: { 'Content-Type': 'application/json' },
-      body: [
-        {
-          email: 'emma@example.com',
-          timestamp: 1513299569,
-          event: 'delivered',
-          sg_event_id: '{uuid}',
-          sg_message_id: '14c5d75ce93.dfd.64b469',
-        },
-      ],
-    },
+    sample('delivered', { response: '250 OK' }),
+    sample('open', { useragent: 'Mozilla/5.0', ip: '192.0.2.1', sg_machine_open: false }),
+    sample('bounce', { reason: '550 5.1.1 The address does not exist', status: '5.1.1', type: 'bounce' }),
   ],
 };

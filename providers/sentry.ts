@@ -29,5 +29,15 @@ export const sentry: Provider = {
         actor: { type: 'application', id: 'sentry' },
       },
     },
+    {
+      event: 'event_alert',
+      headers: { 'Content-Type': 'application/json', 'Sentry-Hook-Resource': 'event_alert', 'Request-ID': '{uuid}' },
+      body: {
+        action: 'triggered',
+        installation: { uuid: '{uuid}' },
+        data: { event: { event_id: '{hex}', title: 'TypeError', level: 'error' }, triggered_rule: 'Many errors' },
+        actor: { type: 'application', id: 'sentry' },
+      },
+    },
   ],
 };

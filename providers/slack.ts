@@ -1,4 +1,25 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+// https://docs.slack.dev/apis/events-api
+const sample = (event: { type: string } & Record<string, unknown>): Sample => ({
+  event: event.type,
+  headers: { 'Content-Type': 'application/json' },
+  body: {
+    token: 'XXYYZZ',
+    team_id: 'T123ABC456',
+    api_app_id: 'A123ABC456',
+    event: {
+      ...event,
+      user: 'U123ABC456',
+      channel: 'C123ABC456',
+      ts: '{seconds}.000100',
+      event_ts: '{seconds}.000100',
+    },
+    type: 'event_callback',
+    event_id: 'Ev{hex}',
+    event_time: '{seconds:number}',
+  },
+});
 
 export const slack: Provider = {
   name: 'slack',
@@ -21,17 +42,14 @@ export const slack: Provider = {
   instructions:
     'Your app, Event Subscriptions: enter the address of the source as request URL. The url_verification is answered.',
   samples: [
+    sample({ type: 'app_mention', text: 'What is the hour of the pearl, <@U0LAN0Z89>?' }),
+    sample({ type: 'message', channel_type: 'channel', text: 'The order has arrived' }),
+    sample({ type: 'reaction_added', reaction: 'thumbsup', item: { type: 'message', channel: 'C123ABC456' } }),
     {
-      event: 'app_mention',
+      event: 'url_verification',
       headers: { 'Content-Type': 'application/json' },
-      body: {
-        team_id: 'T123ABC456',
-        api_app_id: 'A123ABC456',
-        event: { type: 'app_mention', user: 'U123ABC456', text: 'Hello' },
-        type: 'event_callback',
-        event_id: 'Ev{uuid}',
-        event_time: 1700000000,
-      },
+      body: { type: 'url_verification', token: 'Jhj5dZrVaK7ZwHHjRyZWjbDl', challenge: '{uuid}' },
+      isHandshake: true,
     },
   ],
 };

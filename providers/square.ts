@@ -30,5 +30,16 @@ export const square: Provider = {
         data: { type: 'payment', id: 'hYy9pRFVxpDsO1FB05SunFWUe9JZY' },
       },
     },
+    {
+      event: 'refund.created',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        merchant_id: '6SSW7HV8K2ST5',
+        type: 'refund.created',
+        event_id: '{uuid}',
+        created_at: '{time}',
+        data: { type: 'refund', id: 'KkAkhdMsgzn59SM8A89WgKwekxLZY' },
+      },
+    },
   ],
 };

@@ -20,5 +20,13 @@ export const telegram: Provider = {
         message: { message_id: 1365, date: 1441645532, chat: { id: 1111111, type: 'private' }, text: '/start' },
       },
     },
+    {
+      event: 'callback_query',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        update_id: 10001,
+        callback_query: { id: '4382bfdwdsb323b2d9', from: { id: 1111111, first_name: 'Emma' }, data: 'pay' },
+      },
+    },
   ],
 };

@@ -27,5 +27,13 @@ export const trello: Provider = {
         model: { id: '4d5ea62fd76aa1136000000c' },
       },
     },
+    {
+      event: 'createCard',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        action: { id: '{uuid}', type: 'createCard', date: '{time}', data: { card: { name: 'Buy bread' } } },
+        model: { id: '4d5ea62fd76aa1136000000c' },
+      },
+    },
   ],
 };

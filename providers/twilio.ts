@@ -1,4 +1,16 @@
-import type { Provider } from './provider.ts';
+import type { Provider, Sample } from './provider.ts';
+
+const ACCOUNT = 'AC0123456789abcdef0123456789abcdef';
+
+// https://www.twilio.com/docs/messaging/guides/webhook-request
+const sample = (event: string, fields: Record<string, string>): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'I-Twilio-Idempotency-Token': '{uuid}' },
+  // The braces of what is replaced are not escaped.
+  body: Object.entries(fields)
+    .map(([name, value]) => `${name}=${encodeURIComponent(value).replace('%7Bhex%7D', '{hex}')}`)
+    .join('&'),
+});
 
 export const twilio: Provider = {
   name: 'twilio',
@@ -14,10 +26,36 @@ export const twilio: Provider = {
   instructions:
     'Phone Numbers, your number: enter the address of the source as webhook. The address is signed, so HOOKYARD_PUBLIC_URL must be what Twilio has. The answer is an empty TwiML document, unless the source has its own.',
   samples: [
-    {
-      event: 'message',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded', 'I-Twilio-Idempotency-Token': '{uuid}' },
-      body: 'ToCountry=US&SmsMessageSid=SM0001&Body=Hello&To=%2B18005551212&From=%2B14158675309',
-    },
+    sample('message', {
+      ToCountry: 'US',
+      SmsMessageSid: 'SM{hex}',
+      MessageSid: 'SM{hex}',
+      AccountSid: ACCOUNT,
+      NumMedia: '0',
+      NumSegments: '1',
+      Body: 'Hello',
+      To: '+18005551212',
+      From: '+14158675309',
+      ApiVersion: '2010-04-01',
+    }),
+    sample('message-status', {
+      MessageSid: 'SM{hex}',
+      MessageStatus: 'delivered',
+      SmsSid: 'SM{hex}',
+      SmsStatus: 'delivered',
+      AccountSid: ACCOUNT,
+      To: '+14158675309',
+      From: '+18005551212',
+      ApiVersion: '2010-04-01',
+    }),
+    sample('call', {
+      CallSid: 'CA{hex}',
+      AccountSid: ACCOUNT,
+      CallStatus: 'ringing',
+      Direction: 'inbound',
+      To: '+18005551212',
+      From: '+14158675309',
+      ApiVersion: '2010-04-01',
+    }),
   ],
 };

@@ -41,5 +41,17 @@ export const twitch: Provider = {
         event: { broadcaster_user_id: '1337', type: 'live' },
       },
     },
+    {
+      event: 'channel.follow',
+      headers: {
+        'Content-Type': 'application/json',
+        'Twitch-Eventsub-Message-Type': 'notification',
+        'Twitch-Eventsub-Subscription-Type': 'channel.follow',
+      },
+      body: {
+        subscription: { id: '{uuid}', type: 'channel.follow', version: '2', status: 'enabled' },
+        event: { user_id: '1234', user_login: 'emma', broadcaster_user_id: '1337', followed_at: '{time}' },
+      },
+    },
   ],
 };

@@ -19,8 +19,19 @@ export const vercel: Provider = {
       body: {
         id: '{uuid}',
         type: 'deployment.created',
-        createdAt: 1700000000000,
+        createdAt: '{milliseconds:number}',
         payload: { deployment: { id: 'dpl_1' } },
+        region: null,
+      },
+    },
+    {
+      event: 'deployment.succeeded',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        id: '{uuid}',
+        type: 'deployment.succeeded',
+        createdAt: '{milliseconds:number}',
+        payload: { deployment: { id: 'dpl_1', url: 'shop-acme.vercel.app' } },
         region: null,
       },
     },

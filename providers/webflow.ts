@@ -27,5 +27,13 @@ export const webflow: Provider = {
         payload: { name: 'Contact Us', siteId: '65427cf400e02b306eaa049c', submittedAt: '{time}' },
       },
     },
+    {
+      event: 'ecomm_new_order',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        triggerType: 'ecomm_new_order',
+        payload: { orderId: 'dfa-3f1', status: 'unfulfilled', acceptedOn: '{time}' },
+      },
+    },
   ],
 };

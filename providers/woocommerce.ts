@@ -28,5 +28,14 @@ export const woocommerce: Provider = {
       },
       body: { id: 727, status: 'processing', currency: 'EUR', total: '59.90' },
     },
+    {
+      event: 'product.updated',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-WC-Webhook-Topic': 'product.updated',
+        'X-WC-Webhook-Delivery-ID': '{uuid}',
+      },
+      body: { id: 794, name: 'T-shirt', sku: 'TEE-M-BLACK', price: '29.95', stock_status: 'instock' },
+    },
   ],
 };

@@ -1,3 +1,4 @@
+import { EMPTY } from './answers.ts';
 import type { Provider } from './provider.ts';
 
 export const xero: Provider = {
@@ -10,8 +11,11 @@ export const xero: Provider = {
   eventId: null,
   dedup: null,
   handshakes: [],
+  // It wants 200 within 5 seconds (401 for a wrong signature), no body and no cookies; for the intent to receive, too.
+  answer: EMPTY,
+  refusal: 'empty',
   instructions:
-    'My Apps, your app, Webhooks: enter the address of the source as delivery URL, then send the intent to receive: wrong signatures are answered 401, the right one 200.',
+    'My Apps, your app, Webhooks: enter the address of the source as delivery URL, then send the intent to receive: wrong signatures are answered 401, right ones 200, both without a body. Its requests with right signatures are stored like webhooks; they have no events.',
   samples: [
     {
       event: 'CREATE',
@@ -28,6 +32,24 @@ export const xero: Provider = {
         ],
         firstEventSequence: 1,
         lastEventSequence: 1,
+        entropy: 'S0m3r4Nd0mt3xt',
+      },
+    },
+    {
+      event: 'UPDATE',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        events: [
+          {
+            resourceId: '{uuid}',
+            eventDateUtc: '{time}',
+            eventType: 'UPDATE',
+            eventCategory: 'CONTACT',
+            tenantId: '{uuid}',
+          },
+        ],
+        firstEventSequence: 2,
+        lastEventSequence: 2,
         entropy: 'S0m3r4Nd0mt3xt',
       },
     },

@@ -32,5 +32,17 @@ export const zendesk: Provider = {
         detail: { id: '5158' },
       },
     },
+    {
+      event: 'zen:event-type:ticket.status_changed',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        type: 'zen:event-type:ticket.status_changed',
+        id: '{uuid}',
+        time: '{time}',
+        subject: 'zen:ticket:5158',
+        event: { current: 'SOLVED', previous: 'OPEN' },
+        detail: { id: '5158', status: 'SOLVED' },
+      },
+    },
   ],
 };

@@ -26,8 +26,17 @@ export const zoom: Provider = {
       headers: { 'Content-Type': 'application/json' },
       body: {
         event: 'meeting.started',
-        event_ts: 1626230691572,
+        event_ts: '{milliseconds:number}',
         payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My Meeting' } },
+      },
+    },
+    {
+      event: 'meeting.ended',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        event: 'meeting.ended',
+        event_ts: '{milliseconds:number}',
+        payload: { account_id: 'AAAAAABBBB', object: { id: '1234567890', topic: 'My Meeting', duration: 30 } },
       },
     },
   ],

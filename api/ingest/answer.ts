@@ -49,13 +49,19 @@ export function writeAnswer(ctx: Koa.Context, { result, status, headers, body }:
   ctx.state.ingestResult = result;
   ctx.status = status;
   ctx.set(headers);
-  // Koa makes 204 of an answer without a body.
-  if (body === null) {
-    if (status !== 204 && status !== 205) ctx.body = '';
-    ctx.remove('Content-Type');
-  } else if ('json' in body) ctx.body = body.json;
+  if (body === null) writeEmpty(ctx, 'Content-Type' in headers);
+  else if ('json' in body) ctx.body = body.json;
   else {
     ctx.type = body.type;
     ctx.body = body.text;
   }
+}
+
+/** @param isTyped whether the content type is one that the sender wants, although there is no content */
+function writeEmpty(ctx: Koa.Context, isTyped: boolean): void {
+  // Koa makes 204 of an answer without a body.
+  if (ctx.status !== 204 && ctx.status !== 205) ctx.body = '';
+  if (!isTyped) ctx.remove('Content-Type');
+  // Koa takes the content type off an answer without content when it ends it, so the headers are sent before.
+  else ctx.flushHeaders();
 }

@@ -50,7 +50,7 @@ export async function judge(
   }
   const verification = outcome === null ? verify(source, received, nowMs) : outcome.verification;
   if (!verification.valid) {
-    return source.concealed ? notFound(received, 'signature', verification) : badSignature(verification);
+    return source.concealed ? notFound(received, 'signature', verification) : badSignature(source, verification);
   }
   const closed = closedBy(source, received.sourceSlug);
   if (closed !== null) return { kind: 'refused', error: closed, cause: null };
@@ -98,8 +98,9 @@ export function closedBy({ enabled, standing }: SourceRouting, sourceSlug: strin
   return new ApiError(403, 'SOURCE_DISABLED', `The source ${sourceSlug} is disabled; nothing was stored`);
 }
 
-function badSignature({ reason }: { reason: string }): Verdict {
+function badSignature({ provided }: SourceRouting, { reason }: { reason: string }): Verdict {
   const error = new ApiError(401, 'INVALID_SIGNATURE', `${reason}; nothing was stored`);
+  error.isEmpty = provided?.provider?.refusal === 'empty';
   return { kind: 'refused', error, cause: 'signature' };
 }
 

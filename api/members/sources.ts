@@ -69,7 +69,10 @@ const allowPaths = z.boolean().meta({
 });
 
 // Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
-const verificationConfig = z.looseObject({ type: z.string().optional() }).nullable().optional();
+const verificationConfig = z
+  .looseObject({ type: z.string().optional(), provider: z.enum(PROVIDER_NAMES).nullish() })
+  .nullable()
+  .optional();
 
 // The members of every scheme but its secret.
 const publicMembers = verificationSchemas.flatMap(({ shape }) =>
@@ -172,6 +175,7 @@ export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Sou
 const providerConfig = z
   .object({
     type: z.literal(PROVIDER_TYPE).optional(),
+    provider: z.enum(PROVIDER_NAMES).optional().meta({ description: 'The same as the `provider` of the source.' }),
     secret: z.string().nullish().meta({
       description:
         'What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.',
@@ -182,7 +186,7 @@ const providerConfig = z
         'Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown.',
     }),
   })
-  .meta({ id: 'ProviderConfig', description: 'With a `provider`.' });
+  .meta({ id: 'ProviderConfig', description: 'With a `provider`, here or beside it.' });
 
 /** The body of a create, its verification described in full. */
 export const createSourceBody = createSourceSchema.extend({

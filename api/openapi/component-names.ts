@@ -42,6 +42,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   MetricsSery: 'MetricSeries',
   MetricsMetric: 'MetricName',
   MetricsGroupBy: 'MetricGroup',
+  ProviderConfigProvider: 'SourceProvider',
   RefusalCountsCause: 'RefusalCauseCount',
   RefusalCountsStep: 'RefusalStep',
   RoutePreviewRequestRequest: 'RoutePreviewHttpRequest',

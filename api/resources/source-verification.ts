@@ -1,6 +1,6 @@
 // How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures) or by its provider
 // (providers/). Public members stand in clear, secrets encrypted.
-// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-17.
+// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-17, PRV-21.
 import { z } from 'zod';
 import { openCredentials, PROVIDER_TYPE, providerOf, sealedCredentials } from '../../core/provider-config.ts';
 import { isRedacted } from '../../core/redaction.ts';
@@ -28,19 +28,34 @@ type Columns = Pick<Source, 'provider' | 'verification' | 'verificationSecret'> 
 const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: null };
 
 /** The columns of a new source. @throws ApiError 400 */
-export function newVerification(deps: Deps, id: string, provider: string | null, config: SentConfig): Columns {
-  return provider === null
+export function newVerification(deps: Deps, id: string, member: string | null, sent: SentConfig): Columns {
+  const { provider, config } = namedProvider(member ?? undefined, sent);
+  return provider === undefined || provider === null
     ? ownColumns(deps, id, config ?? { type: 'none' }, null)
     : providedColumns(deps, id, knownProvider(provider), config ?? {}, null);
+}
+
+/**
+ * The provider that a request names, as a member of the source or of its verificationConfig, and the config without it.
+ * @throws ApiError 400 when it names two
+ */
+function namedProvider(member: string | null | undefined, sent: SentConfig) {
+  if (!sent || !('provider' in sent)) return { provider: member, config: sent };
+  const { provider, ...config } = sent;
+  if (typeof provider !== 'string') return { provider: member, config };
+  if (member !== undefined && member !== provider)
+    throw invalid('verificationConfig.provider', `must be the provider of the source, ${member}, or left out`);
+  return { provider, config };
 }
 
 /** The columns that an update changes. @throws ApiError 400 */
 export function changedVerification(
   deps: Deps,
   stored: Source,
-  provider: string | null | undefined,
-  config: SentConfig,
+  member: string | null | undefined,
+  sent: SentConfig,
 ): Columns | undefined {
+  const { provider, config } = namedProvider(member, sent);
   const before = providerOf(stored);
   if (config === undefined && (provider === undefined || provider === before)) return undefined;
   // A verificationConfig of another type takes the place of the provider, unless the provider is sent too.
@@ -70,9 +85,10 @@ export function changedVerification(
 export function replacedVerification(
   deps: Deps,
   stored: Source,
-  provider: string | null,
-  config: SentConfig,
+  member: string | null,
+  sent: SentConfig,
 ): Partial<Columns> {
+  const { provider = null, config } = namedProvider(member ?? undefined, sent);
   const columns = changedVerification(deps, stored, provider, config ?? (provider === null ? null : {}));
   if (columns === undefined) return {};
   const inClear = (sealed: string | null | undefined) => (sealed ? deps.secretBox.decrypt(sealed, stored.id) : null);

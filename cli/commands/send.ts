@@ -102,7 +102,7 @@ function bodyOf(text: string | undefined): Buffer | undefined {
 /** @throws CliError for an event that there is no sample of */
 function sampleOf(provider: Provider, event: string, now: Date): Buffer {
   const known = EVENTS[provider];
-  if (known.includes(event)) return Buffer.from(JSON.stringify(sampleBody(provider, event, now)));
+  if (known.includes(event)) return sampleBody(provider, event, now);
   const kind = provider === 'plain' || provider === 'hmac' ? '' : ` of ${provider}`;
   throw usage(
     `There is no sample of an event ${event}${kind}; known are ${known.join(', ')}. --data sends a body of yours under any name`,

@@ -1,5 +1,5 @@
 // The registry of signature schemes. A new one is a file beside this one, a line in `schemes`, its row in the conformance tests, and
-// a sample for `hookyard send` (cli/samples.ts).
+// its headers for `hookyard send` (cli/samples.ts).
 // Rules: SRC-12 to SRC-17.
 import { z } from 'zod';
 import type { PROVIDER_TYPE } from '../provider-config.ts';

@@ -27,7 +27,7 @@ export type Handshake =
   | { kind: 'abuse-protection' }
   /** A signed PING (Discord): that of interactions (type 1) is answered with it, that of webhook events (type 0) with nothing. */
   | { kind: 'ping' }
-  /** The address has to answer HEAD (Trello). */
+  /** The address has to answer HEAD (Intercom, Trello). */
   | { kind: 'head' }
   /** A form with the number of the webhook, unsigned (WooCommerce). */
   | { kind: 'form-ping' }
@@ -48,7 +48,7 @@ export interface Reply {
   isProven: boolean;
   status: 200 | 204;
   headers: Record<string, string>;
-  /** With its content type; null: no body. */
+  /** With its content type; null: no body, whatever content type the headers have. */
   content: { type: string; body: string } | null;
   /** The secret that the source has to remember before this is sent. */
   remember?: string;
@@ -229,12 +229,13 @@ function allowedOrigin(origin: string | undefined): Answer {
   return { headers: { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': '*', Allow: 'POST' } };
 }
 
-// https://discord.com/developers/docs/events/webhook-events, and of interactions
+// https://discord.com/developers/docs/events/webhook-events, and of interactions. Discord wants a content type in both answers, also
+// where there is no content.
 function ping(request: ProviderRequest): Answer {
   if (request.body.length > MAX_ECHO) return null;
   const body = untrustedJson(request, MAX_BODY);
   const type = memberOf(body, 'type');
-  if (type === 0) return { status: 204 };
+  if (type === 0) return { status: 204, headers: { 'Content-Type': 'application/json' } };
   // Webhook events have type 1, too, and an event.
   return type === 1 && memberOf(body, 'event') === undefined ? jsonOf({ type: 1 }) : null;
 }

@@ -6,6 +6,7 @@ import type { Verification } from '../signatures/scheme.ts';
 import { type AdyenScheme, adyenProblem, verifyAdyen } from './adyen.ts';
 import { type BraintreeScheme, braintreeProblem, verifyBraintree } from './braintree.ts';
 import { type HmacScheme, verifyHmacScheme } from './hmac.ts';
+import { type Hook0Scheme, verifyHook0 } from './hook0.ts';
 import { type MailgunScheme, verifyMailgun } from './mailgun.ts';
 import { type PublicKeyScheme, publicKeyProblem, verifyPublicKey } from './public-key.ts';
 import { type JwtScheme, jwtProblem, verifyJwt } from './published/jwt.ts';
@@ -30,7 +31,7 @@ export type { Credentials, ProviderRequest } from './request.ts';
 /** Schemes that need nothing but what the source has. */
 export type LocalScheme =
   | (StandardScheme | HmacScheme | TokenScheme | TwilioScheme | MailgunScheme | PublicKeyScheme)
-  | (AdyenScheme | BraintreeScheme | WebSubScheme);
+  | (AdyenScheme | BraintreeScheme | WebSubScheme | Hook0Scheme);
 export type Scheme = LocalScheme | JwtScheme | SnsScheme | PaypalScheme;
 
 /**
@@ -83,6 +84,8 @@ export function verifyScheme(scheme: LocalScheme, credentials: Credentials, requ
       return verifyBraintree(credentials, request);
     case 'websub':
       return verifyWebSub(credentials, request);
+    case 'hook0':
+      return verifyHook0(scheme, credentials, request);
   }
 }
 
@@ -132,6 +135,7 @@ export function secretHeaders(scheme: Scheme): string[] {
     case 'header-token':
       return [scheme.header.toLowerCase(), 'x-hook-secret'];
     case 'jwt':
+    case 'hook0':
       return [scheme.header.toLowerCase()];
     case 'websub':
       return ['x-hub-signature'];

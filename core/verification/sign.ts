@@ -4,6 +4,7 @@ import { signStandardWebhook } from '../signatures/standard-webhooks.ts';
 import { adyenMac } from './adyen.ts';
 import { braintreeForm } from './braintree.ts';
 import { type HmacScheme, macOf } from './hmac.ts';
+import { hook0Signature } from './hook0.ts';
 import type { Scheme } from './index.ts';
 import { jsonOf, memberOf, timeText } from './request.ts';
 import { twilioMac } from './twilio.ts';
@@ -76,6 +77,11 @@ export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Sign
       return { ...plain, body: Buffer.from(braintreeForm(secret, body)) };
     case 'websub':
       return { ...plain, headers: { 'X-Hub-Signature': `sha256=${hmac('sha256', secret, body).toString('hex')}` } };
+    case 'hook0': {
+      // It signs its content type, as it is sent.
+      const signed = { time: timeText(nowMs, 's'), headers: { 'content-type': unsigned.contentType }, body };
+      return { ...plain, headers: { [scheme.header]: hook0Signature(secret, signed) } };
+    }
     case 'jwt':
       return scheme.keys === 'secret'
         ? { ...plain, headers: { [scheme.header]: sharedToken(secret, unsigned) } }

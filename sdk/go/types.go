@@ -1032,6 +1032,9 @@ type CreateSourceRequestVerificationConfig struct {
 
 	TimestampSeparator *string `json:"timestampSeparator,omitzero"`
 
+	// The same as the `provider` of the source.
+	Provider *SourceProvider `json:"provider,omitzero"`
+
 	// The second secret of providers that have one.
 	VerifyToken *string `json:"verifyToken,omitzero"`
 
@@ -3347,9 +3350,12 @@ type Provider struct {
 	Instructions string `json:"instructions"`
 }
 
-// ProviderConfig: With a `provider`.
+// ProviderConfig: With a `provider`, here or beside it.
 type ProviderConfig struct {
 	Type *string `json:"type,omitzero"`
+
+	// The same as the `provider` of the source.
+	Provider *SourceProvider `json:"provider,omitzero"`
 
 	// What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.
 	Secret Nullable[string] `json:"secret,omitzero"`
@@ -4548,6 +4554,8 @@ const SourceProviderClerk SourceProvider = "clerk"
 
 const SourceProviderClickup SourceProvider = "clickup"
 
+const SourceProviderCoinbase SourceProvider = "coinbase"
+
 const SourceProviderCoinbaseCommerce SourceProvider = "coinbase-commerce"
 
 const SourceProviderDatadog SourceProvider = "datadog"
@@ -4567,6 +4575,8 @@ const SourceProviderGitlab SourceProvider = "gitlab"
 const SourceProviderGooglePubsub SourceProvider = "google-pubsub"
 
 const SourceProviderHubspot SourceProvider = "hubspot"
+
+const SourceProviderInstagram SourceProvider = "instagram"
 
 const SourceProviderIntercom SourceProvider = "intercom"
 
@@ -4635,6 +4645,8 @@ const SourceProviderVercel SourceProvider = "vercel"
 const SourceProviderWebflow SourceProvider = "webflow"
 
 const SourceProviderWebsub SourceProvider = "websub"
+
+const SourceProviderWhatsapp SourceProvider = "whatsapp"
 
 const SourceProviderWoocommerce SourceProvider = "woocommerce"
 
@@ -5180,6 +5192,8 @@ type VerificationConfig struct {
 // VerificationConfigInput
 type VerificationConfigInput struct {
 	Type *string `json:"type,omitzero"`
+
+	Provider Nullable[SourceProvider] `json:"provider,omitzero"`
 }
 
 // VerificationType

@@ -25,7 +25,7 @@ describe('hookyard send @turns', () => {
   });
   const signed: [type: string, create: string[], event: string, path: string][] = [
     ['github', ['--verify', 'github', '--secret', SECRET], 'pull_request', 'pull_request.number'],
-    ['stripe', ['--verify', 'stripe', '--secret', SECRET], 'invoice.paid', 'data.object.amount'],
+    ['stripe', ['--verify', 'stripe', '--secret', SECRET], 'invoice.paid', 'data.object.amount_paid'],
     ['slack', ['--verify', 'slack', '--secret', SECRET], 'message', 'event.text'],
     ['hmac', ['--data', hmac], 'order.paid', 'order.number'],
   ];

@@ -1,14 +1,14 @@
 // The table of docs/providers.md, from the registry. Run as a program, it writes the table into the page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Scheme } from '../../core/verification/index.ts';
-import { type Provider, type Place, providers } from '../../providers/index.ts';
+import { type Place, type Provider, providers } from '../../providers/index.ts';
+import { signers } from '../support/provider-signers.ts';
+import { vectors } from '../support/provider-vectors.ts';
+import { publishedSigners } from '../support/published-signers.ts';
+import { secondVerifiers } from '../support/second-verifiers.ts';
 
 const PAGE = new URL('../../docs/providers.md', import.meta.url);
 const BEGIN = '| provider | ';
-
-/** Of a vector that others published, see provider-vectors.test.ts. */
-const WITH_VECTORS = ['adyen', 'dropbox', 'github', 'sendgrid', 'slack', 'standard-webhooks', 'stripe', 'twilio'];
-const BY_LIBRARY = ['clerk', 'github', 'openai', 'replicate', 'resend', 'standard-webhooks'];
 
 function schemeOf(scheme: Scheme): string {
   switch (scheme.kind) {
@@ -34,6 +34,8 @@ function schemeOf(scheme: Scheme): string {
       return 'HMAC-SHA256 of eight values, in the body';
     case 'braintree':
       return 'HMAC-SHA1 of `bt_payload`, `bt_signature` of the form';
+    case 'hook0':
+      return `HMAC-SHA256 of timestamp headers body, \`${scheme.header}\``;
     case 'websub':
       return 'HMAC of body, `X-Hub-Signature`';
     case 'jwt':
@@ -50,11 +52,25 @@ function schemeOf(scheme: Scheme): string {
 const placeOf = (place: Place | null): string =>
   place === null ? '-' : 'header' in place ? `\`${place.header}\`` : `\`payload.${place.payload}\``;
 
+/** How the conformance suite tests it. */
 function testedBy(name: string): string {
-  const ways = ['our own'];
-  if (BY_LIBRARY.includes(name)) ways.push('library');
-  if (WITH_VECTORS.includes(name)) ways.push('published vector');
-  return ways.join(', ');
+  const by = signers[name]?.by;
+  const second = secondVerifiers[name]?.by;
+  return [
+    by === undefined ? 'our signer' : `signer \`${by}\``,
+    ...(second === undefined ? [] : [`verifier \`${second}\``]),
+    ...(vectors.some(({ provider }) => provider === name) ? ['published signature'] : []),
+  ].join(', ');
+}
+
+/** What cannot be changed without that the webhook is refused, as the suite tests it. */
+function covered(name: string): string {
+  const published = publishedSigners[name];
+  if (published !== undefined) return published.changed === undefined ? 'nothing' : (published.part ?? 'body');
+  const { covers, seconds } = signers[name] ?? {};
+  if (typeof covers === 'object') return covers.part;
+  if (covers === 'nothing') return 'nothing';
+  return [...(seconds === undefined ? [] : ['time']), 'body', ...(covers === undefined ? [] : [covers])].join(', ');
 }
 
 function repeatOf(dedup: NonNullable<Provider['dedup']>): string {
@@ -62,18 +78,25 @@ function repeatOf(dedup: NonNullable<Provider['dedup']>): string {
   return 'header' in dedup ? `\`${dedup.header}\`` : `\`${dedup.jsonPath}\``;
 }
 
-function row({ name, title, docs, verification, eventType, dedup, handshakes }: Provider): string {
+const samplesOf = ({ samples }: Provider): string => samples.map(({ event }) => `\`${event}\``).join(', ');
+
+function row(provider: Provider): string {
+  const { name, title, docs, verification, eventType, dedup, handshakes } = provider;
   const repeat = dedup === null ? '-' : repeatOf(dedup);
   const asks = handshakes.map(({ kind }) => kind).join(', ') || '-';
-  return `| \`${name}\` | [${title}](${docs}) | ${schemeOf(verification)} | ${asks} | ${placeOf(eventType)} | ${repeat} | ${testedBy(name)} |`;
+  const cells = [
+    ...[`\`${name}\``, `[${title}](${docs})`, schemeOf(verification), covered(name), asks],
+    ...[placeOf(eventType), repeat, samplesOf(provider), testedBy(name)],
+  ];
+  return `| ${cells.join(' | ')} |`;
 }
 
 /** The page with the table of today. */
 export function pageOfToday(): { page: string; today: string } {
   const page = readFileSync(PAGE, 'utf8');
   const table = [
-    `${BEGIN}documentation | verification | handshake | event type | repeats by | signer of its tests |`,
-    '|---|---|---|---|---|---|---|',
+    `${BEGIN}documentation | verification | signature covers | handshake | event type | repeats by | samples | tested by |`,
+    '|---|---|---|---|---|---|---|---|---|',
     ...providers.map(row),
   ];
   const lines = page.split('\n');

@@ -1,5 +1,5 @@
 // What every provider of the registry must do: genuine webhooks are taken, and nothing else. The signer beside each is written from
-// the provider's documentation, or is its own library (test/support/provider-signers.ts).
+// the provider's documentation, or is its own library (test/support/library-signers.ts).
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Verification } from '../../core/signatures/scheme.ts';
@@ -8,8 +8,9 @@ import { NO_KEYS } from '../../core/verification/published/keys.ts';
 import { signAs } from '../../core/verification/sign.ts';
 import { type Provider, providerNamed, providers } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
-import { type SentMessage, signers } from '../support/provider-signers.ts';
+import { signers } from '../support/provider-signers.ts';
 import { publishedSigners } from '../support/published-signers.ts';
+import type { SentMessage } from '../support/signer.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.250Z');
 const ADDRESS = 'https://hooks.example.com/ingest/acme/shop';
@@ -66,7 +67,22 @@ for (const [name, signer] of Object.entries(signers)) {
       expectRefused(await verified(provider, secret, await genuine(NOW, other.key)), 'the sender has another');
     });
 
-    if (signer.covers !== 'nothing') {
+    const { covers } = signer;
+    if (typeof covers === 'object') {
+      it(`are refused with any change of what is signed: ${covers.part}; the rest is not covered`, async () => {
+        const sent = await genuine();
+        for (const [at, changed] of covers.changed(sent.body).entries())
+          expectRefused(await verified(provider, secret, sent, { body: changed }), `change ${at}`);
+        const rest = await verified(provider, secret, sent, { body: covers.unchanged(sent.body) });
+        expect(rest, 'what the signature does not cover').to.deep.include({ valid: true });
+      });
+    } else if (covers === 'nothing') {
+      it('are taken with another body, because what they are known by does not cover it', async () => {
+        const sent = await genuine();
+        const body = Buffer.concat([sent.body, Buffer.from(' ')]);
+        expect(await verified(provider, secret, sent, { body })).to.deep.include({ valid: true });
+      });
+    } else {
       it('are refused with any byte changed, one more or one less', async () => {
         const sent = await genuine();
         for (let at = 0; at < sent.body.length; at += 1) {
@@ -79,7 +95,18 @@ for (const [name, signer] of Object.entries(signers)) {
       });
     }
 
-    if (signer.covers === 'address') {
+    if (covers === 'headers') {
+      it('are refused with another value of a signed header', async () => {
+        const sent = await genuine();
+        for (const [header, value] of Object.entries(sent.headers))
+          expectRefused(
+            await verified(provider, secret, sent, { headers: { ...sent.headers, [header]: `${value}x` } }),
+            header,
+          );
+      });
+    }
+
+    if (covers === 'address') {
       it('are refused at another address', async () => {
         expectRefused(await verified(provider, secret, await genuine(), { address: `${ADDRESS}2` }), 'another path');
         expectRefused(await verified(provider, secret, await genuine(), { query: 'more=1' }), 'another query');

@@ -57,6 +57,13 @@ for (const [name, signer] of Object.entries(publishedSigners)) {
       });
     }
 
+    if (!changed) {
+      it('are taken with another body, because the token does not cover it', async () => {
+        const sent = signed();
+        await expectTaken({ ...sent, body: Buffer.concat([sent.body, Buffer.from(' ')]) });
+      });
+    }
+
     it('are refused when a header of the signature comes twice, is missing or empty, and nothing is asked', async () => {
       const sent = signed();
       for (const header of signer.headers) {

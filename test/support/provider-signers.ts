@@ -1,7 +1,6 @@
 // How each provider of the registry signs, written a second time and apart from it, or by its own library: what the registry
 // says is compared with this.
 import {
-  createHash,
   createHmac,
   generateKeyPairSync,
   type KeyObject,
@@ -9,36 +8,9 @@ import {
   randomUUID,
   sign as signWith,
 } from 'node:crypto';
-import { sign as signGithub } from '@octokit/webhooks-methods';
-import { Webhook } from 'standardwebhooks';
-
-export interface Message {
-  body: Buffer;
-  /** When it is signed, ms since 1970. */
-  nowMs: number;
-  /** The address as the provider has it. */
-  url: string;
-}
-
-export interface SentMessage {
-  headers: Record<string, string>;
-  /** Where the provider adds the signature to it. */
-  body?: Buffer;
-  /** Added to the address. */
-  query?: string;
-}
-
-export interface Signer {
-  /** A secret as the owner of the source enters it, and the key with which the provider signs. */
-  secret: () => { secret: string; key: string | KeyObject };
-  sign: (message: Message, key: string | KeyObject) => SentMessage | Promise<SentMessage>;
-  /** For how many seconds the signed time is good, before and after; absent: none is signed. */
-  seconds?: number;
-  /** What changes the signature; by default the body. */
-  covers?: 'address' | 'nothing';
-  /** A body that this provider would send, where the sample of the registry is none. */
-  body?: string;
-}
+import { librarySigners } from './library-signers.ts';
+import { partSigners } from './part-signers.ts';
+import { type Signer, seconds, shared } from './signer.ts';
 
 type Mac = (key: string | KeyObject, ...parts: (string | Buffer)[]) => string;
 const mac =
@@ -52,12 +24,6 @@ const hex256 = mac('sha256', 'hex');
 const base256 = mac('sha256', 'base64');
 const hex1 = mac('sha1', 'hex');
 const base1 = mac('sha1', 'base64');
-
-const shared = () => {
-  const secret = randomBytes(20).toString('hex');
-  return { secret, key: secret };
-};
-const seconds = ({ nowMs }: Message) => String(Math.floor(nowMs / 1000));
 
 /** A header with the MAC of the body. */
 const simple = (header: string, of: Mac, prefix = ''): Signer => ({
@@ -90,21 +56,6 @@ const timed = (
     headers: { [header]: `${t}=${seconds(message)}${outer}${v}=${hex256(key, seconds(message), inner, message.body)}` },
   }),
 });
-/** By the library of the specification. */
-const standard = (prefix: string): Signer => ({
-  secret: () => {
-    const secret = `whsec_${randomBytes(24).toString('base64')}`;
-    return { secret, key: secret };
-  },
-  seconds: 300,
-  sign({ body, nowMs }, key) {
-    const id = `msg_${randomUUID()}`;
-    const signature = new Webhook(key as string).sign(id, new Date(nowMs), body.toString());
-    const timestamp = String(Math.floor(nowMs / 1000));
-    return { headers: { [`${prefix}id`]: id, [`${prefix}timestamp`]: timestamp, [`${prefix}signature`]: signature } };
-  },
-});
-
 const slackLike = (signature: string, time: string): Signer => ({
   secret: shared,
   seconds: 300,
@@ -117,36 +68,9 @@ const slackLike = (signature: string, time: string): Signer => ({
 const hub = (method: 'sha1' | 'sha256'): Signer =>
   simple('x-hub-signature', method === 'sha1' ? hex1 : hex256, `${method}=`);
 
-interface AdyenItem {
-  pspReference: string;
-  originalReference?: string;
-  merchantAccountCode: string;
-  merchantReference: string;
-  amount: { value: number; currency: string };
-  eventCode: string;
-  success: string;
-}
-
 export const signers: Record<string, Signer> = {
-  adyen: {
-    secret: () => {
-      const secret = randomBytes(32).toString('hex').toUpperCase();
-      return { secret, key: secret };
-    },
-    covers: 'nothing',
-    sign({ body }, key) {
-      const sent = JSON.parse(body.toString()) as { notificationItems: { NotificationRequestItem: AdyenItem }[] };
-      const items = sent.notificationItems.map(({ NotificationRequestItem: item }) => {
-        const { pspReference, originalReference = '', merchantAccountCode, merchantReference, amount } = item;
-        const text = `${pspReference}:${originalReference}:${merchantAccountCode}:${merchantReference}:${amount.value}:${amount.currency}:${item.eventCode}:${item.success}`;
-        const hmacSignature = createHmac('sha256', Buffer.from(key as string, 'hex'))
-          .update(text)
-          .digest('base64');
-        return { NotificationRequestItem: { ...item, additionalData: { hmacSignature } } };
-      });
-      return { headers: {}, body: Buffer.from(JSON.stringify({ ...sent, notificationItems: items })) };
-    },
-  },
+  ...librarySigners,
+  ...partSigners,
   airtable: {
     secret: () => {
       const secret = randomBytes(32).toString('base64');
@@ -167,25 +91,26 @@ export const signers: Record<string, Signer> = {
     sign: (_message, key) => ({ headers: { 'aeg-event-type': 'Notification' }, query: `token=${String(key)}` }),
   },
   bitbucket: simple('x-hub-signature', hex256, 'sha256='),
-  braintree: {
-    secret: () => {
-      const secret = `${randomBytes(8).toString('hex')}:${randomBytes(16).toString('hex')}`;
-      return { secret, key: secret };
-    },
-    sign({ body }, key) {
-      const [publicKey, privateKey = ''] = (key as string).split(':');
-      const payload = `${body.toString('base64')}\n`;
-      const digest = createHash('sha1').update(privateKey).digest();
-      const signature = createHmac('sha1', digest).update(payload).digest('hex');
-      const form = `bt_signature=${encodeURIComponent(`${publicKey}|${signature}`)}&bt_payload=${encodeURIComponent(payload)}`;
-      return { headers: {}, body: Buffer.from(form) };
-    },
-  },
   'cal-com': simple('x-cal-signature-256', hex256),
   calendly: timed('calendly-webhook-signature', ['t', 'v1'], [',', '.'], 300),
   chargebee: basic,
-  clerk: standard('svix-'),
   clickup: simple('x-signature', hex256),
+  coinbase: {
+    secret: shared,
+    seconds: 300,
+    covers: 'headers',
+    sign: (message, key) => {
+      const headers = {
+        'content-type': 'application/json',
+        'x-event-id': randomUUID(),
+        'x-event-type': 'wallet.activity.detected',
+      };
+      const names = Object.keys(headers).join(' ');
+      const text = `${seconds(message)}.${names}.${Object.values(headers).join('.')}.`;
+      const [v0, v1] = [hex256(key, `${seconds(message)}.`, message.body), hex256(key, text, message.body)];
+      return { headers: { 'x-hook0-signature': `t=${seconds(message)},v0=${v0},h=${names},v1=${v1}`, ...headers } };
+    },
+  },
   'coinbase-commerce': simple('x-cc-webhook-signature', hex256),
   datadog: token('authorization', 'Bearer '),
   discord: {
@@ -211,12 +136,6 @@ export const signers: Record<string, Signer> = {
   docusign: simple('x-docusign-signature-1', base256),
   dropbox: simple('x-dropbox-signature', hex256),
   elevenlabs: timed('elevenlabs-signature', ['t', 'v0'], [',', '.'], 1800),
-  github: {
-    secret: shared,
-    sign: async ({ body }, key) => ({
-      headers: { 'x-hub-signature-256': await signGithub(key as string, body.toString()) },
-    }),
-  },
   gitlab: token('x-gitlab-token'),
   hubspot: {
     secret: shared,
@@ -229,28 +148,19 @@ export const signers: Record<string, Signer> = {
       },
     }),
   },
+  instagram: simple('x-hub-signature-256', hex256, 'sha256='),
   intercom: simple('x-hub-signature', hex1, 'sha1='),
   jira: simple('x-hub-signature', hex256, 'sha256='),
   linear: simple('linear-signature', hex256),
-  mailgun: {
-    secret: shared,
-    seconds: 9 * 3600,
-    covers: 'nothing',
-    sign(message, key) {
-      const timestamp = seconds(message);
-      const value = randomBytes(25).toString('hex');
-      const signature = { timestamp, token: value, signature: hex256(key, timestamp, value) };
-      return { headers: {}, body: Buffer.from(JSON.stringify({ signature, 'event-data': { event: 'delivered' } })) };
-    },
-  },
   meta: simple('x-hub-signature-256', hex256, 'sha256='),
   'microsoft-graph': {
     secret: shared,
     covers: 'nothing',
-    sign: (_message, key) => ({
-      headers: {},
-      body: Buffer.from(JSON.stringify({ value: [{ changeType: 'created', clientState: key }, { clientState: key }] })),
-    }),
+    sign: ({ body }, key) => {
+      const { value } = JSON.parse(body.toString()) as { value: object[] };
+      const items = [...value, ...value].map((item) => ({ ...item, clientState: key }));
+      return { headers: {}, body: Buffer.from(JSON.stringify({ value: items })) };
+    },
   },
   monday: {
     secret: shared,
@@ -271,12 +181,9 @@ export const signers: Record<string, Signer> = {
   notion: simple('x-notion-signature', hex256, 'sha256='),
   nylas: simple('x-nylas-signature', hex256),
   okta: token('authorization'),
-  openai: standard('webhook-'),
   paddle: timed('paddle-signature', ['ts', 'h1'], [';', ':'], 300),
   pagerduty: simple('x-pagerduty-signature', hex256, 'v1='),
   postmark: basic,
-  replicate: standard('webhook-'),
-  resend: standard('svix-'),
   salesforce: {
     secret: shared,
     covers: 'nothing',
@@ -307,23 +214,11 @@ export const signers: Record<string, Signer> = {
     covers: 'address',
     sign: ({ body, url }, key) => ({ headers: { 'x-square-hmacsha256-signature': base256(key, url, body) } }),
   },
-  'standard-webhooks': standard('webhook-'),
-  stripe: timed('stripe-signature', ['t', 'v1'], [',', '.'], 300),
   telegram: token('x-telegram-bot-api-secret-token'),
   trello: {
     secret: shared,
     covers: 'address',
     sign: ({ body, url }, key) => ({ headers: { 'x-trello-webhook': base1(key, body, url) } }),
-  },
-  twilio: {
-    secret: shared,
-    covers: 'address',
-    body: 'To=%2B18005551212&Body=Hello+%26+goodbye&From=%2B14158675309&Empty=',
-    sign: ({ body, url }, key) => {
-      const fields = [...new URLSearchParams(body.toString())].toSorted(([one], [other]) => (one < other ? -1 : 1));
-      const signature = base1(key, url, ...fields.map(([name, value]) => name + value));
-      return { headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': signature } };
-    },
   },
   twitch: {
     secret: shared,
@@ -349,6 +244,7 @@ export const signers: Record<string, Signer> = {
     }),
   },
   websub: hub('sha256'),
+  whatsapp: simple('x-hub-signature-256', hex256, 'sha256='),
   woocommerce: simple('x-wc-webhook-signature', base256),
   xero: simple('x-xero-signature', base256),
   youtube: hub('sha1'),

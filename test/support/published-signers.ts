@@ -11,7 +11,7 @@ import {
 import { crc32 } from 'node:zlib';
 import { certificateOf } from './certificates.ts';
 import type { KeyServer } from './key-server.ts';
-import type { Message, SentMessage } from './provider-signers.ts';
+import type { Message, SentMessage } from './signer.ts';
 
 export interface SigningKey {
   id: string;
@@ -34,6 +34,8 @@ export interface PublishedSigner {
   headers: readonly string[];
   /** Bodies that are not what was signed; absent: the body is not signed. */
   changed?: (body: Buffer) => Buffer[];
+  /** What of the body is signed, in words, where it is not all. */
+  part?: string;
 }
 
 const rsaKey = (): SigningKey => ({
@@ -130,6 +132,7 @@ export const publishedSigners: Record<string, PublishedSigner> = {
     sign: snsMessage,
     seconds: 3900,
     headers: ['x-amz-sns-topic-arn'],
+    part: 'the members of the message',
     changed(body) {
       const message = JSON.parse(body.toString()) as Record<string, string>;
       const other = (change: Record<string, string | undefined>) =>
@@ -182,6 +185,7 @@ export const publishedSigners: Record<string, PublishedSigner> = {
       ...['paypal-transmission-id', 'paypal-transmission-time', 'paypal-transmission-sig'],
       ...['paypal-cert-url', 'paypal-auth-algo'],
     ],
+    part: 'a checksum of the body',
     changed: everyByte,
   },
   plaid: {

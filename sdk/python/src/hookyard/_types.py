@@ -1740,9 +1740,11 @@ class Provider(TypedDict):
 
 
 class ProviderConfig(TypedDict):
-    """With a `provider`."""
+    """With a `provider`, here or beside it."""
 
     type: 'NotRequired[Literal["provider"]]'
+    provider: "NotRequired[SourceProvider]"
+    """The same as the `provider` of the source."""
     secret: "NotRequired[str | None]"
     """What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake."""
     verifyToken: "NotRequired[str]"
@@ -2437,7 +2439,7 @@ class SourcePage(TypedDict):
     pagination: "Pagination"
 
 
-SourceProvider: TypeAlias = 'Literal["adyen", "airtable", "asana", "auth0", "aws-sns", "azure-event-grid", "bitbucket", "braintree", "cal-com", "calendly", "chargebee", "clerk", "clickup", "coinbase-commerce", "datadog", "discord", "docusign", "dropbox", "elevenlabs", "github", "gitlab", "google-pubsub", "hubspot", "intercom", "jira", "linear", "mailgun", "meta", "microsoft-graph", "monday", "notion", "nylas", "okta", "openai", "paddle", "pagerduty", "paypal", "plaid", "postmark", "replicate", "resend", "salesforce", "sendgrid", "sentry", "shopify", "slack", "square", "standard-webhooks", "stripe", "telegram", "trello", "twilio", "twitch", "typeform", "vercel", "webflow", "websub", "woocommerce", "xero", "youtube", "zendesk", "zoom"]'
+SourceProvider: TypeAlias = 'Literal["adyen", "airtable", "asana", "auth0", "aws-sns", "azure-event-grid", "bitbucket", "braintree", "cal-com", "calendly", "chargebee", "clerk", "clickup", "coinbase", "coinbase-commerce", "datadog", "discord", "docusign", "dropbox", "elevenlabs", "github", "gitlab", "google-pubsub", "hubspot", "instagram", "intercom", "jira", "linear", "mailgun", "meta", "microsoft-graph", "monday", "notion", "nylas", "okta", "openai", "paddle", "pagerduty", "paypal", "plaid", "postmark", "replicate", "resend", "salesforce", "sendgrid", "sentry", "shopify", "slack", "square", "standard-webhooks", "stripe", "telegram", "trello", "twilio", "twitch", "typeform", "vercel", "webflow", "websub", "whatsapp", "woocommerce", "xero", "youtube", "zendesk", "zoom"]'
 
 
 class SourceReference(TypedDict):
@@ -2731,6 +2733,7 @@ class VerificationConfig(TypedDict):
 
 class VerificationConfigInput(TypedDict):
     type: "NotRequired[str]"
+    provider: "NotRequired[SourceProvider | None]"
 
 
 VerificationType: TypeAlias = 'Literal["github", "stripe", "slack", "hmac", "none", "provider"]'

@@ -1,0 +1,56 @@
+import type { Provider } from './provider.ts';
+
+export const coinbase: Provider = {
+  name: 'coinbase',
+  title: 'Coinbase (Developer Platform)',
+  docs: 'https://docs.cdp.coinbase.com/webhooks/verify-signatures',
+  verification: { kind: 'hook0', header: 'X-Hook0-Signature', toleranceSeconds: 300 },
+  secret: { is: 'the secret of the answer that created the subscription' },
+  // In the headers: not all of its payloads have them.
+  eventType: { header: 'X-Event-Type' },
+  eventId: { header: 'X-Event-Id' },
+  dedup: { header: 'X-Event-Id' },
+  handshakes: [],
+  instructions:
+    'Create the source with any secret, then the webhook subscription in the portal or with the API: the target URL is the address of the source. Then set the secret of the subscription. For webhooks of Coinbase Commerce choose coinbase-commerce.',
+  samples: [
+    {
+      event: 'wallet.activity.detected',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Event-Type': 'wallet.activity.detected',
+        'X-Event-Id': '{uuid}',
+      },
+      body: {
+        eventId: '{uuid}',
+        eventType: 'wallet.activity.detected',
+        timestamp: '{time}',
+        data: {
+          network: 'base-mainnet',
+          blockNumber: '12345678',
+          transactionHash: '0x5f1c20d9a7b3e8460412c9d5ab7e63f0981d24c6e7ba5f3c12d8409be6a7c351',
+          contractAddress: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+          eventName: 'Transfer',
+        },
+      },
+    },
+    {
+      event: 'onchain.activity.detected',
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Event-Type': 'onchain.activity.detected',
+        'X-Event-Id': '{uuid}',
+      },
+      body: {
+        network: 'base-mainnet',
+        block_number: 46218191,
+        event_name: 'Transfer',
+        event_signature: 'Transfer(address,address,uint256)',
+        log_index: 29,
+        parameters: { from: '0xF33a96b5932D9E9B9A0eDA447AbD8C9d48d2e0c8', value: '474891138228179365' },
+        timestamp: '{time}',
+        transaction_hash: '0xa58e4471bcce875b1ea49cc0864a620d3a484b9b7c1b0b4fd18ce83f5b30e5e0',
+      },
+    },
+  ],
+};

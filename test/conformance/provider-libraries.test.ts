@@ -1,0 +1,72 @@
+// What the packages of providers say of webhooks, beside what we say: genuine ones are taken by both, changed ones by none.
+import { expect } from 'chai';
+import http, { type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import { mock } from 'node:test';
+import { NO_KEYS, type PublishedKeys } from '../../core/verification/published/keys.ts';
+import { type Provider, providerNamed } from '../../providers/index.ts';
+import { sampleOf } from '../../providers/sample.ts';
+import { signers } from '../support/provider-signers.ts';
+import { type PublishedSigner, publishedSigners } from '../support/published-signers.ts';
+import { type Received, type SecondVerifier, secondVerifiers } from '../support/second-verifiers.ts';
+import { ADDRESS, useKeyWorld, verifiedAs } from '../support/verified.ts';
+
+/** What both say of a webhook that comes now. */
+async function opinions(name: string, received: Received, keys: PublishedKeys = NO_KEYS) {
+  const { accepts } = secondVerifiers[name] as SecondVerifier;
+  const { headers, body, secret } = received;
+  const asked = async () => accepts(received);
+  return {
+    theirs: await asked().catch(() => false),
+    ours: (await verifiedAs(name, secret, { headers, body, nowMs: Date.now() }, keys)).valid,
+  };
+}
+const TAKEN = { theirs: true, ours: true };
+const REFUSED = { theirs: false, ours: false };
+
+describe('packages of providers verify', () => {
+  for (const [name, { by }] of Object.entries(secondVerifiers)) {
+    const signer = signers[name];
+    if (signer === undefined) continue;
+    it(`webhooks of ${name} as we do (${by})`, async () => {
+      const { secret, key } = signer.secret();
+      const now = new Date();
+      const sample = sampleOf(providerNamed(name) as Provider, undefined, now)?.body as Buffer;
+      const { headers, body = sample } = await signer.sign({ body: sample, nowMs: now.getTime(), url: ADDRESS }, key);
+      expect(await opinions(name, { headers, body, secret })).to.deep.equal(TAKEN);
+      const { covers } = signer;
+      const changed =
+        typeof covers === 'object'
+          ? covers.changed(body)
+          : [Buffer.from(body.toString().replace('e', 'f')), Buffer.concat([body, Buffer.from(' ')])];
+      for (const [at, other] of changed.entries())
+        expect(await opinions(name, { headers, body: other, secret }), `change ${at}`).to.deep.equal(REFUSED);
+      const another = { headers, body, secret: signer.secret().secret };
+      expect(await opinions(name, another), 'another secret').to.deep.equal(REFUSED);
+    });
+  }
+});
+
+describe('packages of providers that fetch keys verify', () => {
+  const world = useKeyWorld();
+  // The package asks Amazon by itself: it gets what the server in its place has.
+  before(() => {
+    mock.method(https, 'get', (address: string, answered: (response: IncomingMessage) => void) =>
+      http.get(`${world.server.url}/${address.slice('https://'.length)}`, answered),
+    );
+  });
+  after(() => mock.restoreAll());
+
+  it('messages of aws-sns as we do (sns-validator)', async () => {
+    const signer = publishedSigners['aws-sns'] as PublishedSigner;
+    const [key, secret] = [signer.key(), signer.secret()];
+    signer.publish(world.server, key);
+    const keys = world.keys.of({ organizationId: 'org_1', sourceId: 'src_1' });
+    const { headers, body } = signer.sign({ body: Buffer.alloc(0), nowMs: Date.now(), url: ADDRESS, secret }, key);
+    expect(await opinions('aws-sns', { headers, body, secret }, keys)).to.deep.equal(TAKEN);
+    for (const [at, changed] of (signer.changed?.(body) ?? []).entries())
+      expect(await opinions('aws-sns', { headers, body: changed, secret }, keys), `change ${at}`).to.deep.equal(
+        REFUSED,
+      );
+  });
+});
