@@ -38,12 +38,10 @@ function codeClass(sent: SendResult): CodeClass {
 /**
  * Counts what recording has ended. A result whose statement was committed and whose answer was lost is not counted.
  * @param changed by id, as `recordResults` returns them
- * @param lane that of the results without it
  */
 export function countRecorded(
   results: Iterable<AttemptResult>,
   changed: ReadonlyMap<string, Pick<ChangedDelivery, 'failedOver'>>,
-  lane?: 'warehouse',
 ): void {
   for (const result of results) {
     const delivery = changed.get(result.deliveryId);
@@ -52,8 +50,15 @@ export function countRecorded(
     if (status === 'retrying') continue;
     deliveriesFinished.add({ status });
     if (status !== 'delivered') continue;
-    // The id of a delivery says when it was made, by the clock of the API.
-    const ms = result.completedAt.getTime() - idTime(result.deliveryId);
-    deliveryLatency.observe({ lane: lane ?? result.lane }, ms / 1000);
+    deliveryLatency.observe({ lane: result.lane }, secondsUntil(result.completedAt, result.deliveryId));
   }
 }
+
+/** Counts deliveries that a file of a warehouse has ended. */
+export function countWritten(deliveryIds: string[], completedAt: Date): void {
+  deliveriesFinished.add({ status: 'delivered' }, deliveryIds.length);
+  for (const id of deliveryIds) deliveryLatency.observe({ lane: 'warehouse' }, secondsUntil(completedAt, id));
+}
+
+/** The id of a delivery says when it was made, by the clock of the API. */
+const secondsUntil = (at: Date, deliveryId: string): number => (at.getTime() - idTime(deliveryId)) / 1000;

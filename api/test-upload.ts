@@ -120,11 +120,12 @@ async function testFile(
   const form = { fileFormat, compression, payloadColumn, fieldMapping };
   const file = openFile(organizationId, form, compute);
   let shown: unknown = null;
-  for await (const row of compute.rows(organizationId, form, [event])) {
-    if (row.kind === 'too large') return new FileTooLargeError().message;
-    if (row.kind === 'too long') return 'The row takes too long to make; simplify what the fieldMapping searches for';
-    if (row.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(row.bytes), fileFormat);
-    await file.add(row);
+  const stored = { ...event, headers: JSON.stringify(event.headers) };
+  for await (const made of compute.rows(organizationId, form, [stored])) {
+    if (made.isNextTooLarge) return new FileTooLargeError().message;
+    if (made.tooLong.length > 0) return 'The row takes too long to make; simplify what the fieldMapping searches for';
+    if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);
+    await file.add(made);
   }
   return { file: await file.finish(), row: shown };
 }

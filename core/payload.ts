@@ -16,13 +16,17 @@ export const MAX_NESTING = 500;
 /** Shows a body as the JSON it parses to, numbers with the digits they came with, else as its text, else (not UTF-8) in base64. */
 export function viewPayload(bytes: Buffer): PayloadView {
   if (!isUtf8(bytes)) return { payload: bytes.toString('base64'), payloadEncoding: 'base64' };
-  const text = bytes.toString('utf8');
+  return { payload: viewText(bytes.toString('utf8')) };
+}
+
+/** Shows a body that is text as the JSON it parses to, or as it is. */
+export function viewText(text: string): unknown {
   try {
     // RFC 8259, section 8.1: a parser may ignore a byte order mark.
     const payload = parseExact(text.startsWith('\ufeff') ? text.slice(1) : text);
-    return { payload: hasManyLevels(text) && nestsTooDeeply(payload) ? text : payload };
+    return hasManyLevels(text) && nestsTooDeeply(payload) ? text : payload;
   } catch {
-    return { payload: text };
+    return text;
   }
 }
 

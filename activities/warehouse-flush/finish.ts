@@ -1,4 +1,4 @@
-// Records the end of a batch's deliveries, by the statement that records every attempt, so that events, statistics and
+// Records the end of a batch's deliveries, with all that the recording of an attempt changes, so that events, statistics and
 // notifications come out as for HTTP destinations.
 import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
@@ -7,39 +7,44 @@ import { isTransientDatabaseError, refusalOf } from '../../db/connections/databa
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { failoverRules } from '../../db/hot-path/attempt-config.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
-import { type BatchUnderWay, endBatch, findBatch, type OpenMember, openMembers } from '../../db/warehouse/batches.ts';
-import { countRecorded } from '../count-attempts.ts';
+import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
+import { type OpenMember, openMembers } from '../../db/warehouse/members.ts';
+import { recordWritten } from '../../db/warehouse/record.ts';
+import { countRecorded, countWritten } from '../count-attempts.ts';
 import { offerFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 
+// Of one statement. It locks the events of its deliveries, for which others wait that record results of the same events.
 const GROUP = 250;
-// How long one call records; then the workflow calls again.
+// What is read before it is dealt to groups.
+const READ = 16 * GROUP;
+// How long one call records; then it is called again.
 const RECORD_MS = 20_000;
 const TRIES = 5;
 /** The status of an object store for a stored write. */
 const WRITTEN = 200;
 
+type Outcome = 'delivered' | 'failed';
+
 /** @returns false when there is more to record @throws when our own side is away */
 export async function finishBatch(
   deps: FlushDeps,
-  { outcome, ...reference }: BatchReference & { outcome: 'delivered' | 'failed' },
+  { outcome, ...reference }: BatchReference & { outcome: Outcome },
 ): Promise<boolean> {
   const batch = await findBatch(deps.pool, reference);
   const from = outcome === 'delivered' ? ['uploaded'] : ['frozen', 'uploading'];
   if (!batch || !from.includes(batch.status)) return true;
+  const record = outcome === 'delivered' ? recordDelivered : recordFailed;
   const until = performance.now() + RECORD_MS;
   for (let after = ''; ; ) {
-    const members = await openMembers(deps.pool, batch, { after, limit: GROUP });
+    const members = await openMembers(deps.pool, batch, { after, limit: READ });
     const last = members.at(-1);
     if (!last) break;
-    const results = outcome === 'delivered' ? delivered(batch, members) : await failed(deps, batch, members);
-    await apart(
-      results,
-      (some) => record(deps, some),
-      (one, error) => endRefused(deps, batch, one, error),
-    );
-    if (performance.now() > until) return false;
+    for (const group of dealt(members)) {
+      await record(deps, batch, group);
+      if (performance.now() > until) return false;
+    }
     after = last.deliveryId;
   }
   await endBatch(deps.pool, batch.id, outcome === 'delivered' ? 'written' : 'failed');
@@ -47,29 +52,50 @@ export async function finishBatch(
   return true;
 }
 
+/**
+ * Groups of deliveries, each with some of everywhere. Neighbours stand on one page of their table, which has room for new versions of a
+ * part of its rows and is cleared between two statements; a group of neighbours would write the others elsewhere, and to all indexes.
+ */
+function* dealt(members: OpenMember[]): Generator<OpenMember[]> {
+  const groups = Math.ceil(members.length / GROUP);
+  for (let group = 0; group < groups; group += 1) yield members.filter((_, place) => place % groups === group);
+}
+
+/** All had the same attempt. */
+function recordDelivered(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
+  const times = timesOf(batch);
+  const attempt = { statusCode: WRITTEN, ...times, latencyClass: latencyClass(times.latency) };
+  return apart(
+    members,
+    (some) =>
+      repeated(async () => {
+        const ids = await recordWritten(deps.hotPool, { batchId: batch.id, members: some, attempt });
+        countWritten(ids, times.completedAt);
+      }),
+    (one, error) => endRefused(deps, batch, { deliveryId: one.deliveryId, outcome: 'delivered' }, error),
+  );
+}
+
+/** Each may go to a failover destination of its route. */
+async function recordFailed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
+  const results = await failed(deps, batch, members);
+  await apart(
+    results,
+    (some) => repeated(async () => countRecorded(some, await recordResults(deps.hotPool, some))),
+    (one, error) => endRefused(deps, batch, { deliveryId: one.deliveryId, outcome: 'failed' }, error),
+  );
+}
+
 /** A delivery whose result PostgreSQL refuses must not block the batch. */
 async function endRefused(
   { pool, log }: FlushDeps,
   { id, organizationId }: BatchUnderWay,
-  { deliveryId, deliveryStatus }: AttemptResult,
+  { deliveryId, outcome }: { deliveryId: string; outcome: Outcome },
   error: unknown,
 ): Promise<void> {
-  const reason = ownWords`It could not be recorded as ${named(deliveryStatus)}: ${refusalOf(error)}`;
+  const reason = ownWords`It could not be recorded as ${named(outcome)}: ${refusalOf(error)}`;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
   log.error({ batchId: id, deliveryId, err: error }, 'delivery ended: PostgreSQL refused a value of it');
-}
-
-function delivered(batch: BatchUnderWay, members: OpenMember[]): AttemptResult[] {
-  const times = timesOf(batch);
-  return members.map((member) => ({
-    ...attemptOf(member),
-    ...times,
-    latencyClass: latencyClass(times.latency),
-    deliveryStatus: 'delivered',
-    statusCode: WRITTEN,
-    error: null,
-    failover: null,
-  }));
 }
 
 async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<AttemptResult[]> {
@@ -80,33 +106,27 @@ async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember
       : { summary: batch.errorSummary ?? UNKNOWN_ERROR, detail: batch.error };
   const routeIds = [...new Set(members.flatMap(({ routeId }) => routeId ?? []))];
   const rules = await failoverRules(deps.pool, batch.organizationId, routeIds);
-  return members.map((member) => {
-    const rule = member.routeId === null ? undefined : rules.get(member.routeId);
-    const from = { ...batch, originalDestinationId: member.originalDestinationId };
+  return members.map(({ deliveryId, eventId, routeId, attemptCount, originalDestinationId }) => {
+    const rule = routeId === null ? undefined : rules.get(routeId);
+    const from = { ...batch, originalDestinationId };
     return {
-      ...attemptOf(member),
+      deliveryId,
+      eventId,
+      attemptNumber: attemptCount + 1,
       ...times,
       latencyClass: null,
       deliveryStatus: 'failed',
       statusCode: null,
       error,
+      retryInMs: null,
+      requestHeaders: {},
+      responseHeaders: null,
+      responseBody: null,
+      exchange: null,
+      lane: 'workflow',
       failover: rule ? offerFailover(rule, from, { attempt: 1, exhausted: true, error }) : null,
     };
   });
-}
-
-function attemptOf({ deliveryId, eventId, attemptCount }: OpenMember) {
-  return {
-    deliveryId,
-    eventId,
-    attemptNumber: attemptCount + 1,
-    retryInMs: null,
-    requestHeaders: {},
-    responseHeaders: null,
-    responseBody: null,
-    exchange: null,
-    lane: 'workflow' as const,
-  };
 }
 
 function timesOf({ startedAt, uploadedAt, latency }: BatchUnderWay) {
@@ -115,10 +135,10 @@ function timesOf({ startedAt, uploadedAt, latency }: BatchUnderWay) {
 }
 
 /** Another group may lock the same events in another order: PostgreSQL then aborts one of the two, which is repeated. */
-async function record({ hotPool }: FlushDeps, results: AttemptResult[]): Promise<void> {
+async function repeated(record: () => Promise<void>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
-      countRecorded(results, await recordResults(hotPool, results), 'warehouse');
+      await record();
       return;
     } catch (error) {
       if (tries === TRIES || !isTransientDatabaseError(error)) throw error;

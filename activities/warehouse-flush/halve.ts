@@ -1,7 +1,8 @@
 // Splits a batch whose file would be too large: half of it goes to a new batch, until every file fits.
 import { newId } from '../../core/ids.ts';
 import { keyOfHalf } from '../../core/warehouse/object-key.ts';
-import { batchContent, type BatchMember, type BatchUnderWay } from '../../db/warehouse/batches.ts';
+import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
+import { batchContent, type BatchMember } from '../../db/warehouse/members.ts';
 import { halveBatch } from '../../db/warehouse/batch-halves.ts';
 import type { FlushDeps } from './deps.ts';
 

@@ -14,9 +14,9 @@ import {
   findWarehouse,
   noteUploaded,
   noteUploadFailed,
-  openMembers,
 } from '../../db/warehouse/batches.ts';
 import { noteSeen } from '../../db/warehouse/flushes.ts';
+import { openMembers } from '../../db/warehouse/members.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
 import { makeContent } from './content.ts';

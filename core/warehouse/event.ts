@@ -21,20 +21,22 @@ export type WarehouseEvent = {
   writtenAt: Date;
   /** As received, names in lowercase. */
   headers: Readonly<Record<string, string>>;
-  /** The exact bytes received. */
-  body: Buffer;
+  /** The exact bytes received. Those of text may come as the text itself, which is not decoded again then. */
+  body: Buffer | string;
 };
 
 /** A body as a column of text: `encoding` says what the text is. */
 export type TextPayload = { payload: string; encoding: 'json' | 'text' | 'base64' };
 
 /** A body that is text stays letter for letter, JSON without its byte order mark; one that is not UTF-8 becomes base64. */
-export function textPayload(body: Buffer): TextPayload {
-  if (!isUtf8(body)) return { payload: body.toString('base64'), encoding: 'base64' };
-  const text = body.toString('utf8');
+export function textPayload(body: WarehouseEvent['body']): TextPayload {
+  if (isBytes(body)) return { payload: body.toString('base64'), encoding: 'base64' };
+  const text = body.toString();
   const unmarked = withoutMark(text);
   return isJsonText(unmarked) ? { payload: unmarked, encoding: 'json' } : { payload: text, encoding: 'text' };
 }
+
+const isBytes = (body: WarehouseEvent['body']): body is Buffer => typeof body !== 'string' && !isUtf8(body);
 
 /** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
 const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
@@ -46,9 +48,9 @@ export type PayloadText = { json: string; encoding?: 'base64' };
  * A body as JSON text on one line. A body that is JSON stays as it was written: large numbers keep their digits and
  * members their order. Any other text becomes a JSON string, and bytes that are no UTF-8 a string in base64.
  */
-export function payloadText(body: Buffer): PayloadText {
-  if (!isUtf8(body)) return { json: JSON.stringify(body.toString('base64')), encoding: 'base64' };
-  const text = body.toString('utf8');
+export function payloadText(body: WarehouseEvent['body']): PayloadText {
+  if (isBytes(body)) return { json: JSON.stringify(body.toString('base64')), encoding: 'base64' };
+  const text = body.toString();
   const unmarked = withoutMark(text);
   try {
     JSON.parse(unmarked);

@@ -2,25 +2,13 @@
 // Rules: EVT-13.
 import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError } from '../../core/error-summary.ts';
-import { idTime } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
-import { countAttempted } from '../delivery/figures.ts';
 import { lateBound, settingLate } from '../history/lists/late.ts';
-import { noteOutcomes } from '../notifications/notifications.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
-import { DAY_MS, partitionName } from '../retention/partitions.ts';
 import type { Queryable } from '../connections/pool.ts';
-import {
-  addedUp,
-  bucketOf,
-  bucketsOf,
-  failOver,
-  firstEnabled,
-  OPEN,
-  outboxRow,
-  PRIMARY_DESTINATION,
-} from '../sql-rules.ts';
+import { failOver, firstEnabled, OPEN, outboxRow, PRIMARY_DESTINATION } from '../sql-rules.ts';
 import { type AttemptExchange, exchangeText } from './attempt-exchange.ts';
+import { countOutcomes, statementOfDay } from './outcomes.ts';
 
 /** The outcome of one attempt, and the next status of its delivery. */
 export interface AttemptResult {
@@ -67,10 +55,6 @@ export interface FailoverOffer {
   /** One sentence. */
   reason: string;
 }
-
-// Of what `delivery_stats` holds.
-const SUMS = ['succeeded', 'failed', 'failed_over', 'latency_sum', 'latency_count'];
-const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
 
 // What makes this safe under concurrency:
 // - a delivery changes only while it is open and only forward (`attempt_count < attempt`), so recording the same
@@ -133,40 +117,7 @@ with ${settingLate('$4', '$5')}, input as (
   where ${outboxRow('c')}
     -- in the express lane the row stays until the workflow that continues has been started
     and (c.attempt_lane = 'workflow' or c.delivery_status not in ('retrying', 'failed'))
-), ${failOver('next_destination_id', 'original_destination_id', 'failover_reason')}, finished as (
-  select event_id, (count(*) filter (where delivery_status = 'delivered'))::int as succeeded,
-         (count(*) filter (where delivery_status = 'failed'))::int as failed
-  from changed where counted and delivery_status in ('delivered', 'failed')
-  group by event_id
-), totals as (
-  update ${events} e
-  set deliveries_succeeded = e.deliveries_succeeded + f.succeeded, deliveries_failed = e.deliveries_failed + f.failed,
-      status = event_status(e.deliveries_count, e.deliveries_succeeded + f.succeeded, e.deliveries_failed + f.failed)
-  from finished f
-  where e.id = f.event_id
-), rolled_up as (
-  insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, failed_over, latency_sum, latency_count,
-                                   last_delivery_at, last_success_at, last_failure_at)
-  select c.destination_id, coalesce(c.route_id, ''), b.bucket,
-         count(*) filter (where delivery_status = 'delivered'), count(*) filter (where delivery_status = 'failed'),
-         count(*) filter (where delivery_status = 'failed_over'),
-         coalesce(sum(latency) filter (where status_code is not null), 0), count(status_code), max(completed_at),
-         max(completed_at) filter (where delivery_status = 'delivered'), max(completed_at) filter (where delivery_status <> 'delivered')
-  from changed c
-  cross join lateral ${bucketsOf('c.completed_at')}
-  group by 1, 2, 3 order by 1, 2, 3
-  ${addedUp('destination_id, route_id, bucket', SUMS, LATEST)}
-), histogram as (
-  insert into latency_stats as s (destination_id, bucket, latency, attempts)
-  select destination_id, ${bucketOf('completed_at')}, latency_class, count(*)
-  from changed where latency_class is not null
-  group by 1, 2, 3 order by 1, 2, 3
-  ${addedUp('destination_id, bucket, latency', ['attempts'])}
-), ${countAttempted('changed')}, ended as (
-  select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, delivery_status as status,
-         attempt as attempts, status_code, error, error_summary, completed_at as at
-  from changed where delivery_status in ('delivered', 'failed')
-), ${noteOutcomes('ended')}
+), ${failOver('next_destination_id', 'original_destination_id', 'failover_reason')}, ${countOutcomes(events)}
 select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch.delivery_status = 'failed_over' as "failedOver",
        -- only attempts of primary deliveries count in the circuit, and a success only where there is something to change
        ch.route_id is not null and ch.primary_id = ch.destination_id
@@ -174,29 +125,7 @@ select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch
        (select written from noted) as notifications
 from changed ch left join circuits c on c.route_id = ch.route_id`;
 
-interface Statement {
-  name: string;
-  text: string;
-}
-
-const RECORD: Statement = { name: 'record-results', text: recordInto('events') };
-// The statement of the day that was asked for last.
-let ofDay: Statement & { day: number } = { ...RECORD, day: Number.NaN };
-
-/** What records results of these events. Older days share one statement, so that a connection prepares few. */
-function statementFor(eventIds: string[]): Statement {
-  const { low, high } = bounds(eventIds);
-  const [first, last] = [dayOf(low), dayOf(high)];
-  if (first !== last || first < dayOf(Date.now()) - 1) return RECORD;
-  if (ofDay.day !== first) {
-    const partition = partitionName('events', first);
-    ofDay = { name: `record-results-${partition}`, text: recordInto(partition), day: first };
-  }
-  return ofDay;
-}
-
-/** @returns days since 1970 of an id or of a time in ms */
-const dayOf = (of: string | number): number => Math.floor((typeof of === 'string' ? idTime(of) : of) / DAY_MS);
+const statementFor = statementOfDay('record-results', recordInto);
 
 /** A delivery that an attempt changed. */
 export interface ChangedDelivery {

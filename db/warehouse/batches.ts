@@ -216,62 +216,6 @@ export async function endBatch(
   );
 }
 
-/** A delivery of a batch. */
-export interface BatchMember {
-  deliveryId: string;
-  eventId: string;
-  /** Bytes; null when the event is gone. */
-  payloadSize: number | null;
-  /** Null when the event is gone. */
-  receivedAt: Date | null;
-}
-
-const CONTENT = `
-select d.id as "deliveryId", d.event_id as "eventId", e.payload_size as "payloadSize", e.received_at as "receivedAt"
-from deliveries d left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
-where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status in ('pending', 'delivered')
-order by e.received_at, d.event_id, d.id`;
-
-/**
- * The deliveries of a batch's file, in the order of its rows. A delivery that ended otherwise (its event was deleted, its
- * transform failed) has no row in this upload and in later ones. A delivered one has a row: an upload that was overtaken by a
- * newer one must not write less than that one.
- */
-export async function batchContent(db: Queryable, batch: BatchUnderWay): Promise<BatchMember[]> {
-  const { rows } = await db.query<BatchMember>(CONTENT, rangeOf(batch));
-  return rows;
-}
-
-/** A delivery that has not ended. */
-export interface OpenMember {
-  deliveryId: string;
-  eventId: string;
-  routeId: string | null;
-  attemptCount: number;
-  originalDestinationId: string | null;
-}
-
-const OPEN = `
-select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.attempt_count as "attemptCount",
-       d.original_destination_id as "originalDestinationId"
-from deliveries d
-where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending' and d.id > $5
-order by d.id limit $6`;
-
-/** Deliveries of a batch that have not ended, in the order of their ids. */
-export async function openMembers(
-  db: Queryable,
-  batch: BatchUnderWay,
-  { after, limit }: { after: string; limit: number },
-): Promise<OpenMember[]> {
-  const { rows } = await db.query<OpenMember>(OPEN, [...rangeOf(batch), after, limit]);
-  return rows;
-}
-
-function rangeOf(batch: BatchUnderWay): [string, string, string, string] {
-  return [batch.destinationId, batch.firstDeliveryId, batch.lastDeliveryId, batch.id];
-}
-
 /** A warehouse as the flush needs it; `config` is encrypted. */
 export interface StoredDestination {
   id: string;

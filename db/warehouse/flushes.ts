@@ -21,7 +21,7 @@ export interface DueFlush extends WarehouseKey {
 }
 
 /** Interval of the checks of a flush, seconds: a lost workflow is started again after that. */
-const LEASE_SECONDS = 30;
+export const LEASE_SECONDS = 30;
 
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
 // and comes back when that worker dies before it has started the workflow.

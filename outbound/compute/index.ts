@@ -3,7 +3,6 @@ import type { Log } from '../../core/log.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
-import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import type { EncodedRowGroup, RowGroup } from '../parquet/row-group.ts';
 import { ComputePool } from './pool.ts';
 import {
@@ -12,11 +11,12 @@ import {
   type FilterTrial,
   type GatesResult,
   type GatesTask,
-  type MadeRow,
+  type MadeRows,
   type RowsForm,
+  type StoredEvent,
 } from './types.ts';
 
-export type { FilterResult, FilterTrial, GateSet, GatesResult, MadeRow } from './types.ts';
+export type { FilterResult, FilterTrial, GateSet, GatesResult, StoredEvent } from './types.ts';
 export { ComputeBusyError, ComputeOverrunError } from './types.ts';
 
 /** Turns in which the schemas of one webhook are compiled. */
@@ -39,8 +39,8 @@ export interface Compute {
   schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null>;
   /** Validates a payload by each schema. @throws ComputeBusyError */
   validate(organizationId: string, schemas: readonly StoredSchema[], body: Buffer): Promise<SchemaError[][]>;
-  /** Makes the rows of events, in their order. @throws ComputeBusyError */
-  rows(organizationId: string, form: RowsForm, events: readonly WarehouseEvent[]): AsyncGenerator<MadeRow>;
+  /** Makes the rows of events, in their order, some at a time. It ends before one that is too large. @throws ComputeBusyError */
+  rows(organizationId: string, form: RowsForm, events: readonly StoredEvent[]): AsyncGenerator<MadeRows>;
   /** Encodes rows of a Parquet file; their bytes are handed over. @throws ComputeBusyError, ComputeOverrunError */
   rowGroup(organizationId: string, group: RowGroup): Promise<EncodedRowGroup>;
   /** Ends the threads; what runs is refused. */
@@ -128,8 +128,8 @@ async function* rows(
   pool: ComputePool,
   organizationId: string,
   form: RowsForm,
-  events: readonly WarehouseEvent[],
-): AsyncGenerator<MadeRow> {
+  events: readonly StoredEvent[],
+): AsyncGenerator<MadeRows> {
   // After an overrun one at a time: it is the fault of one of them.
   let most = events.length;
   for (let done = 0; done < events.length; ) {
@@ -139,8 +139,10 @@ async function* rows(
       most = 1;
       continue;
     }
-    yield* made;
-    done += made.length;
+    const before = done;
+    yield { ...made, tooLong: made.tooLong.map((place) => before + place) };
+    if (made.isNextTooLarge) return;
+    done += made.events;
   }
 }
 
@@ -149,21 +151,30 @@ async function rowsOf(
   pool: ComputePool,
   organizationId: string,
   { fieldMapping, payloadColumn, fileFormat }: RowsForm,
-  events: readonly WarehouseEvent[],
-): Promise<MadeRow[] | null> {
+  events: readonly StoredEvent[],
+): Promise<MadeRows | null> {
   try {
     return await pool.run({
       organizationId,
       kind: 'rows',
       bytes: TASK_BYTES + events.reduce((sum, { body }) => sum + body.length, 0),
       task() {
-        const copies = events.map((event) => ({ ...event, body: new Uint8Array(event.body) }));
-        const task = { kind: 'rows' as const, fieldMapping, payloadColumn, fileFormat, events: copies };
-        return { task, handedOver: copies.map(({ body }) => body.buffer) };
+        const handedOver: ArrayBuffer[] = [];
+        const copies = events.map(({ body, ...event }) => ({ ...event, body: copied(body, handedOver) }));
+        return { task: { kind: 'rows', fieldMapping, payloadColumn, fileFormat, events: copies }, handedOver };
       },
     });
   } catch (error) {
     if (!(error instanceof ComputeOverrunError)) throw error;
-    return events.length === 1 ? [{ kind: 'too long' }] : null;
+    if (events.length > 1) return null;
+    return { bytes: new Uint8Array(), rows: 0, misfits: 0, events: 1, tooLong: [0], isNextTooLarge: false };
   }
+}
+
+/** A text needs no memory of its own. */
+function copied(body: StoredEvent['body'], handedOver: ArrayBuffer[]): Uint8Array | string {
+  if (typeof body === 'string') return body;
+  const bytes = new Uint8Array(body);
+  handedOver.push(bytes.buffer);
+  return bytes;
 }

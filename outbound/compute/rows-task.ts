@@ -1,18 +1,20 @@
 // Rows of warehouse files, made in a thread.
 import { TimeLimitError, withinTime } from '../../core/time-limit.ts';
+import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { BETWEEN_ROWS } from '../../core/warehouse/file.ts';
 import { type MadeRowText, rowText } from '../../core/warehouse/rows.ts';
 import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
-import type { WarehouseEvent } from '../../core/warehouse/event.ts';
-import type { MadeRow, RowEvent, RowsTask } from './types.ts';
+import type { MadeRows, RowEvent, RowsTask } from './types.ts';
 
 /** What the row of one event may take, in ms: for what it searches, and for each byte that its rules may write. */
 const SEARCH_MS = 500;
 // Several times what it takes on a quick processor: an event must not fail for a slow one.
 const MS_PER_BYTE = 1 / 5_000;
 const MOST_MS = 5000;
-/** What is begun in one turn, in ms; the rest of the events has another one. */
+/** What is begun in one turn, in ms and in characters of rows; the rest of the events has another one. */
 const TURN_MS = 500;
+const TURN_LENGTH = 8 * 1024 * 1024;
 
 // Rules times bytes that are surely mapped in time when no rule searches; above it a deadline is worth its half millisecond.
 const QUICK = 2_000_000;
@@ -21,36 +23,50 @@ const SEARCHES = /\?|\.\./;
 
 const encoder = new TextEncoder();
 
-export function makeRows({ fieldMapping: rules, payloadColumn, fileFormat, events }: RowsTask): MadeRow[] {
+export function makeRows({ fieldMapping: rules, payloadColumn, fileFormat, events }: RowsTask): MadeRows {
   const jsonColumns = fileFormat === 'parquet' ? 'text' : 'json';
   const mapping = rules && compileFieldMapping(rules, payloadColumn, jsonColumns);
   const map = (event: WarehouseEvent) => rowText(event, { mapping, payloadColumn });
   const searches = rules?.some(({ source }) => SEARCHES.test(source)) ?? false;
   const startedAt = performance.now();
-  const rows: MadeRow[] = [];
+  const texts: string[] = [];
+  const tooLong: number[] = [];
+  let [done, length, misfits, isNextTooLarge] = [0, 0, 0, false];
   for (const event of events) {
-    if (rows.length > 0 && performance.now() - startedAt > TURN_MS) break;
-    const bytes = (rules?.length ?? 1) * event.body.byteLength;
-    const isQuick = !searches && bytes <= QUICK;
-    const limitMs = Math.ceil(Math.min(MOST_MS, SEARCH_MS + bytes * MS_PER_BYTE));
-    rows.push(rowOf(withBuffer(event), isQuick ? map : (each) => withinTime(limitMs, () => map(each))));
+    if (done > 0 && (performance.now() - startedAt > TURN_MS || length > TURN_LENGTH)) break;
+    const size = (rules?.length ?? 1) * event.body.length;
+    const isQuick = !searches && size <= QUICK;
+    const limitMs = Math.ceil(Math.min(MOST_MS, SEARCH_MS + size * MS_PER_BYTE));
+    const row = rowOf(opened(event), isQuick ? map : (each) => withinTime(limitMs, () => map(each)));
+    isNextTooLarge = row === 'too large';
+    if (row === 'too large') break;
+    if (row === 'too long') tooLong.push(done);
+    else {
+      texts.push(row.text);
+      length += row.text.length;
+      misfits += row.misfits;
+    }
+    done += 1;
   }
-  return rows;
+  // Its own memory, so that it can be handed over.
+  const bytes = encoder.encode(texts.join(BETWEEN_ROWS[fileFormat]));
+  return { bytes, rows: texts.length, misfits, events: done, tooLong, isNextTooLarge };
 }
 
-function rowOf(event: WarehouseEvent, map: (event: WarehouseEvent) => MadeRowText): MadeRow {
+function rowOf(event: WarehouseEvent, map: (event: WarehouseEvent) => MadeRowText) {
   try {
-    const { text, misfits } = map(event);
-    // Its own memory, so that it can be handed over.
-    return { kind: 'row', bytes: encoder.encode(text), misfits };
+    return map(event);
   } catch (error) {
-    if (error instanceof FileTooLargeError) return { kind: 'too large' };
-    if (error instanceof TimeLimitError) return { kind: 'too long' };
+    if (error instanceof FileTooLargeError) return 'too large';
+    if (error instanceof TimeLimitError) return 'too long';
     throw error;
   }
 }
 
-function withBuffer(event: RowEvent): WarehouseEvent {
-  const { buffer, byteOffset, byteLength } = event.body;
-  return { ...event, body: Buffer.from(buffer, byteOffset, byteLength) };
+function opened({ body, headers, ...event }: RowEvent): WarehouseEvent {
+  return {
+    ...event,
+    headers: JSON.parse(headers) as Record<string, string>,
+    body: typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
+  };
 }

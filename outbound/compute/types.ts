@@ -5,6 +5,7 @@ import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
+import type { FileRows } from '../../core/warehouse/file.ts';
 import type { FileFormat } from '../../core/warehouse/object-key.ts';
 import type { EncodedRowGroup, RowGroup } from '../parquet/row-group.ts';
 
@@ -90,22 +91,29 @@ export interface RowGroupTask extends RowGroup {
   kind: 'rowGroup';
 }
 
-/** Buffers arrive as plain arrays of bytes. */
-export type RowEvent = Omit<WarehouseEvent, 'body'> & { body: Uint8Array };
+/** An event whose headers are still JSON: only the thread needs to read them. */
+export type StoredEvent = Omit<WarehouseEvent, 'headers'> & { headers: string };
 
-/** A row, or why there is none: it is larger than a file may be, or takes too long to make. */
-export type MadeRow =
-  | { kind: 'row'; bytes: Uint8Array; misfits: number }
-  | { kind: 'too large' }
-  | { kind: 'too long' };
+/** Buffers arrive as plain arrays of bytes. */
+export type RowEvent = Omit<StoredEvent, 'body'> & { body: Uint8Array | string };
+
+/** Rows of the first of some events, as many as the turn was long enough for. */
+export interface MadeRows extends FileRows {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** How many events these are, with and without a row; one at least, unless the next is too large. */
+  events: number;
+  /** The places of those whose row takes too long to make. */
+  tooLong: number[];
+  /** Whether the row of the next one is larger than a file may be; nothing is made of it and of those after it. */
+  isNextTooLarge: boolean;
+}
 
 export interface Results {
   gates: GatesResult;
   filter: FilterResult;
   schema: string | null;
   validate: SchemaError[][];
-  /** Of the first events, as many as the turn was long enough for; one at least. */
-  rows: MadeRow[];
+  rows: MadeRows;
   rowGroup: EncodedRowGroup;
 }
 

@@ -1,8 +1,8 @@
-// Writes a Parquet file row by row: the rows of a group wait as text until it is full, then become its bytes in a thread. So a file is
+// Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes in a thread. So a file is
 // in memory once, compressed, beside one group of rows.
 // Rules: WH-23, WH-37, WH-39.
 import { createHash } from 'node:crypto';
-import type { BatchFile, FileRow } from '../../core/warehouse/file.ts';
+import { type BatchFile, BETWEEN_ROWS, type FileRows } from '../../core/warehouse/file.ts';
 import { FileTooLargeError, MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
 import { type Compute, ComputeOverrunError } from '../compute/index.ts';
 import type { EncodedRowGroup, ParquetForm } from './row-group.ts';
@@ -13,7 +13,7 @@ const MAX_GROUP_BYTES = 8 * 1024 * 1024;
 
 /** What a file begins with. */
 const MAGIC = Buffer.from('PAR1');
-const LINE_BREAK = Buffer.from('\n');
+const LINE_BREAK = BETWEEN_ROWS.parquet.charCodeAt(0);
 
 /** Rows that wait. */
 interface Waiting {
@@ -42,19 +42,25 @@ export class ParquetFile {
   }
 
   /**
-   * Adds a row; they stand in the order in which they are added, each after the end of the call before.
+   * Adds rows; they stand in the order in which they are added, each call after the end of the one before.
    * @throws FileTooLargeError when the rows are larger than MAX_FILE_BYTES as text; ComputeBusyError
    */
-  async add({ bytes, misfits }: FileRow): Promise<void> {
-    const size = bytes.length + LINE_BREAK.length;
-    this.#content += size;
-    if (this.#content > MAX_FILE_BYTES) throw new FileTooLargeError();
-    const { rows, bytes: waiting } = this.#waiting;
-    if (rows.length === MAX_GROUP_ROWS || (rows.length > 0 && waiting + size > MAX_GROUP_BYTES)) await this.#endGroup();
-    this.#waiting.rows.push(bytes);
-    this.#waiting.bytes += size;
-    this.#count += 1;
-    this.#misfits += misfits;
+  async add(some: FileRows): Promise<void> {
+    for (const row of linesOf(some)) {
+      const size = row.length + 1;
+      this.#content += size;
+      if (this.#content > MAX_FILE_BYTES) throw new FileTooLargeError();
+      if (this.#isFullFor(size)) await this.#endGroup();
+      this.#waiting.rows.push(row);
+      this.#waiting.bytes += size;
+      this.#count += 1;
+    }
+    this.#misfits += some.misfits;
+  }
+
+  #isFullFor(size: number): boolean {
+    const { rows, bytes } = this.#waiting;
+    return rows.length === MAX_GROUP_ROWS || (rows.length > 0 && bytes + size > MAX_GROUP_BYTES);
   }
 
   /** @throws FileTooLargeError, ComputeBusyError */
@@ -95,14 +101,23 @@ export class ParquetFile {
   }
 }
 
+function* linesOf({ bytes, rows }: FileRows): Generator<Uint8Array> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  for (let row = 1, from = 0; row <= rows; row += 1) {
+    const end = row === rows ? text.length : text.indexOf(LINE_BREAK, from);
+    yield text.subarray(from, end);
+    from = end + 1;
+  }
+}
+
 /** In memory of its own, so that it can be handed over. */
 function joined({ rows, bytes }: Waiting): Uint8Array<ArrayBuffer> {
   const lines = new Uint8Array(bytes);
   let at = 0;
   for (const row of rows) {
     lines.set(row, at);
-    lines.set(LINE_BREAK, at + row.length);
-    at += row.length + LINE_BREAK.length;
+    lines[at + row.length] = LINE_BREAK;
+    at += row.length + 1;
   }
   return lines;
 }

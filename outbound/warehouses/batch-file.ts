@@ -1,6 +1,6 @@
-// The file of a batch in the format of its destination, written row by row.
+// The file of a batch in the format of its destination, written some rows at a time.
 // Rules: WH-32, WH-37.
-import { type BatchFile, createFileWriter, type FileRow } from '../../core/warehouse/file.ts';
+import { type BatchFile, createFileWriter, type FileRows } from '../../core/warehouse/file.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import { type Compression, type FileFormat, isTextCompression } from '../../core/warehouse/object-key.ts';
 import { parquetColumns } from '../../core/warehouse/parquet-columns.ts';
@@ -10,7 +10,7 @@ import { compressed } from './compress.ts';
 
 export interface OpenFile {
   /** Rows stand in the order in which they are added. @throws FileTooLargeError; of Parquet ComputeBusyError too */
-  add(row: FileRow): Promise<void>;
+  add(some: FileRows): Promise<void>;
   /** The file as it is stored. @throws as `add` */
   finish(): Promise<BatchFile>;
 }
@@ -32,8 +32,8 @@ export function openFile(
   if (!isTextCompression(compression)) throw new Error(`${compression} is for parquet only`);
   const writer = createFileWriter(fileFormat);
   return {
-    async add(row) {
-      writer.add(row);
+    async add(some) {
+      writer.add(some);
     },
     finish: () => compressed(writer.finish(), compression),
   };

@@ -29,7 +29,7 @@ function buildFile(batch: {
   const writer = createFileWriter(batch.fileFormat);
   for (const each of batch.events.toSorted(byTime)) {
     const { text, misfits } = rowText(each, { mapping: batch.mapping ?? null, payloadColumn: 'json' });
-    writer.add({ bytes: Buffer.from(text), misfits });
+    writer.add({ bytes: Buffer.from(text), rows: 1, misfits });
   }
   return writer.finish();
 }

@@ -14,6 +14,7 @@ import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/retention/retention.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
+import { recordWritten } from '../../db/warehouse/record.ts';
 import {
   attemptResult,
   type HistoryDatabase,
@@ -35,6 +36,8 @@ interface World {
   routeId: string;
   events: StoredEvent[];
   deliveryIds: string[];
+  /** The file that they were taken into. */
+  batchId?: string;
 }
 
 interface Case {
@@ -134,6 +137,13 @@ const cases: Record<string, Case> = {
     tables: ['deliveries'],
     act: freeze,
     afterwards: 'd.batch_id is not null',
+  },
+  'recording the deliveries of a file': {
+    tables: ['deliveries', 'events'],
+    prepare: freeze,
+    act: (pool, { events, batchId = '' }) =>
+      recordWritten(pool, { batchId, members: membersOf(events), attempt: ATTEMPT }),
+    afterwards: `d.status = 'delivered' and e.deliveries_succeeded = 1`,
   },
   'deleting events': {
     tables: ['deliveries', 'events'],
@@ -265,11 +275,21 @@ function hold(pool: Pool, { routeId, deliveryIds }: World): Promise<unknown> {
   );
 }
 
-function freeze(pool: Pool, { owner: { organizationId }, events, deliveryIds }: World): Promise<unknown> {
+const ATTEMPT = { statusCode: 200, latency: 1, latencyClass: 1, startedAt: new Date(), completedAt: new Date() };
+
+function membersOf(events: StoredEvent[]): { deliveryId: string; eventId: string }[] {
+  return events.flatMap(({ id: eventId, deliveries }) =>
+    deliveries.map(({ id: deliveryId }) => ({ deliveryId, eventId })),
+  );
+}
+
+function freeze(pool: Pool, world: World): Promise<unknown> {
+  const { owner, events, deliveryIds } = world;
+  world.batchId = newId('bat');
   return freezeBatch(pool, {
-    organizationId,
+    organizationId: owner.organizationId,
     destinationId: events[0]?.deliveries[0]?.destinationId ?? '',
-    id: newId('bat'),
+    id: world.batchId,
     partition: 'date=2026-11-22',
     keyOrder: 'written',
     keyAt: () => newId('bat'),

@@ -7,7 +7,6 @@ import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import {
-  batchContent,
   beginUpload,
   endBatch,
   findBatch,
@@ -15,12 +14,12 @@ import {
   noteUploaded,
   noteUploadFailed,
   openBatches,
-  openMembers,
   waitingDeliveries,
 } from '../../db/warehouse/batches.ts';
 import { halveBatch } from '../../db/warehouse/batch-halves.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
+import { batchContent, openMembers } from '../../db/warehouse/members.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
 import { aloneRelay } from '../support/relays.ts';
 

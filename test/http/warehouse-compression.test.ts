@@ -8,7 +8,7 @@ import { compressed } from '../../outbound/warehouses/compress.ts';
 
 function fileOf(rows: string[]) {
   const writer = createFileWriter('jsonl');
-  for (const row of rows) writer.add({ bytes: Buffer.from(row), misfits: 0 });
+  for (const row of rows) writer.add({ bytes: Buffer.from(row), rows: 1, misfits: 0 });
   return writer.finish();
 }
 
@@ -49,7 +49,7 @@ describe('compressed warehouse files', () => {
 
   it('are as large before they are compressed as others', () => {
     const writer = createFileWriter('jsonl');
-    const half = { bytes: Buffer.alloc(MAX_FILE_BYTES / 2, ' '), misfits: 0 };
+    const half = { bytes: Buffer.alloc(MAX_FILE_BYTES / 2, ' '), rows: 1, misfits: 0 };
     writer.add(half);
     expect(() => writer.add(half)).to.throw(FileTooLargeError);
   });

@@ -1,0 +1,181 @@
+// What a file ends: its deliveries are recorded together, with all that the recording of single attempts changes. And how its events
+// are read.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { openError, ownWords } from '../../core/error-summary.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { recordResults } from '../../db/hot-path/record-results.ts';
+import { freezeBatch } from '../../db/warehouse/freeze.ts';
+import { readEvents } from '../../db/warehouse/members.ts';
+import { recordWritten } from '../../db/warehouse/record.ts';
+import {
+  attemptResult,
+  type HistoryDatabase,
+  type HistoryOwner,
+  historyDatabase,
+  makeOwner,
+  type StoredEvent,
+  storeEvent,
+} from '../support/history.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('the deliveries of a file in PostgreSQL', () => {
+  let database: HistoryDatabase;
+  let pool: Pool;
+  let hotPool: Pool;
+  before(async () => {
+    database = await historyDatabase(1);
+    ({ pool } = database);
+    hotPool = createPool(database.databaseUrl, {
+      max: 2,
+      statementTimeoutMs: 20_000,
+      onError: () => {},
+      hotPath: true,
+    });
+  });
+  after(async () => {
+    await hotPool?.end();
+    await database?.close();
+  });
+
+  interface World {
+    owner: HistoryOwner;
+    events: StoredEvent[];
+    batchId: string;
+    /** In the file: the first delivery of each event. */
+    members: { deliveryId: string; eventId: string }[];
+  }
+
+  /** Two events with one delivery and one with two, of a route that tells of successes; the first deliveries are in a file. */
+  async function world(receivedAt: Date): Promise<World> {
+    const owner = await makeOwner(pool, 1, 2);
+    const [route] = owner.routes;
+    if (!route) throw new Error('a route was asked for');
+    await pool.query(`update routes set notify_emails = 'ops@example.com', notify_on_success = true where id = $1`, [
+      route.id,
+    ]);
+    const events: StoredEvent[] = [];
+    for (const count of [1, 1, 2]) {
+      const statuses = Array<'pending'>(count).fill('pending');
+      events.push(await storeEvent(pool, owner, route, { receivedAt, statuses }));
+    }
+    const members = events.map(({ id, deliveries }) => ({ eventId: id, deliveryId: deliveries[0]?.id ?? '' }));
+    const batchId = newId('bat');
+    await freezeBatch(pool, {
+      organizationId: owner.organizationId,
+      destinationId: route.destinationIds[0] ?? '',
+      id: batchId,
+      partition: 'date=2026-11-22',
+      keyOrder: 'written',
+      keyAt: () => batchId,
+      fileFormat: 'jsonl',
+      compression: 'none',
+      payloadColumn: 'text',
+      fieldMapping: null,
+      waitingSince: new Date(),
+      bytes: 2,
+      members: members.map(({ deliveryId }) => ({ deliveryId, priority: 0 })),
+    });
+    return { owner, events, batchId, members };
+  }
+
+  const at = new Date();
+  const attempt = { statusCode: 200, latency: 20, latencyClass: 20, startedAt: at, completedAt: at };
+  const recorded = ({ batchId, members }: World) => recordWritten(hotPool, { batchId, members, attempt });
+
+  /** What PostgreSQL holds, without ids. */
+  async function held({ owner: { organizationId, routes }, events }: World): Promise<Record<string, unknown[]>> {
+    const [route] = routes;
+    const eventIds = events.map(({ id }) => id);
+    const rows = async (table: string, where: string, values: unknown[]) => {
+      const found = await pool.query<{ row: Record<string, unknown> }>(
+        `select to_jsonb(t) - '{id,organization_id,event_id,source_id,route_id,destination_id,delivery_id,batch_id,payload_hash,
+           validated_at,queued_at,facts,due_at,since}'::text[] as row from ${table} t where ${where} order by t::text`,
+        values,
+      );
+      return found.rows.map(({ row }) => row).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
+    };
+    return {
+      events: await rows('events', 'id = any($1)', [eventIds]),
+      deliveries: await rows('deliveries', 'event_id = any($1)', [eventIds]),
+      attempts: await rows('attempts', 'delivery_id in (select id from deliveries where event_id = any($1))', [
+        eventIds,
+      ]),
+      statistics: await rows('delivery_stats', 'route_id = $1', [route?.id]),
+      latencies: await rows('latency_stats', 'destination_id = any($1)', [route?.destinationIds]),
+      figures: await rows('delivery_figures', 'organization_id = $1', [organizationId]),
+      notifications: await rows('route_notifications', 'route_id = $1', [route?.id]),
+    };
+  }
+
+  for (const [name, receivedAt] of [
+    ['of today', at],
+    ['of yesterday, whose partition is not named', new Date(at.getTime() - DAY_MS)],
+  ] as const) {
+    it(`are recorded like the attempts of others, ${name}`, async () => {
+      const [file, single] = [await world(receivedAt), await world(receivedAt)];
+      const changed = await recorded(file);
+      expect(changed).to.have.members(file.members.map(({ deliveryId }) => deliveryId));
+      const results = single.events.map((event, index) => ({
+        ...attemptResult(
+          event,
+          { id: single.members[index]?.deliveryId ?? '', destinationId: '' },
+          { status: 'delivered', completedAt: at },
+        ),
+        ...{ responseHeaders: null, responseBody: null },
+      }));
+      await recordResults(hotPool, results);
+      const found = await held(file);
+      expect(found).to.deep.equal(await held(single));
+      expect(found.attempts).to.have.lengthOf(3);
+      expect(found.notifications).to.have.lengthOf(1);
+      const statuses = found.events?.map((event) => (event as { status: string }).status);
+      expect(statuses).to.have.members(['delivered', 'delivered', 'pending']);
+    });
+  }
+
+  it('are recorded once, and not when they have ended, or are in another file', async () => {
+    const file = await world(at);
+    const [ended, ...others] = file.members.map(({ deliveryId }) => deliveryId);
+    const { organizationId } = file.owner;
+    await endDeliveries(pool, 'cancelled', {
+      organizationId,
+      deliveryIds: [ended ?? ''],
+      reason: openError(ownWords`a test`),
+    });
+    expect(await recorded({ ...file, batchId: newId('bat') })).to.deep.equal([]);
+    expect(await recorded(file)).to.have.members(others);
+    const before = await held(file);
+    expect(await recorded(file)).to.deep.equal([]);
+    expect(await held(file)).to.deep.equal(before);
+    expect(before.attempts).to.have.lengthOf(2);
+  });
+
+  it('are read with their events: text as text, other bytes as bytes, nothing of what is gone', async () => {
+    const owner = await makeOwner(pool, 1, 1);
+    const [route] = owner.routes;
+    if (!route) throw new Error('a route was asked for');
+    const store = (body: string) => storeEvent(pool, owner, route, { receivedAt: at, statuses: ['pending'], body });
+    const texts = ['\ufeff{"a": "\u{1f600}\\u0000"}\n', '', '\'\\"\t\u2028'];
+    const events = await Promise.all(texts.map(store));
+    const [bytes, removed, deleted] = await Promise.all(['x', 'y', 'z'].map(store));
+    await pool.query(`update event_payloads set body = '\\x00ff', is_text = false where event_id = $1`, [bytes?.id]);
+    await pool.query('delete from event_payloads where event_id = $1', [removed?.id]);
+    await deleteEvent(pool, owner.organizationId, deleted?.id ?? '');
+    const ids = [...events, bytes, removed, deleted].map((event) => event?.id ?? '');
+    const found = await readEvents(hotPool, [...ids, ...ids]);
+    const shown = ids.map((id) => {
+      const event = found.get(id);
+      return event && [event.headers, event.text, event.bytes?.toString('hex') ?? null];
+    });
+    expect(shown).to.deep.equal([
+      ...texts.map((text) => ['{}', text, null]),
+      ['{}', null, '00ff'],
+      ['{}', null, null],
+      undefined,
+    ]);
+    expect(await readEvents(hotPool, [])).to.have.lengthOf(0);
+  });
+});
