@@ -16,6 +16,8 @@ import { until } from '../support/until.ts';
 const PAUSE_MS = 100;
 /** So many rounds of webhooks see one that has to wait for its turn. */
 const RARELY = 10;
+/** And so many one in which a circuit is closed by hand. */
+const SELDOM = 30;
 /** Panels of what has not to happen, or not while somebody looks; the others show more than zeros. */
 const MAY_BE_ZERO = [
   ...['Webhooks failed', 'Oldest due', 'Oldest due delivery', 'Bodies in memory', 'First attempts in flight'],
@@ -166,7 +168,10 @@ async function startTraffic(testInstance: OwnHookyard, receiver: Receiver, store
     records.pipe(receiver.endpoint(503).url),
   ]);
   const breaking = await records.pipe(receiver.endpoint(200).url, { route: { transformId: broken.id } });
-  const limited = await records.pipe(receiver.endpoint(200).url, { destination: { rateLimitPerMinute: 60 } });
+  // First attempts wait in the outbox for their turn: retries are put off.
+  const limited = await records.pipe(receiver.endpoint(...everyOther).url, {
+    destination: { rateLimitPerMinute: 60, retryPolicy: onceMore(3) },
+  });
   const written = await records.source();
   const lake = await client.create<{ id: string }>('/api/destinations', {
     ...{ name: 'Lake', type: 's3' },
@@ -186,6 +191,8 @@ async function startTraffic(testInstance: OwnHookyard, receiver: Receiver, store
     for (let round = 0; running; round += 1) {
       for (const source of round % RARELY === 0 ? [...always, limited.source, limited.source] : always)
         await records.accepted(source, '{"id":1}');
+      // It opens again.
+      if (round % SELDOM === SELDOM - 1) await client.post(`/api/routes/${failing.route.id}/reset-circuit`);
       // Refused, once the limit is known.
       await records.post(unrouted, 'x'.repeat(MAX_PAYLOAD + 1));
       await client.get('/api/auth/me');

@@ -10,7 +10,7 @@ import { type MailServer, REFUSED_DOMAIN, startMailServer } from '../support/mai
 import { type Deed, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { makeOverdue, reconcileNow } from '../support/reconcile.ts';
-import { Records } from '../support/records.ts';
+import { onceMore, Records } from '../support/records.ts';
 import { scrape } from '../support/scrape.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { startTlsReceiver, type TlsReceiver } from '../support/tls-receiver.ts';
@@ -132,11 +132,12 @@ describe('metrics of a worker move: @turns', function () {
       },
     ],
     [
-      'more webhooks than the rate limit of a destination',
+      'a retry before the rate limit of its destination lets it',
       [['hookyard_rate_limited_total', {}]],
       async () => {
-        const { source } = await records.pipe(receiver.endpoint(200).url, { destination: { rateLimitPerMinute: 1 } });
-        for (let n = 0; n < 3; n += 1) await records.accepted(source, '{}');
+        const destination = { rateLimitPerMinute: 1, retryPolicy: onceMore(1) };
+        const { source } = await records.pipe(receiver.endpoint(500).url, { destination, route: PATIENT });
+        await records.accepted(source, '{}');
       },
     ],
     ...(
@@ -201,8 +202,8 @@ describe('metrics of a worker move: @turns', function () {
   moves(deeds, () => growth);
 
   it('a process that runs', async () => {
-    for (const of of [growth, ofApi]) {
-      await of.shown('all of it', (value) => {
+    for (const process of [growth, ofApi]) {
+      await process.shown('all of it', (value) => {
         for (const name of OF_A_PROCESS) expect(value(name), name).to.be.above(0);
         return true;
       });
@@ -237,8 +238,8 @@ describe('metrics of a worker move: @turns', function () {
     const replay = await testInstance.client.post<{ id: string }>(`${testInstance.base}/events/replay`, {
       ...{ sourceId: many.id, ratePerSecond: 1 },
     });
-    for (const of of [growth, ofApi]) {
-      await of.shown('all of them', (value) =>
+    for (const process of [growth, ofApi]) {
+      await process.shown('all of them', (value) =>
         [
           value('hookyard_deliveries_held') === 1,
           value('hookyard_circuits_open', { state: 'open' }) === 1,
