@@ -7,6 +7,7 @@ import type { Log } from '../core/log.ts';
 import { notifications } from '../core/metrics/services.ts';
 import { recipients } from '../core/notification-mail.ts';
 import { mayReceive, type RecipientRule } from '../core/notify-recipients.ts';
+import type { PeopleLinks } from '../core/people-link.ts';
 import { openChannel } from '../db/alerts/channel-config.ts';
 import { finishMessage, giveUpMessage, noteFailedTry } from '../db/alerts/endings.ts';
 import { type LoadedMessage, loadMessage } from '../db/alerts/messages.ts';
@@ -17,15 +18,13 @@ import { type SendAlert, WITHHELD } from '../outbound/alerts.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { AlertActivities, AlertOutcome, AlertRequest } from './types.ts';
 
-export interface AlertDeps {
+export interface AlertDeps extends PeopleLinks {
   pool: Pool;
   secretBox: SecretBox;
   send: SendAlert;
   /** Whether SMTP_URL is set; otherwise messages to mail channels are logged. */
   hasMail: boolean;
   recipientRule: () => RecipientRule;
-  /** Base of the API's addresses; empty when it is not known. */
-  apiBase: string;
   log: Log;
 }
 
@@ -87,6 +86,7 @@ async function send(deps: AlertDeps, request: AlertRequest, loaded: LoadedMessag
     channel: { id: channel.id, name: channel.name },
     content,
     apiBase: deps.apiBase,
+    hasConsole: deps.hasConsole,
   };
   const to = recipients(channel.notifyEmails ?? '').filter((address) =>
     mayReceive(deps.recipientRule(), address, new Set(confirmed)),

@@ -6,6 +6,7 @@ import type { Log } from '../core/log.ts';
 import { notifications } from '../core/metrics/services.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
 import { mayReceive, type RecipientRule } from '../core/notify-recipients.ts';
+import { type PeopleLinks, peopleLink } from '../core/people-link.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import {
   finishMail,
@@ -22,15 +23,14 @@ import { MailError, type Mailer } from '../outbound/mail.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { NotificationOutcome, NotifyActivities } from './types.ts';
 
-export interface NotifyDeps {
+/** Where the address of the API is not known, paths are shown. */
+export interface NotifyDeps extends PeopleLinks {
   pool: Pool;
   /** Null when SMTP_URL is not set: notifications are logged. */
   smtp: { mailer: Mailer; from: string } | null;
   /** Who may be sent mails at the moment. */
   recipientRule: () => RecipientRule;
   workflowLink: WorkflowLink;
-  /** Base of the API's addresses; empty when it is not known, paths are shown then. */
-  apiBase: string;
   issues: IssueSink;
   log: Log;
 }
@@ -109,7 +109,7 @@ async function send(
 }
 
 function mailFacts(
-  { workflowLink, apiBase }: NotifyDeps,
+  deps: NotifyDeps,
   { kind }: NotificationKey,
   { count, since, facts }: FrozenMail,
   { routeName, sourceName, destinationName }: MailContext,
@@ -132,8 +132,8 @@ function mailFacts(
     error: summaryOf(facts),
     at: new Date(facts.at),
     failedBefore,
-    temporalUrl: workflowLink(facts.delivery_id).temporalUrl,
-    apiUrl: `${apiBase}/api/deliveries/${facts.delivery_id}`,
+    temporalUrl: deps.workflowLink(facts.delivery_id).temporalUrl,
+    deliveryUrl: peopleLink(deps, `/deliveries/${facts.delivery_id}`),
   };
 }
 

@@ -106,8 +106,8 @@ export function maskedHeaders(
       source: { slug: sourceSlug },
       headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
       version: packageJson.version,
-      // Of its trace; the span that is its parent is that of the attempt.
-      traceparent: context.traceparent,
+      // Where the attempt is recorded, its span takes its place.
+      eventTraceparent: context.traceparent,
       nowMs: at.getTime(),
       ...(originalDestinationId !== null && {
         failover: { originalDestination: originalDestinationId, failureReason: failoverReason ?? '' },

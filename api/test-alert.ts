@@ -29,6 +29,7 @@ export function createAlertTester(send: SendAlert): AlertTester {
       channel: { id: channel.id, name },
       content: { kind: 'test' as const },
       apiBase: '',
+      hasConsole: false,
     };
     const result = await send(channel, message, to);
     const { statusCode, latency, responseBody } = result;

@@ -1555,7 +1555,7 @@ export type IssueAlertData = {
   issue: AlertIssue;
 };
 
-export type IssueChange = 'opened' | 'acknowledged' | 'resolved' | 'ignored';
+export type IssueChange = 'opened' | 'exhausted' | 'acknowledged' | 'resolved' | 'ignored';
 
 export type IssueCursorPage = {
   data: Array<Issue>;

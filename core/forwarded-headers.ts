@@ -107,6 +107,11 @@ export function forwardableHeaders(
   return forwarded;
 }
 
+/** Whether a destination gets a header of this name, when it comes with a webhook. */
+export function isForwarded(name: string, choice: ForwardHeaders): boolean {
+  return travels(name, choice, typeof choice === 'object' && choice !== null ? namesOf(choice) : null);
+}
+
 function travels(name: string, choice: ForwardHeaders, chosen: ReadonlySet<string> | null): boolean {
   const kind = kindOf(name);
   if (choice === null) return kind === 'ordinary';

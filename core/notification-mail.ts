@@ -22,9 +22,10 @@ export interface MailFacts {
   at: Date;
   /** Of a recovery: the failed deliveries before it; a count of 0 means that only the route's circuit was open. */
   failedBefore: { count: number; since: Date } | null;
-  /** Its URL; null when unknown. */
+  /** Of its workflow; null when unknown. */
   temporalUrl: string | null;
-  apiUrl: string;
+  /** Where people see it. */
+  deliveryUrl: string;
 }
 
 export interface MailText {
@@ -40,7 +41,7 @@ export function renderMail(facts: MailFacts): MailText {
   const what = headline(facts);
   const rows = rowsOf(facts);
   const intro = introduction(facts);
-  const links: [string, string][] = [['Delivery', facts.apiUrl]];
+  const links: [string, string][] = [['Delivery', facts.deliveryUrl]];
   if (facts.temporalUrl !== null) links.unshift(['Temporal UI', facts.temporalUrl]);
   return writeMail(`[Hookyard] ${oneLine(facts.routeName)}: ${what}`, intro, rows, links);
 }

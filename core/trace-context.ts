@@ -1,5 +1,5 @@
-// The trace that a webhook belongs to, as its headers say (W3C Trace Context, www.w3.org/TR/trace-context).
-// Rules: TRC-01, TRC-03, TRC-04.
+// The trace that a webhook belongs to, as its headers say, or a new one (W3C Trace Context, www.w3.org/TR/trace-context).
+// Rules: TRC-01 to TRC-04.
 
 /** A span that others may be children of. */
 export interface TraceContext {
@@ -34,6 +34,26 @@ export function parseTraceparent(text: string | null | undefined): TraceContext 
 /** In the form of version 00. */
 export function formatTraceparent({ traceId, spanId, isSampled }: TraceContext): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`;
+}
+
+// Random bytes are drawn in blocks: one call of the generator serves many webhooks. An id of zeros is not valid; one in 2^64 would be.
+const TRACE_BYTES = 16;
+const SPAN_BYTES = 8;
+const drawn = Buffer.alloc(128 * (TRACE_BYTES + SPAN_BYTES));
+let used = drawn.length;
+
+function randomHex(bytes: number): string {
+  if (used + bytes > drawn.length) {
+    crypto.getRandomValues(drawn);
+    used = 0;
+  }
+  used += bytes;
+  return drawn.toString('hex', used - bytes, used);
+}
+
+/** A new trace, in the form of a header, with a span that others may be children of. */
+export function newTraceparent(isSampled: boolean): string {
+  return formatTraceparent({ traceId: randomHex(TRACE_BYTES), spanId: randomHex(SPAN_BYTES), isSampled });
 }
 
 /** Whether the facts that vendors keep beside a trace can be handed on. */

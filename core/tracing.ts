@@ -1,5 +1,5 @@
 // What traces are made of. Spans are made in telemetry/, and only where traces are sent: elsewhere there is no tracing, and all that is
-// left to do is to hand on the headers of the sender.
+// left to do is to hand on the headers of the sender, or new ones (core/trace-context.ts).
 import type { ErrorSummary } from './error-summary.ts';
 import type { Lane } from './lane.ts';
 
@@ -34,7 +34,7 @@ export interface WebhookSpan {
 }
 
 export interface TracedAttempt {
-  /** Of the webhook's span; null: it was not recorded when it came in. */
+  /** Of the webhook's span, or of the trace that was made for it; null: the trace is the sender's, in the headers. */
   traceparent: string | null;
   /** Of the webhook, names in lower case. */
   headers: Readonly<Record<string, string>>;

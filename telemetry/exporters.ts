@@ -10,7 +10,7 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import type { Role } from '../core/metrics/instruments.ts';
 import { processResource, tellProblems } from './open-telemetry.ts';
-import { type OtelVariables, PROTOCOL, sendsMetrics } from './otel-variables.ts';
+import { metricsInterval, metricsProtocol, type OtelVariables, PROTOCOL, sendsMetrics } from './otel-variables.ts';
 
 export interface Exporters {
   /** All metrics as Prometheus reads them. */
@@ -19,7 +19,6 @@ export interface Exporters {
   stop(): Promise<void>;
 }
 
-const INTERVAL_MS = 60_000;
 // How long the last values may take at the end of the process.
 const LAST_EXPORT_MS = 2000;
 
@@ -56,15 +55,14 @@ export async function createExporters(
 }
 
 async function otlpReader(producer: MetricProducer, env: OtelVariables, log: Log): Promise<MetricReader | null> {
-  const protocol = env.OTEL_EXPORTER_OTLP_METRICS_PROTOCOL || env.OTEL_EXPORTER_OTLP_PROTOCOL || PROTOCOL;
+  const protocol = metricsProtocol(env);
   if (protocol !== PROTOCOL) {
     log.warn({ protocol }, `metrics are not sent: set OTEL_EXPORTER_OTLP_METRICS_PROTOCOL to ${PROTOCOL}`);
     return null;
   }
   // Not loaded otherwise.
   const { OTLPMetricExporter } = await import('@opentelemetry/exporter-metrics-otlp-proto');
-  const interval = Number(env.OTEL_METRIC_EXPORT_INTERVAL);
-  const exportIntervalMillis = interval >= 1000 ? interval : INTERVAL_MS;
+  const exportIntervalMillis = metricsInterval(env);
   log.info({ everyMs: exportIntervalMillis }, 'metrics are sent by OTLP');
   return new PeriodicExportingMetricReader({
     exporter: new OTLPMetricExporter(),

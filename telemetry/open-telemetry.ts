@@ -27,6 +27,16 @@ export function processResource(role: Role, version: string): Resource {
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
+/** The same for an exporter that is not of OpenTelemetry for JavaScript: all but what names that. */
+export function resourceTexts(role: Role, version: string): Record<string, string> {
+  const { attributes } = processResource(role, version);
+  return Object.fromEntries(
+    Object.entries(attributes).flatMap(([name, value]) =>
+      typeof value === 'string' && !name.startsWith('telemetry.') ? [[name, value]] : [],
+    ),
+  );
+}
+
 /**
  * OpenTelemetry's own warnings, such as a receiver that is away, in the log of the process: the first of a kind at once, then one line
  * a minute. One logger a process.

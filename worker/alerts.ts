@@ -5,6 +5,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { createAlertActivities } from '../activities/alerts.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
+import type { PeopleLinks } from '../core/people-link.ts';
 import { organizationIdAttribute } from '../core/search-attributes.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { alertTaskQueue, alertWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
@@ -24,7 +25,7 @@ const MAX_PER_LOOK = 20;
 // Messages sent at the same time.
 const ALERT_SLOTS = 10;
 
-export interface AlertWorkerDeps extends WorkerDeps {
+export interface AlertWorkerDeps extends WorkerDeps, PeopleLinks {
   client: Client;
   /** For commands. */
   pool: Pool;
@@ -32,8 +33,6 @@ export interface AlertWorkerDeps extends WorkerDeps {
   secretBox: SecretBox;
   recipientRule: () => RecipientRule;
   sender: Sender;
-  /** Base of the API's addresses; empty when it is not known. */
-  apiBase: string;
   /** Hookyard's own. */
   version: string;
 }

@@ -14,7 +14,7 @@ const CLAIMED_WITHIN_MS = 10_000;
 export interface HealthDeps {
   namespace: string;
   attributes: Pick<AttributeWatch, 'look' | 'hasNamespace'>;
-  shards: Shards;
+  shards: Pick<Shards, 'held'>;
   relay: Pick<Relay, 'state'>;
   worker: Pick<RunningWorker, 'isPolling'>;
   /** Whether it has been asked to end. */

@@ -7,6 +7,7 @@ import { createNotifyActivities } from '../activities/notify.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import type { IssueSink } from '../core/issues.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
+import type { PeopleLinks } from '../core/people-link.ts';
 import { settleAll } from '../core/settle-all.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import { claimNotifications, type NotificationKey } from '../db/notifications/notifications.ts';
@@ -43,7 +44,7 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
   const confirmations = smtp && confirm(deps, smtp);
   return startSideWorker(deps, {
     taskQueue: mailTaskQueue(deps.taskQueue),
-    activities: createNotifyActivities({ ...deps, smtp, apiBase: apiBase(settings) }),
+    activities: createNotifyActivities({ ...deps, smtp, ...peopleLinks(settings) }),
     slots: MAIL_SLOTS,
     startDue: async () => (await startDue(deps)) === MAX_PER_LOOK,
     what: 'notifications',
@@ -55,15 +56,16 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
 }
 
 function confirm(deps: NotificationDeps, smtp: { mailer: Mailer; from: string }): { stop(): Promise<void> } | null {
-  const publicUrl = apiBase(deps.settings);
+  const { apiBase: publicUrl } = peopleLinks(deps.settings);
   if (publicUrl !== '') return startConfirmations({ ...deps, smtp, publicUrl });
   deps.log.warn('recipients of notifications cannot be asked whether they want them: set HOOKYARD_PUBLIC_URL');
   return null;
 }
 
 /** A port that the API chooses at its start is not known here. */
-export function apiBase(settings: Settings): string {
-  return settings.HOOKYARD_PUBLIC_URL === undefined && settings.HOOKYARD_PORT === 0 ? '' : publicUrl(settings);
+export function peopleLinks(settings: Settings): PeopleLinks {
+  const isUnknown = settings.HOOKYARD_PUBLIC_URL === undefined && settings.HOOKYARD_PORT === 0;
+  return { apiBase: isUnknown ? '' : publicUrl(settings), hasConsole: settings.HOOKYARD_CONSOLE };
 }
 
 /** @returns how many were claimed */

@@ -1,5 +1,6 @@
 // The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own of this machine, from which the port for metrics
-// takes them, so that there is one port to scrape. No destination reaches it (core/own-services.ts).
+// takes them, so that there is one port to scrape. No destination reaches it (core/own-services.ts). Where nothing is scraped, it sends
+// them by OTLP, if its variables are set: the core does one of the two.
 import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
@@ -8,25 +9,48 @@ import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { metricsPort } from '../core/metrics/ports.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { metricsInterval, metricsTarget, type OtelVariables } from '../telemetry/otel-variables.ts';
 
 const HOST = '127.0.0.1';
 const DEADLINE_MS = 2000;
 
 export interface TemporalMetrics {
-  /** Of 127.0.0.1, where the SDK serves them. */
-  port: number;
+  /** Of 127.0.0.1, where the SDK serves them. Undefined when it sends them. */
+  port?: number;
   options: TelemetryOptions;
-  /** @returns undefined while they cannot be read: the other metrics are shown all the same */
-  text(): Promise<string | undefined>;
+  /** Where they are served. @returns undefined while they cannot be read: the other metrics are shown all the same */
+  text?: () => Promise<string | undefined>;
 }
 
-/** @returns undefined when this process serves no metrics */
+/** @returns undefined when this process neither serves nor sends metrics */
 export async function temporalMetrics(
   settings: Pick<Settings, 'HOOKYARD_METRICS_PORT' | 'HOOKYARD_TEMPORAL_METRICS_PORT'>,
+  env: OtelVariables,
   log: Log,
 ): Promise<TemporalMetrics | undefined> {
-  if (metricsPort(settings, 'worker') === 0) return undefined;
-  const port = settings.HOOKYARD_TEMPORAL_METRICS_PORT || (await freePort());
+  return metricsPort(settings, 'worker') === 0 ? sentMetrics(env) : servedMetrics(settings.HOOKYARD_TEMPORAL_METRICS_PORT, log);
+}
+
+async function sentMetrics(env: OtelVariables): Promise<TemporalMetrics | undefined> {
+  const target = metricsTarget(env);
+  if (target === null) return undefined;
+  // Not loaded otherwise.
+  const { resourceTexts } = await import('../telemetry/open-telemetry.ts');
+  return {
+    options: {
+      metrics: {
+        globalTags: resourceTexts('worker', packageJson.version),
+        attachServiceName: false,
+        otel: { ...target, http: true, metricsExportInterval: metricsInterval(env), useSecondsForDurations: true },
+      },
+    },
+  };
+}
+
+/** @param wanted 0: a free one */
+async function servedMetrics(wanted: number, log: Log): Promise<TemporalMetrics> {
+  const port = wanted || (await freePort());
   // Of its own, because proxies of the environment are not for this machine.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let isAway = false;

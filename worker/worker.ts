@@ -48,7 +48,7 @@ import { withLeanSandbox } from './lean-sandbox.ts';
 import { startTracing } from '../telemetry/tracing.ts';
 import { startWorkerMetrics } from './metrics.ts';
 import { startAlerts } from './alerts.ts';
-import { apiBase, startNotifications } from './notifications.ts';
+import { peopleLinks, startNotifications } from './notifications.ts';
 import type { Database } from '../db/connections/database.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { closeAll, openPools } from './pools.ts';
@@ -218,7 +218,7 @@ export async function runWorker(
     }),
     await startAlerts({
       ...{ ...common, client, pool, secretBox, settings, recipientRule: rule, sender, version },
-      apiBase: apiBase(settings),
+      ...peopleLinks(settings),
     }),
     await startEventReplays({ ...common, client, pool, compute, settings }),
     await startWarehouseFlushes({

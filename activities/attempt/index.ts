@@ -60,8 +60,8 @@ async function attempt(
     const startedAt = now();
     const { context, destination } = admitted;
     const span = startSpan(deps, request, admitted, lane, startedAt.date);
-    const traceparent = span?.traceparent ?? context.traceparent;
-    const outbound = await renderRequest(deps, request, { ...admitted, ...content, traceparent }, startedAt.date);
+    const spanTraceparent = span?.traceparent ?? null;
+    const outbound = await renderRequest(deps, request, { ...admitted, ...content, spanTraceparent }, startedAt.date);
     if ('status' in outbound) return outbound;
     const sent = await send(deps, destination, outbound, startedAt);
     held.place.leave();

@@ -49,7 +49,7 @@ async function awaitTurn(
 export async function renderRequest(
   deps: AttemptDeps,
   { attempt }: AttemptRequest,
-  { context, destination, sourceSlug, headers, body, traceparent }: Admitted & { traceparent: string | null },
+  { context, destination, sourceSlug, headers, body, spanTraceparent }: Admitted & { spanTraceparent: string | null },
   startedAt: Date,
 ): Promise<OutboundRequest | AttemptOutcome> {
   try {
@@ -61,7 +61,8 @@ export async function renderRequest(
       source: { slug: sourceSlug },
       headerPrefix: deps.headerPrefix,
       version: deps.version,
-      traceparent,
+      spanTraceparent,
+      eventTraceparent: context.traceparent,
       nowMs: startedAt.getTime(),
       failover: failoverFacts(context),
     });

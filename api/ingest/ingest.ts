@@ -40,7 +40,7 @@ import { Received } from './received.ts';
 import type { Refusals } from './refusals.ts';
 import { isRemembered } from './remembered.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
-import { endingSpan, tracedWebhook } from './traced.ts';
+import { beginTrace, endingSpan } from './traced.ts';
 import { unavailable } from './unavailable.ts';
 import { confirmed, verifiedSource } from './verified-source.ts';
 import type { WriteOutcome } from './write-group.ts';
@@ -179,7 +179,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     }
     const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
     if (challenge !== null) return challengeAnswer(challenge);
-    if (tracing && round === 0) received.span = tracing.webhook(tracedWebhook(source, received));
+    if (received.traceparent === undefined) beginTrace(tracing, source, received);
     const use = await quotas.of(source);
     requireSmallPayload(use, received.body.length);
     // Before schemas and filters run.

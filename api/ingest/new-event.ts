@@ -34,7 +34,7 @@ export function newEvent(
     query: queryText,
     headers,
     clientAddress: received.clientAddress,
-    traceparent: received.span?.traceparent,
+    traceparent: received.traceparent ?? null,
     body,
     // PostgreSQL text cannot hold NUL, so a body with NUL is stored as binary.
     isText: isUtf8(body) && !body.includes(0),

@@ -40,6 +40,8 @@ export class Received implements Omit<GatedRequest, 'path'> {
   readonly receivedAt: Date;
   /** From when its sender is known; null: it is not recorded. */
   span: WebhookSpan | null = null;
+  /** Kept with its event; null: the trace is the sender's, in the headers. Undefined until its sender is known. */
+  traceparent: string | null | undefined;
   #payload: { payload: unknown } | undefined;
   #query: URLSearchParams | undefined;
   readonly #parsed = new Map<unknown, unknown>();

@@ -1,12 +1,27 @@
-// The span of a webhook, where traces are sent.
-import type { TracedWebhook } from '../../core/tracing.ts';
+// The trace of a webhook: that of its sender, or a new one; and its span, where traces are sent.
+// Rules: TRC-02.
+import { newTraceparent, receivedTrace } from '../../core/trace-context.ts';
+import type { TracedWebhook, Tracing } from '../../core/tracing.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { ApiError } from '../errors.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
-/** @param source that has verified it */
-export function tracedWebhook(source: SourceRouting, received: Received): TracedWebhook {
+/**
+ * Begins the part of a webhook in its trace, and the trace itself where its sender has none.
+ * @param source that has verified it
+ */
+export function beginTrace(tracing: Tracing | undefined, source: SourceRouting, received: Received): void {
+  received.span = tracing?.webhook(tracedWebhook(source, received)) ?? null;
+  received.traceparent = received.span?.traceparent ?? madeTrace(received.headers, tracing !== undefined);
+}
+
+// Where traces are sent the sampler has decided against this one, for all that follow it. Elsewhere nobody has: receivers that go by
+// the flag of their parent record what they would record without it.
+const madeTrace = (headers: Received['headers'], isDecided: boolean): string | null =>
+  receivedTrace(headers) === null ? newTraceparent(!isDecided) : null;
+
+function tracedWebhook(source: SourceRouting, received: Received): TracedWebhook {
   const { organizationId, sourceId } = source;
   const { method, headers, size, receivedAt } = received;
   return { organizationId, sourceId, method, headers, size, receivedAt };

@@ -83,7 +83,7 @@ const eventMembers = {
   ).nullable(),
   traceId: text(
     '4bf92f3577b34da6a3ce929d0e0e4736',
-    'The trace that it belongs to. Null: it came with none, and is not recorded.',
+    'The trace that it belongs to: that of its sender, or a new one. Null: it came with none before there were new ones.',
   ).nullable(),
   payloadSize: count.meta({ description: 'bytes', examples: [27] }),
   payloadHash: z

@@ -133,6 +133,6 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
-/** The change of an issue that a message tells. */
-export const CHANGES = ['opened', 'acknowledged', 'resolved', 'ignored'] as const;
+/** The change of an issue that a message tells. `exhausted`: the first delivery has failed for good. */
+export const CHANGES = ['opened', 'exhausted', 'acknowledged', 'resolved', 'ignored'] as const;
 export type Change = (typeof CHANGES)[number];

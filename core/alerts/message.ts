@@ -1,6 +1,7 @@
 // What a message to a channel says, before it is written in the form of its type.
-// Rules: ALR-13 to ALR-16.
+// Rules: ALR-13 to ALR-16, ALR-27.
 import type { IssueKind, IssueState } from '../issues.ts';
+import { type PeopleLinks, peopleLink } from '../people-link.ts';
 import type { Change, ChannelType } from './channel.ts';
 
 /** A record that a message is about; its name is null when it was deleted. */
@@ -25,13 +26,13 @@ export interface AlertIssue {
   destination: Named | null;
   sampleEventId: string | null;
   sampleDeliveryId: string | null;
-  /** Whether the sample is a delivery that has failed for good. */
-  exhausted: boolean;
 }
 
 export interface IssueChange {
   change: Change;
   issue: AlertIssue;
+  /** Whether a delivery had failed for good when the message was made. */
+  exhausted: boolean;
 }
 
 export interface FailingChannel {
@@ -53,15 +54,13 @@ export type AlertContent =
   | { kind: 'recovered'; channel: Named }
   | { kind: 'test' };
 
-export interface AlertMessage {
+export interface AlertMessage extends PeopleLinks {
   /** The same in every try. */
   id: string;
   at: Date;
   organization: { id: string; slug: string };
   channel: { id: string; name: string };
   content: AlertContent;
-  /** Base of the API's addresses; empty when it is not known. */
-  apiBase: string;
 }
 
 const TYPES: Record<IssueKind, { opened: string; resolved: string }> = {
@@ -85,14 +84,15 @@ export const ISSUE_EVENT_TYPES = [
   'issue.ignored',
 ];
 
-/** Samples of other kinds may have failed for good too; that is not what these are about. */
-const isExhausted = ({ change, issue }: IssueChange): boolean =>
-  change === 'opened' && issue.kind === 'delivery_failing' && issue.exhausted;
+/** Whether it tells that deliveries have failed for good: with the first word about the issue, or with one more. */
+const isExhausted = ({ change, issue, exhausted }: IssueChange): boolean =>
+  change === 'exhausted' || (change === 'opened' && issue.kind === 'delivery_failing' && exhausted);
 
 /** The type of a change, as signed webhooks name it. */
-export function eventType({ change, issue }: IssueChange): string {
+export function eventType(told: IssueChange): string {
+  const { change, issue } = told;
   if (change === 'acknowledged' || change === 'ignored') return `issue.${change}`;
-  if (isExhausted({ change, issue })) return EXHAUSTED;
+  if (change === 'exhausted' || isExhausted(told)) return EXHAUSTED;
   // A later release may know more kinds.
   return TYPES[issue.kind]?.[change] ?? `issue.${change}`;
 }
@@ -110,6 +110,7 @@ const WORDS: Record<IssueKind, string> = {
 };
 const PREFIX: Record<Change, string> = {
   opened: '',
+  exhausted: '',
   acknowledged: 'Acknowledged: ',
   resolved: 'Resolved: ',
   ignored: 'Ignored: ',
@@ -200,7 +201,8 @@ function linesOfIssue(issue: AlertIssue): [string, string][] {
   ];
 }
 
-/** Where the issue of a message is seen; null when there is none, or the address of the API is not known. */
-export function linkOf({ content, apiBase }: AlertMessage): string | null {
-  return content.kind === 'change' && apiBase !== '' ? `${apiBase}/api/issues/${content.told.issue.id}` : null;
+/** Where people see the issue of a message; null when there is none, or the address of the API is not known. */
+export function linkOf(message: AlertMessage): string | null {
+  const { content, apiBase } = message;
+  return content.kind === 'change' && apiBase !== '' ? peopleLink(message, `/issues/${content.told.issue.id}`) : null;
 }

@@ -4,7 +4,14 @@ import type { Change, ChannelConfig } from './channel.ts';
 import { type AlertMessage, linkOf } from './message.ts';
 import { safeLines, safeTitle } from './safe-text.ts';
 
-const ACTIONS = { opened: 'trigger', acknowledged: 'acknowledge', resolved: 'resolve', ignored: 'resolve' } as const;
+// A trigger of an incident that is open is noted in it.
+const ACTIONS = {
+  opened: 'trigger',
+  exhausted: 'trigger',
+  acknowledged: 'acknowledge',
+  resolved: 'resolve',
+  ignored: 'resolve',
+} as const;
 type Action = (typeof ACTIONS)[Change];
 
 export const PAGERDUTY_URLS = {

@@ -34,7 +34,7 @@ function shownChange({ apiBase }: AlertMessage, { change, issue }: IssueChange) 
   return { change, issue: { ...shownIssue(issue), url: apiBase === '' ? null : `${apiBase}/api/issues/${issue.id}` } };
 }
 
-function shownIssue({ exhausted: _exhausted, ...issue }: AlertIssue) {
+function shownIssue(issue: AlertIssue) {
   const { firstSeenAt, lastSeenAt, openedAt, resolvedAt } = issue;
   return {
     ...issue,

@@ -57,7 +57,7 @@ export const deliveriesFinished = new Counter({
 
 export const rateLimited = new Counter({
   name: 'hookyard_rate_limited_total',
-  help: 'Attempts put off because of the rate limit of their destination.',
+  help: 'Attempts, mostly retries, put off because of the rate limit of their destination. First attempts wait in the outbox until it is their turn.',
   in: ['worker'],
 });
 

@@ -1,6 +1,6 @@
 // Which channels are to be told of which issues now: compares what is with what each channel has been told, so nothing that a process
 // forgot to say is lost.
-// Rules: ALR-06 to ALR-09, ALR-14 to ALR-16.
+// Rules: ALR-06 to ALR-09, ALR-14 to ALR-16, ALR-26.
 import type { Change } from '../../core/alerts/channel.ts';
 import { MAX_DIGEST_CHANGES } from '../../core/alerts/safe-text.ts';
 import { newId } from '../../core/ids.ts';
@@ -33,6 +33,8 @@ interface Due {
   change: Change;
   /** What it was told before; null: nothing. */
   before: Change | null;
+  /** Whether a delivery has failed for good, as the message tells. */
+  exhausted: boolean;
   /** Of the messages about this issue to this channel, this one included. */
   number: number;
   isDigest: boolean;
@@ -41,7 +43,8 @@ interface Due {
 }
 
 // A channel is told first of open issues that its rules name; then, whatever its rules say by now, of what becomes of these. While a
-// message about an issue is on its way there is no other, so they arrive in their order. `here`: the channels of this round.
+// message about an issue is on its way there is no other, so they arrive in their order. That a delivery has failed for good is told
+// once, so it does not wait for the throttle. `here`: the channels of this round.
 const DUE = `
 with here as materialized (
   select c.*, (select count(*) from (select from alert_messages m where m.channel_id = c.id limit ${MAX_UNDER_WAY}) m) as under_way,
@@ -50,21 +53,27 @@ with here as materialized (
   where c.id = any($1::text[])
     and (c.failing_since is null or ${passed('c.failed_at', TRY_FAILING_AFTER)}) and not is_quiet(c.quiet_hours, now())
 ), due as (
-  select c.id as channel_id, c.organization_id, i.id as issue_id, i.changed_at, a.told as before, coalesce(a.number, 0) + 1 as number,
-         case i.state when 'open' then 'opened' else 'acknowledged' end as change, c.under_way
+  select c.id as channel_id, c.organization_id, i.id as issue_id, case when e.tells then i.exhausted_at else i.changed_at end as changed_at,
+         a.told as before, coalesce(a.number, 0) + 1 as number,
+         case when e.tells then 'exhausted' when i.state = 'open' then 'opened' else 'acknowledged' end as change,
+         i.exhausted_at is not null as exhausted, c.under_way
   from here c
   join issues i on i.organization_id = c.organization_id and i.state <> 'resolved' and i.state in ('open', 'acknowledged')
   left join alert_announcements a on a.channel_id = c.id and a.issue_id = i.id
+  cross join lateral (
+    select i.exhausted_at is not null and not a.told_exhausted and a.told in ('opened', 'acknowledged') is true as tells
+  ) e
   where a.message_id is null
-    and (a.told_at is null or ${passed('a.told_at', THROTTLED)})
-    and case when i.state = 'open' and (a.told is null or a.told in ('ignored', 'resolved')) then i.count >= c.after_count
+    and (e.tells or a.told_at is null or ${passed('a.told_at', THROTTLED)})
+    and case when e.tells then true
+        when i.state = 'open' and (a.told is null or a.told in ('ignored', 'resolved')) then i.count >= c.after_count
           and (c.kinds is null or i.kind = any(c.kinds)) and (c.source_ids is null or i.source_id = any(c.source_ids))
           and (c.route_ids is null or i.route_id = any(c.route_ids))
           and (c.destination_ids is null or i.destination_id = any(c.destination_ids))
         when i.state = 'open' then a.told = 'acknowledged'
         else a.told = 'opened' and c.on_acknowledged end
   union all
-  select c.id, c.organization_id, i.id, i.changed_at, a.told, a.number + 1, i.state, c.under_way
+  select c.id, c.organization_id, i.id, i.changed_at, a.told, a.number + 1, i.state, i.exhausted_at is not null, c.under_way
   from here c
   join alert_announcements a on a.channel_id = c.id and a.told in ('opened', 'acknowledged')
   join issues i on i.id = a.issue_id and i.state in ('resolved', 'ignored')
@@ -83,7 +92,7 @@ with here as materialized (
 ), bounded as (
   select n.*, min(n.nth) over (partition by n.channel_id) as first_nth from numbered n
 )
-select b.channel_id as "channelId", b.organization_id as "organizationId", b.issue_id as "issueId", b.change, b.before, b.number,
+select b.channel_id as "channelId", b.organization_id as "organizationId", b.issue_id as "issueId", b.change, b.before, b.exhausted, b.number,
        b.is_digest as "isDigest", b.total <= ${MAX_DIGEST_CHANGES} as "isWhole"
 from bounded b where case when b.is_digest then b.first_nth else b.nth end <= ${MAX_CHANGES}
 order by b.nth`;
@@ -138,12 +147,13 @@ select m.id, m."organizationId", m."channelId", m.kind, m.changes
 from json_to_recordset($1::json) as m(id text, "organizationId" text, "channelId" text, kind text, changes jsonb)`;
 
 const ANNOUNCE = `
-insert into alert_announcements as a (channel_id, issue_id, organization_id, told, told_at, number, message_id)
-select t."channelId", t."issueId", t."organizationId", t.change, now(), t.number, t."messageId"
+insert into alert_announcements as a (channel_id, issue_id, organization_id, told, told_at, told_exhausted, number, message_id)
+select t."channelId", t."issueId", t."organizationId", t.told, now(), t.exhausted, t.number, t."messageId"
 from json_to_recordset($1::json)
-  as t("channelId" text, "issueId" text, "organizationId" text, change text, number integer, "messageId" text)
+  as t("channelId" text, "issueId" text, "organizationId" text, told text, exhausted boolean, number integer, "messageId" text)
 on conflict (channel_id, issue_id) do update
-set told = excluded.told, told_at = excluded.told_at, number = excluded.number, message_id = excluded.message_id`;
+set told = excluded.told, told_at = excluded.told_at, told_exhausted = excluded.told_exhausted, number = excluded.number,
+    message_id = excluded.message_id`;
 
 /** @returns how many messages */
 async function createMessages(db: Queryable, due: Due[]): Promise<number> {
@@ -157,16 +167,18 @@ async function createMessages(db: Queryable, due: Due[]): Promise<number> {
   const rows = messages.flatMap(({ id, changes: [first, ...others] }) => {
     if (!first) return [];
     const { organizationId, channelId, isDigest } = first;
-    const changes = [first, ...others].map(({ issueId, change, number, before }) => ({
-      issueId,
-      change,
-      number,
-      before,
+    const changes = [first, ...others].map(({ issueId, change, number, before, exhausted }) => ({
+      ...{ issueId, change, number, before, exhausted },
     }));
     return { id, organizationId, channelId, kind: isDigest ? 'digest' : 'change', changes };
   });
   await db.query(INSERT, [jsonParameter(rows)]);
-  const told = messages.flatMap(({ id, changes }) => changes.map((each) => ({ ...each, messageId: id })));
+  const told = messages.flatMap(({ id, changes }) =>
+    changes.map((each) => ({ ...each, told: stateAfter(each), messageId: id })),
+  );
   await db.query(ANNOUNCE, [jsonParameter(told)]);
   return messages.length;
 }
+
+/** As what the channel knows the issue. That deliveries fail for good is one more word about one that it knows. */
+const stateAfter = ({ change, before }: Due): Change | null => (change === 'exhausted' ? before : change);

@@ -39,8 +39,9 @@ export async function finishMessage(pool: Pool, key: MessageKey, result: 'sent' 
 
 // What the channel knows is what it knew before; it is told of what is still so, once it is enabled and has been given time.
 const FORGET = `
-update alert_announcements a set told = t.before, told_at = now()
-from json_to_recordset($3::json) as t("issueId" text, before text)
+update alert_announcements a
+set told = t.before, told_at = now(), told_exhausted = a.told_exhausted and t.change not in ('opened', 'exhausted')
+from json_to_recordset($3::json) as t("issueId" text, change text, before text)
 where a.organization_id = $1 and a.channel_id = $2 and a.issue_id = t."issueId"`;
 const FORGET_DIGEST = 'update alert_channels set last_digest_at = null where organization_id = $1 and id = $2';
 

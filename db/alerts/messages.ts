@@ -1,7 +1,7 @@
 // Messages to channels of alerts on their way: claimed when due, and loaded to be sent (migration 0069). endings.ts ends them.
 // Rules: ALR-14, ALR-19.
 import type { Change, ChannelType } from '../../core/alerts/channel.ts';
-import type { AlertIssue, Named } from '../../core/alerts/message.ts';
+import type { AlertIssue, IssueChange, Named } from '../../core/alerts/message.ts';
 import type { IssueKind, IssueState } from '../../core/issues.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
@@ -20,6 +20,8 @@ export interface ToldChange {
   number: number;
   /** What the channel had been told of it before. */
   before: Change | null;
+  /** Whether it tells that a delivery has failed for good. Messages of earlier releases do not say. */
+  exhausted?: boolean;
 }
 
 /** `failing` and `recovered` are about another channel. */
@@ -91,7 +93,7 @@ export interface LoadedMessage {
   };
   /** Of its addresses, in lower case, those whose owners have agreed. */
   confirmed: string[];
-  changes: { change: Change; issue: AlertIssue }[];
+  changes: IssueChange[];
   /** Of `failing` and `recovered`. */
   other: {
     id: string;
@@ -122,9 +124,7 @@ select i.id, i.kind, i.cause, i.state, i.count, i.first_seen_at as "firstSeenAt"
        i.opened_at as "openedAt", i.resolved_at as "resolvedAt", i.sample_event_id as "sampleEventId",
        i.sample_delivery_id as "sampleDeliveryId",
        i.source_id as "sourceId", s.name as "sourceName", i.route_id as "routeId", r.name as "routeName",
-       i.destination_id as "destinationId", d.name as "destinationName",
-       exists (select from deliveries x where x.id = i.sample_delivery_id and x.organization_id = i.organization_id
-               and x.status = 'failed') as exhausted
+       i.destination_id as "destinationId", d.name as "destinationName"
 from issues i
 left join sources s on s.id = i.source_id and s.organization_id = i.organization_id
 left join routes r on r.id = i.route_id and r.organization_id = i.organization_id
@@ -172,9 +172,9 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
     organization: { id: organizationId, slug: row.slug },
     channel: { id: row.channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil },
     confirmed: row.confirmed,
-    changes: row.changes.flatMap(({ issueId, change }) => {
+    changes: row.changes.flatMap(({ issueId, change, exhausted = false }) => {
       const issue = issues.get(issueId);
-      return issue ? [{ change, issue }] : [];
+      return issue ? [{ change, issue, exhausted }] : [];
     }),
     other: row.otherId === null ? null : otherOf(row, row.otherId),
   };

@@ -41,7 +41,7 @@ export interface AttemptContext {
   /** Null when the route has no transform; the version is null when the transform has been deleted. */
   transformId: string | null;
   transformVersion: number | null;
-  /** Of the span that recorded the webhook; null when none did, or the event is gone. */
+  /** Of the span that recorded the webhook, or of the trace that was made for it; null: the sender's, or the event is gone. */
   traceparent: string | null;
   /** The delivery that this one replays. */
   replayOf: string | null;

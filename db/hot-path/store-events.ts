@@ -42,8 +42,8 @@ export interface NewEvent {
   headers: Record<string, string>;
   /** Of the sender. */
   clientAddress: string;
-  /** Of the span that recorded it; undefined: it was not recorded. */
-  traceparent?: string | undefined;
+  /** Of the span that recorded it, or of the trace that was made for it; null or none: the sender's, in the headers. */
+  traceparent?: string | null;
   body: Buffer;
   isText: boolean;
   payloadHash: string;

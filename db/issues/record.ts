@@ -14,6 +14,9 @@ const isStreakOf = (streak: string, subject: string): string =>
     .map((column) => `${streak}.${column} = ${subject}.${column}`)
     .join(' and ');
 
+// A delivery has failed for good. What a process counts together, without a destination, is all final: that says nothing.
+const IS_EXHAUSTED = `is_final and kind = 'delivery_failing' and destination_id <> '' as is_exhausted`;
+
 // Failures open an issue when one is final, or enough came in a row: the last one of the same key if it was resolved lately, else a
 // new one. What is counted already goes on, whatever the number. Issues of
 // what was deleted are not opened; those that slip through are resolved by housekeeping.
@@ -73,19 +76,20 @@ with subject as (
     v.causes + row_number() over (partition by ${STREAK_KEY.replaceAll(/(\w+)/g, 'd.$1')} order by d.cause) > ${MAX_CAUSES} as has_many_causes
   from due d join crowded c using (organization_id) join varied v using (${STREAK_KEY}) where d.known_id is null
 ), placed as (
-  select id, organization_id, kind, source_id, route_id, destination_id, cause, counted, first_seen_at, last_at, event_id, delivery_id, has_recovered
+  select id, organization_id, kind, source_id, route_id, destination_id, cause, counted, first_seen_at, last_at, event_id, delivery_id, has_recovered,
+         ${IS_EXHAUSTED}
   from due where known_id is not null
   union all
   select id, organization_id, kind, case when is_crowded then '' else source_id end, case when is_crowded then '' else route_id end,
          case when is_crowded then '' else destination_id end, case when is_crowded or has_many_causes then '${OTHER_CAUSE}' else cause end,
-         counted, first_seen_at, last_at, event_id, delivery_id, has_recovered and not is_crowded
+         counted, first_seen_at, last_at, event_id, delivery_id, has_recovered and not is_crowded, ${IS_EXHAUSTED}
   from opening
 ), counted as (
   select min(id) as id, organization_id, kind, source_id, route_id, destination_id, cause, sum(counted) as count,
          least(min(first_seen_at), now()) as first_seen_at, least(max(last_at), now()) as last_seen_at,
          (array_agg(event_id order by last_at desc) filter (where event_id is not null))[1] as event_id,
          (array_agg(delivery_id order by last_at desc) filter (where delivery_id is not null))[1] as delivery_id,
-         case when bool_and(has_recovered) then now() end as recovered_at
+         case when bool_and(has_recovered) then now() end as recovered_at, case when bool_or(is_exhausted) then now() end as exhausted_at
   from placed group by organization_id, kind, source_id, route_id, destination_id, cause
 ), lately as (
   select x.id, c.id as counted_id
@@ -97,6 +101,7 @@ with subject as (
   update issues x
   set state = case x.state when 'resolved' then 'open' else x.state end,
       changed_at = case x.state when 'resolved' then now() else x.changed_at end, resolved_at = null,
+      exhausted_at = case x.state when 'resolved' then c.exhausted_at else coalesce(x.exhausted_at, c.exhausted_at) end,
       count = x.count + c.count, first_seen_at = least(x.first_seen_at, c.first_seen_at),
       last_seen_at = greatest(x.last_seen_at, c.last_seen_at),
       sample_event_id = case when c.delivery_id is null and c.event_id is null then x.sample_event_id else c.event_id end,
@@ -104,9 +109,9 @@ with subject as (
   from lately l join counted c on c.id = l.counted_id where x.id = l.id
 ), written as (
   insert into issues as x (id, organization_id, kind, source_id, route_id, destination_id, cause, count, first_seen_at, last_seen_at,
-                           sample_event_id, sample_delivery_id, recovered_at)
+                           sample_event_id, sample_delivery_id, recovered_at, exhausted_at)
   select id, organization_id, kind, nullif(source_id, ''), nullif(route_id, ''), nullif(destination_id, ''), cause, count, first_seen_at,
-         last_seen_at, event_id, delivery_id, recovered_at
+         last_seen_at, event_id, delivery_id, recovered_at, exhausted_at
   from counted c where not exists (select from lately l where l.counted_id = c.id)
   order by organization_id, kind, source_id, route_id, destination_id, cause
   on conflict (${SUBJECT_KEY}, cause) where state <> 'resolved' do update
@@ -114,7 +119,8 @@ with subject as (
         last_seen_at = greatest(x.last_seen_at, excluded.last_seen_at),
         sample_event_id = case when excluded.sample_delivery_id is null and excluded.sample_event_id is null then x.sample_event_id
                                else excluded.sample_event_id end,
-        sample_delivery_id = coalesce(excluded.sample_delivery_id, x.sample_delivery_id), recovered_at = excluded.recovered_at
+        sample_delivery_id = coalesce(excluded.sample_delivery_id, x.sample_delivery_id), recovered_at = excluded.recovered_at,
+        exhausted_at = coalesce(x.exhausted_at, excluded.exhausted_at)
 ), recovering as (
   select x.id from issues x join subject s on ${isAbout('x', 's')}
   where s.streak = 0 and x.state in ${MAY_RECOVER} and x.recovered_at is null

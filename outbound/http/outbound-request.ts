@@ -2,7 +2,7 @@
 // Rules: OUT-01 to OUT-12, TRC-03 to TRC-06.
 import type { AuthType } from '../../core/auth-config.ts';
 import { deliveryUrl, type ReceivedAddress } from '../../core/delivery-url.ts';
-import { type ForwardHeaders, forwardableHeaders } from '../../core/forwarded-headers.ts';
+import { type ForwardHeaders, forwardableHeaders, isForwarded } from '../../core/forwarded-headers.ts';
 import { foldedName, mergeHeaders } from '../../core/headers.ts';
 import { HOPS_HEADER, hopsOf } from '../../core/hops.ts';
 import { maskHeaders } from '../../core/redaction.ts';
@@ -42,8 +42,10 @@ export type OutboundInput = {
   /** Hookyard's own version. */
   version: string;
   nowMs: number;
-  /** Of the span that its trace goes on from; by default that of the sender, if there is one. */
-  traceparent?: string | null;
+  /** Of the span of this attempt; null: it is not recorded. */
+  spanTraceparent?: string | null;
+  /** That is kept with the event: of its span, or of the trace that was made for it; null: the sender's goes on, if there is one. */
+  eventTraceparent?: string | null;
   /** Set for a delivery to a failover destination: the id of the destination it replaces, and why. */
   failover?: { originalDestination: string; failureReason: string };
 };
@@ -76,9 +78,10 @@ const OWN_NAMES = [
 export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const { destination, event } = input;
   const auth = authHeaders(destination.authType, destination.authConfig);
-  const ours = [ownHeaders(input), destination.headers, auth, signatureHeaders(input)];
+  const traceparent = ownTraceparent(input);
+  const ours = [ownHeaders(input, traceparent), destination.headers, auth, signatureHeaders(input)];
   const forwarded = receivedHeaders(event.headers, destination.forwardHeaders, input.headerPrefix, ours);
-  keepTrace(forwarded, event.headers, traceOf(input));
+  keepTrace(forwarded, event.headers, traceOf(destination, traceparent));
   const hops = { [HOPS_HEADER]: String(hopsOf(event.headers) + 1) };
   const headers = mergeHeaders(forwarded, ...ours, hops);
   const secretNames = Object.keys(auth).map((name) => name.toLowerCase());
@@ -93,10 +96,19 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
 
 type Headers = Readonly<Record<string, string>>;
 
+/** What Hookyard says of the trace; null: nothing of its own. A trace that no attempt records is part of what was received. */
+function ownTraceparent({ spanTraceparent, eventTraceparent, destination }: OutboundInput): string | null {
+  if (spanTraceparent) return spanTraceparent;
+  return eventTraceparent && isForwarded('traceparent', destination.forwardHeaders) ? eventTraceparent : null;
+}
+
 /** A header of the destination wins, and begins a trace of its own. */
-function traceOf({ traceparent, destination }: OutboundInput): Parameters<typeof keepTrace>[2] {
+function traceOf(
+  destination: OutboundInput['destination'],
+  traceparent: string | null,
+): Parameters<typeof keepTrace>[2] {
   if (Object.keys(destination.headers).some((name) => name.toLowerCase() === 'traceparent')) return 'another';
-  return traceparent ? 'continued' : null;
+  return traceparent === null ? null : 'continued';
 }
 
 function signatureHeaders({ destination, event, nowMs }: OutboundInput): Headers {
@@ -146,7 +158,7 @@ function ownNames(prefix: string): IsOwn {
   return ofPrefix.isOwn;
 }
 
-function ownHeaders(input: OutboundInput): Record<string, string> {
+function ownHeaders(input: OutboundInput, traceparent: string | null): Record<string, string> {
   const prefix = input.headerPrefix;
   const headers: Record<string, string> = {
     'User-Agent': `Hookyard/${input.version}`,
@@ -155,7 +167,7 @@ function ownHeaders(input: OutboundInput): Record<string, string> {
     [`${prefix}Attempt`]: String(input.attempt),
     [`${prefix}Source`]: input.source.slug,
   };
-  if (input.traceparent) headers.traceparent = input.traceparent;
+  if (traceparent !== null) headers.traceparent = traceparent;
   if (input.failover !== undefined) {
     headers[`${prefix}Failover`] = 'true';
     headers[`${prefix}Original-Destination`] = input.failover.originalDestination;

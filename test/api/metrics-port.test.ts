@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { freePorts } from '../../local/ports.ts';
 import { type Listener, startListener } from '../../telemetry/listener.ts';
+import { listeningPorts } from '../support/listening.ts';
+import { sharedService } from '../support/service.ts';
 
 describe('the port for metrics', () => {
   let listener: Listener;
@@ -34,6 +36,14 @@ describe('the port for metrics', () => {
     expect(new Set(await Promise.all(answers))).to.deep.equal(new Set(['1']));
     gate = Promise.withResolvers();
     gate.resolve();
+  });
+
+  it('is none with HOOKYARD_METRICS_PORT=0: the API listens on its own port only, and the worker on none', async function () {
+    // As all processes of tests have it.
+    const [api, worker] = await Promise.all([sharedService('api'), sharedService('worker')]);
+    const ports = [api, worker].map(({ pid }) => listeningPorts(pid));
+    if (ports[0] === null) return this.skip();
+    expect(ports).to.deep.equal([[Number(new URL(api.url).port)], []]);
   });
 
   it('says nothing of what went wrong, and nothing to what it does not have', async () => {

@@ -1,13 +1,15 @@
 // Messages of alerts: their forms hold, whatever tenants have written into names.
 import { expect } from 'chai';
-import { CHANGES } from '../../core/alerts/channel.ts';
+import { type Change, CHANGES } from '../../core/alerts/channel.ts';
 import { alertMail } from '../../core/alerts/mail.ts';
 import {
   type AlertIssue,
   type AlertMessage,
   eventType,
   ISSUE_EVENT_TYPES,
+  type IssueChange,
   linesOf,
+  linkOf,
   titleOf,
 } from '../../core/alerts/message.ts';
 import { opsgenieRequest } from '../../core/alerts/opsgenie.ts';
@@ -31,7 +33,7 @@ const HOSTILE = [
 ];
 
 const issueOf = (name: string, members: Partial<AlertIssue> = {}): AlertIssue => ({
-  ...{ id: newId('iss'), kind: 'delivery_failing', cause: name, state: 'open', count: 7, exhausted: false },
+  ...{ id: newId('iss'), kind: 'delivery_failing', cause: name, state: 'open', count: 7 },
   ...{ firstSeenAt: AT, lastSeenAt: AT, openedAt: AT, resolvedAt: null },
   source: { id: newId('src'), name },
   route: { id: newId('rte'), name },
@@ -40,7 +42,9 @@ const issueOf = (name: string, members: Partial<AlertIssue> = {}): AlertIssue =>
   ...members,
 });
 
-function messageOf(content: AlertMessage['content'], name = 'On call'): AlertMessage {
+const changeOf = (change: Change, issue: AlertIssue, exhausted = false): IssueChange => ({ change, issue, exhausted });
+
+function messageOf(content: AlertMessage['content'], name = 'On call', hasConsole = true): AlertMessage {
   return {
     id: newId('alm'),
     at: AT,
@@ -48,15 +52,16 @@ function messageOf(content: AlertMessage['content'], name = 'On call'): AlertMes
     channel: { id: newId('alc'), name },
     content,
     apiBase: 'https://hooks.example',
+    hasConsole,
   };
 }
 
 /** Every kind of message with a name in every place. */
 function messagesWith(name: string): AlertMessage[] {
-  const many = Array.from({ length: 100 }, () => ({ change: 'opened' as const, issue: issueOf(name) }));
+  const many = Array.from({ length: 100 }, () => changeOf('opened', issueOf(name)));
   const failing = { id: newId('alc'), name, type: 'slack' as const, since: AT, error: name };
   return [
-    ...CHANGES.map((change) => messageOf({ kind: 'change', told: { change, issue: issueOf(name) } }, name)),
+    ...CHANGES.map((change) => messageOf({ kind: 'change', told: changeOf(change, issueOf(name)) }, name)),
     messageOf({ kind: 'digest', changes: many }, name),
     messageOf({ kind: 'failing', channel: failing, changes: many.slice(0, 3) }, name),
     messageOf({ kind: 'recovered', channel: { id: newId('alc'), name } }, name),
@@ -102,7 +107,7 @@ describe('messages of alerts', () => {
   it('hold nothing that Slack reads as a mention or a link but ours', () => {
     for (const message of HOSTILE.flatMap(messagesWith)) {
       for (const text of textsIn(slackBody(message))) {
-        expect(text.replace(/^<https:\/\/hooks\.example\/api\/issues\/iss_\w+\|Issue>$/, '')).to.not.match(/[<>]/);
+        expect(text.replace(/^<https:\/\/hooks\.example\/console\/issues\/iss_\w+\|Issue>$/, '')).to.not.match(/[<>]/);
         expect(text).to.not.contain('evil.example');
       }
     }
@@ -117,9 +122,10 @@ describe('messages of alerts', () => {
 
   it('are known to PagerDuty and Opsgenie by their issue, which they open, acknowledge and close', () => {
     const issue = issueOf('Orders');
-    const told = (change: (typeof CHANGES)[number]) => messageOf({ kind: 'change', told: { change, issue } });
+    const told = (change: Change) => messageOf({ kind: 'change', told: changeOf(change, issue) });
     const events = CHANGES.map((change) => pagerDutyBody(told(change), pagerduty) as Record<string, unknown>);
     expect(events.map(({ event_action }) => event_action)).to.deep.equal([
+      'trigger',
       'trigger',
       'acknowledge',
       'resolve',
@@ -129,6 +135,7 @@ describe('messages of alerts', () => {
     const paths = CHANGES.map((change) => opsgenieRequest(told(change), opsgenie).path);
     expect(paths).to.deep.equal([
       '/v2/alerts',
+      '/v2/alerts',
       `/v2/alerts/${issue.id}/acknowledge?identifierType=alias`,
       `/v2/alerts/${issue.id}/close?identifierType=alias`,
       `/v2/alerts/${issue.id}/close?identifierType=alias`,
@@ -137,17 +144,29 @@ describe('messages of alerts', () => {
 
   it('have a type for every kind of issue and every change, and one for deliveries that failed for good', () => {
     const types = ISSUE_KINDS.flatMap((kind) =>
-      CHANGES.map((change) => eventType({ change, issue: issueOf('x', { kind }) })),
+      CHANGES.map((change) => eventType(changeOf(change, issueOf('x', { kind })))),
     );
-    const exhausted = eventType({ change: 'opened', issue: issueOf('x', { exhausted: true }) });
-    expect(exhausted).to.equal('delivery.exhausted');
-    expect(new Set([...types, exhausted])).to.deep.equal(new Set(ISSUE_EVENT_TYPES));
-    expect(types.slice(0, 4)).to.deep.equal([
+    expect(eventType(changeOf('opened', issueOf('x'), true))).to.equal('delivery.exhausted');
+    expect(eventType(changeOf('resolved', issueOf('x'), true))).to.equal('destination.recovered');
+    expect(new Set(types)).to.deep.equal(new Set(ISSUE_EVENT_TYPES));
+    expect(types.slice(0, CHANGES.length)).to.deep.equal([
       'delivery.failing',
+      'delivery.exhausted',
       'issue.acknowledged',
       'destination.recovered',
       'issue.ignored',
     ]);
+  });
+
+  it('lead people to the console, and to the API where there is none', () => {
+    const issue = issueOf('Orders');
+    const content = { kind: 'change' as const, told: changeOf('opened', issue) };
+    expect(linkOf(messageOf(content))).to.equal(`https://hooks.example/console/issues/${issue.id}`);
+    const withoutConsole = messageOf(content, 'On call', false);
+    expect(linkOf(withoutConsole)).to.equal(`https://hooks.example/api/issues/${issue.id}`);
+    expect(linkOf({ ...withoutConsole, apiBase: '' })).to.equal(null);
+    // For programs, which have a key.
+    expect(JSON.stringify(webhookBody(messageOf(content)))).to.contain(`https://hooks.example/api/issues/${issue.id}`);
   });
 
   const HEADLINES: Record<IssueKind, string> = {
@@ -163,9 +182,9 @@ describe('messages of alerts', () => {
   };
   for (const kind of ISSUE_KINDS) {
     for (const exhausted of [false, true]) {
-      it(`name ${kind} in title and lines${exhausted ? ' when its sample failed for good' : ''}`, () => {
-        const issue = issueOf('x', { kind, exhausted, route: null, source: null, destination: null });
-        const told = (change: (typeof CHANGES)[number]) => messageOf({ kind: 'change', told: { change, issue } });
+      it(`name ${kind} in title and lines${exhausted ? ' when a delivery failed for good' : ''}`, () => {
+        const issue = issueOf('x', { kind, route: null, source: null, destination: null });
+        const told = (change: Change) => messageOf({ kind: 'change', told: changeOf(change, issue, exhausted) });
         const isDelivery = kind === 'delivery_failing';
         expect(titleOf(told('opened'))).to.equal(
           exhausted && isDelivery ? 'Deliveries failed for good' : HEADLINES[kind],

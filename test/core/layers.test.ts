@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path/posix';
 const ROOT = join(import.meta.dirname, '..', '..');
 const ROW = /^\| `([a-z-]+)\/` \|.*\| ([^|]*) \|$/gm;
 const IMPORT = /^(?:import|export) (type )?[^;]*?from '(\.[^']*)'|(?:import|new URL)\('(\.[^']*\.ts)'/gm;
+const PACKAGE = /^(?:import|export) (?!type )[^;]*?from '([^.'][^']*)'|import\('([^.'][^']*)'\)/gm;
 const TYPES = 'types of ';
 
 const rules = new Map(
@@ -17,6 +18,28 @@ const rules = new Map(
 const { include: ofNode } = JSON.parse(readFileSync(join(ROOT, 'tsconfig.json'), 'utf8')) as { include: string[] };
 // Checked by a configuration of its own, for browsers.
 const include = [...ofNode, 'console'];
+
+/** Files that are part of a program that begins with these: what they import with values, and what that imports. */
+function reachedFrom(files: string[]): { file: string; packages: string[] }[] {
+  const reached = new Map<string, string[]>();
+  const open = [...files];
+  for (let file = open.pop(); file !== undefined; file = open.pop()) {
+    if (reached.has(file)) continue;
+    const text = readFileSync(join(ROOT, file), 'utf8');
+    reached.set(
+      file,
+      [...text.matchAll(PACKAGE)].map(([, first, second]) => first ?? second ?? ''),
+    );
+    for (const [, type, from, url] of text.matchAll(IMPORT)) {
+      const path = join(dirname(file), from ?? url ?? '');
+      if (!type && path.endsWith('.ts')) open.push(path);
+    }
+  }
+  return Array.from(reached, ([file, packages]) => ({ file, packages }));
+}
+
+// Neither reads clocks nor reaches out. Interceptors of OpenTelemetry would change histories: traces are told by activities.
+const MAY_RUN_IN_WORKFLOWS = ['@temporalio/workflow', '@temporalio/common'];
 
 function isAllowed(folder: string, target: string, isType: boolean): boolean {
   const may = rules.get(folder) ?? [];
@@ -44,5 +67,14 @@ describe('the folders', () => {
       }
     }
     expect(found).to.deep.equal([]);
+  });
+
+  it('keep OpenTelemetry, and what is not deterministic, out of workflows', () => {
+    const reached = reachedFrom(globSync('workflows/**/*.ts', { cwd: ROOT }));
+    expect(reached.map(({ file }) => file)).to.include.members(['workflows/delivery.ts', 'core/backoff.ts']);
+    for (const { file, packages } of reached) {
+      const others = packages.filter((name) => !MAY_RUN_IN_WORKFLOWS.includes(name));
+      expect(others, file).to.deep.equal([]);
+    }
   });
 });

@@ -1,5 +1,5 @@
 // The instruments of a process, and the names under which they are exported and documented.
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { instruments } from '../../core/metrics/index.ts';
@@ -56,6 +56,15 @@ describe('instruments', () => {
     }
     const names = instruments.map(({ definition }) => definition.name);
     expect(new Set(names).size).to.equal(names.length);
+  });
+
+  it('are all looked at in a test over real processes', () => {
+    const tests = join(import.meta.dirname, '..');
+    const texts = globSync('{api,e2e,security}/*.test.ts', { cwd: tests }).map((file) =>
+      readFileSync(join(tests, file), 'utf8'),
+    );
+    const names = instruments.map(({ definition }) => definition.name);
+    expect(names.filter((name) => !texts.some((text) => text.includes(name)))).to.deep.equal([]);
   });
 
   it('are all in the table of the page, with their labels and processes, and nothing else is', () => {

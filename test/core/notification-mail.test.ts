@@ -18,7 +18,7 @@ const failure: MailFacts = {
   at: new Date('2026-11-21T10:05:00Z'),
   failedBefore: null,
   temporalUrl: null,
-  apiUrl: '/api/deliveries/dlv_1',
+  deliveryUrl: '/console/deliveries/dlv_1',
 };
 
 describe('the mail of a notification', () => {

@@ -1,6 +1,12 @@
 // W3C Trace Context: what is taken from a sender, and what is handed on.
 import { expect } from 'chai';
-import { formatTraceparent, isTracestate, keepTrace, parseTraceparent } from '../../core/trace-context.ts';
+import {
+  formatTraceparent,
+  isTracestate,
+  keepTrace,
+  newTraceparent,
+  parseTraceparent,
+} from '../../core/trace-context.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';
@@ -20,6 +26,14 @@ describe('a traceparent', () => {
       expect(parseTraceparent(text)).to.deep.equal({ traceId: TRACE, spanId: SPAN, isSampled });
     });
   }
+
+  it('is made valid, and never twice', () => {
+    const made = Array.from({ length: 1000 }, (_, index) => newTraceparent(index % 2 === 0));
+    const parsed = made.map((text) => parseTraceparent(text));
+    expect(parsed.map((context) => context?.isSampled)).to.deep.equal(made.map((_, index) => index % 2 === 0));
+    expect(new Set(parsed.map((context) => context?.traceId)).size).to.equal(1000);
+    expect(new Set(parsed.map((context) => context?.spanId)).size).to.equal(1000);
+  });
 
   const invalid: Record<string, string> = {
     'that is empty': '',

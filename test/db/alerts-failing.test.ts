@@ -78,7 +78,9 @@ describe('alerts that do not arrive', () => {
     // Afterwards it is told what it has not been told, and nobody else once more.
     await passTheWait();
     const [again] = await round();
-    expect(again?.changes).to.deep.equal([{ issueId: id, change: 'opened', number: 2, before: null }]);
+    expect(again?.changes).to.deep.equal([
+      { issueId: id, change: 'opened', number: 2, before: null, exhausted: false },
+    ]);
     await giveUpMessage(pool, { organizationId: owner, messageId: again?.messageId ?? '' }, 'The channel answered 410');
     expect(await round()).to.deep.equal([]);
     await passTheWait();

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { MAX_DIGEST_CHANGES } from '../../core/alerts/safe-text.ts';
 import { newId } from '../../core/ids.ts';
 import { createDueMessages } from '../../db/alerts/due.ts';
+import { finishMessage } from '../../db/alerts/endings.ts';
 import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';
 import { noteArrived } from '../../db/alerts/recoveries.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
@@ -30,13 +31,17 @@ describe('alerts that are due', () => {
     const id = await issue(organizationId);
     const [first, ...others] = await round();
     expect(others).to.deep.equal([]);
-    expect(first?.changes).to.deep.equal([{ issueId: id, change: 'opened', number: 1, before: null }]);
+    expect(first?.changes).to.deep.equal([
+      { issueId: id, change: 'opened', number: 1, before: null, exhausted: false },
+    ]);
     await setState(id, 'acknowledged');
     await setState(id, 'resolved');
     expect(await round(), 'the first is still on its way').to.deep.equal([]);
     await sent(first as DueMessage);
     const [second] = await round();
-    expect(second?.changes).to.deep.equal([{ issueId: id, change: 'resolved', number: 2, before: 'opened' }]);
+    expect(second?.changes).to.deep.equal([
+      { issueId: id, change: 'resolved', number: 2, before: 'opened', exhausted: false },
+    ]);
     await sent(second as DueMessage);
     expect(await told()).to.deep.equal([]);
     const brief = await issue(organizationId);
@@ -65,6 +70,62 @@ describe('alerts that are due', () => {
       ['opened'],
       ['resolved'],
     ]);
+  });
+
+  it('tell once more that a delivery has failed for good, without waiting for the throttle', async () => {
+    const owner = await organization();
+    const first = await channel({ throttle_minutes: 15, on_acknowledged: true }, owner);
+    const id = await issue(owner);
+    expect(await told()).to.deep.equal([`opened ${id}`]);
+    const exhaust = () => pool.query('update issues set exhausted_at = now() where id = $1', [id]);
+    await exhaust();
+    const [given] = await round();
+    expect(given?.changes).to.deep.equal([
+      { issueId: id, change: 'exhausted', number: 2, before: 'opened', exhausted: true },
+    ]);
+    // It did not arrive.
+    const { organizationId, messageId } = given as DueMessage;
+    await finishMessage(pool, { organizationId, messageId }, 'unwanted');
+    expect(await told()).to.deep.equal([`exhausted ${id}`]);
+    await exhaust();
+    expect(await told(), 'told already').to.deep.equal([]);
+
+    const late = await channel({}, owner);
+    const [both, ...others] = await round();
+    expect(others).to.deep.equal([]);
+    expect(both).to.deep.include({
+      ...{ channelId: late.id, changes: [{ issueId: id, change: 'opened', number: 1, before: null, exhausted: true }] },
+    });
+    await sent(both as DueMessage);
+    await setState(id, 'acknowledged');
+    await pool.query(`update alert_announcements set told_at = now() - interval '16 minutes'`);
+    expect(await told()).to.deep.equal([`acknowledged ${id}`]);
+    await setState(id, 'resolved');
+    await pool.query(`update alert_announcements set told_at = now() - interval '16 minutes'`);
+    expect(await told()).to.deep.equal([`resolved ${id}`, `resolved ${id}`]);
+    // It opens again, and another delivery is given up.
+    await pool.query('update issues set exhausted_at = null where id = $1', [id]);
+    await setState(id, 'open');
+    await pool.query(`update alert_announcements set told_at = now() - interval '16 minutes'`);
+    expect(await told()).to.deep.equal([`opened ${id}`, `opened ${id}`]);
+    await exhaust();
+    expect(await told()).to.deep.equal([`exhausted ${id}`, `exhausted ${id}`]);
+    expect(first.organizationId).to.equal(owner);
+  });
+
+  it('tell those who know that an issue is acknowledged when a delivery fails for good, and nobody of an ignored one', async () => {
+    const owner = await organization();
+    await channel({ on_acknowledged: true, kinds: ['delivery_failing'] }, owner);
+    const [known, ignored] = [await issue(owner), await issue(owner)];
+    expect(await told()).to.have.length(2);
+    await setState(known, 'acknowledged');
+    await setState(ignored, 'ignored');
+    expect(await told()).to.have.members([`acknowledged ${known}`, `ignored ${ignored}`]);
+    await pool.query(`update issues set exhausted_at = now()`);
+    await pool.query(`update alert_channels set kinds = '{circuit_open}'`);
+    expect(await told()).to.deep.equal([`exhausted ${known}`]);
+    await setState(known, 'resolved');
+    expect(await told()).to.deep.equal([`resolved ${known}`]);
   });
 
   it('follow the rules of their channel: kinds, records, count', async () => {

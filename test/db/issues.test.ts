@@ -200,6 +200,40 @@ describe('issues in PostgreSQL', function () {
     expect(await findIssue(pool, owner.organizationId, first.id)).to.include({ state: 'resolved', count: 8 });
   });
 
+  it('note when the first delivery failed for good, anew when they open again', async () => {
+    const [destination] = await destinations(1);
+    const exhaustedAt = async () => {
+      const { rows } = await pool.query<{ at: Date | null }>(
+        'select exhausted_at as at from issues where organization_id = $1',
+        [owner.organizationId],
+      );
+      return rows.map(({ at }) => at?.getTime() ?? null);
+    };
+    await fail(destination, 5);
+    expect(await exhaustedAt(), 'retries follow').to.deep.equal([null]);
+    await fail(destination, 1, 'HTTP_500', true);
+    const [first] = await exhaustedAt();
+    expect(first).to.be.a('number');
+    await fail(destination, 1, 'HTTP_500', true);
+    expect(await exhaustedAt(), 'it is that of the first').to.deep.equal([first]);
+    await work(destination);
+    await resolveRecovered(pool, 0);
+    await fail(destination, 5);
+    expect(await only()).to.include({ state: 'open' });
+    expect(await exhaustedAt(), 'it has opened again').to.deep.equal([null]);
+    await stored((counts) =>
+      counts.failed(subjectOf(destination), { cause: 'HTTP_500', at: Date.now(), isFinal: true }),
+    );
+    expect((await exhaustedAt())[0]).to.be.above(first ?? 0);
+    await stored((counts) =>
+      counts.failed(issueSubjects.quota(owner.organizationId), { cause: 'sources', at: Date.now(), isFinal: true }),
+    );
+    expect(
+      (await exhaustedAt()).filter((at) => at !== null),
+      'only deliveries',
+    ).to.have.length(1);
+  });
+
   it('that are ignored count on and stay, acknowledged ones resolve themselves', async () => {
     const [first, second] = await destinations(2);
     await fail(first, 1, 'HTTP_500', true);

@@ -3,8 +3,11 @@ import { expect } from 'chai';
 import pino from 'pino';
 import { databaseLimit, databaseUp, SNAPSHOT_GAUGES } from '../../core/metrics/snapshot.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { freePorts } from '../../local/ports.ts';
+import { startMetrics } from '../../telemetry/index.ts';
 import { startSampler } from '../../telemetry/sampler.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { nextScrape, scrape } from '../support/scrape.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
@@ -29,6 +32,33 @@ describe('the sampler of a process', () => {
     await pool.end();
     await network.close();
     await database.close();
+  });
+
+  it('is alone in asking PostgreSQL: a scrape asks nothing', async () => {
+    const [port = 0] = await freePorts(1);
+    let taken = 0;
+    const count = () => {
+      taken += 1;
+    };
+    pool.on('acquire', count);
+    const metrics = await startMetrics({
+      role: 'worker',
+      ...{ version: '0', env: {}, pool, pools: { warehouses: pool }, log: pino({ level: 'silent' }) },
+      settings: { ...settings, HOOKYARD_METRICS_PORT: port, HOOKYARD_METRICS_HOST: '127.0.0.1' },
+    });
+    try {
+      await until('the first figures', async () => (await scrape(port)).value('hookyard_deliveries_waiting') === 0);
+      expect(taken).to.be.above(0);
+      // It looks every five seconds: so there are some without a look, unless this machine is very slow.
+      await until('scrapes between two looks', async () => {
+        const before = taken;
+        for (let seen = 0; seen < 2; seen += 1) await nextScrape(port);
+        return taken === before;
+      });
+    } finally {
+      await metrics.stop();
+      pool.off('acquire', count);
+    }
   });
 
   it('tells when the database is away, keeps the last figures, and tells when it is back', async () => {

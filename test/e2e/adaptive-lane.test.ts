@@ -2,7 +2,9 @@
 // attempts itself.
 import { expect } from 'chai';
 import { status } from '../../workflows/messages.ts';
+import { freePorts } from '../../local/ports.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { MetricGrowth } from '../support/metric-growth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type DeliveryView, onceMore, Records, type SourceView } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
@@ -21,12 +23,17 @@ describe('the lane adaptive @turns', () => {
   let receiver: Receiver;
   let temporal: TcpProxy;
   let worker: Service;
+  let growth: MetricGrowth;
   before(async () => {
     temporal = await startTcpProxy(stackAddresses().temporalAddress);
     [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     records = new Records(testInstance);
     // Empty: not set, which is the default.
-    worker = await testInstance.startWorker({ HOOKYARD_LANE: '', TEMPORAL_ADDRESS: temporal.address });
+    const [port = 0] = await freePorts(1);
+    worker = await testInstance.startWorker({
+      ...{ HOOKYARD_LANE: '', TEMPORAL_ADDRESS: temporal.address, HOOKYARD_METRICS_PORT: String(port) },
+    });
+    growth = await MetricGrowth.since(port);
   });
   after(async () => {
     await testInstance.close();
@@ -57,6 +64,7 @@ describe('the lane adaptive @turns', () => {
     expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'workflow' });
     expect(messages().at(-1)).to.include({ lane: 'workflow' });
     expect(messages().at(-1)?.msg).to.match(/^workers have room/);
+    await growth.grown(['hookyard_lane_changes_total', { to: 'workflow' }]);
   }
 
   it('makes every delivery a workflow while the worker has room', async () => {
@@ -89,6 +97,7 @@ describe('the lane adaptive @turns', () => {
     expect(messages()[0]).to.include({ lane: 'express' });
     expect(messages()[0]?.pressure).to.be.oneOf(['waiting', 'late']);
     expect(messages()[0]?.msg).to.match(/^workflows fall behind/);
+    await growth.grown(['hookyard_lane_changes_total', { to: 'express' }]);
 
     for (const [cancelled, retried] of [workflow, express]) {
       await testInstance.client.post(`/api/deliveries/${cancelled?.id}/cancel`);

@@ -2,16 +2,17 @@
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 import { CHANNEL_TYPES } from '../../core/alerts/channel.ts';
+import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type AlertReceiver, jsonOf, type ReceivedAlert, startAlertReceiver } from '../support/alert-receiver.ts';
 import { formProblems } from '../support/alert-schemas.ts';
-import { breaker, switchedEndpoint } from '../support/circuits.ts';
+import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import { onceMore, Records } from '../support/records.ts';
 import { scrape } from '../support/scrape.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -199,7 +200,7 @@ describe('Alerts @turns @lanes', function () {
       '[Hookyard] Resolved: Deliveries fail: Orders to CRM',
     ]);
     expect(mails()[0]?.to).to.deep.equal(['Team@ops.example']);
-    expect(mails()[0]?.parts['text/plain']).to.contain(`https://hooks.example/api/issues/${id}`);
+    expect(mails()[0]?.parts['text/plain']).to.contain(`https://hooks.example/console/issues/${id}`);
     expect(new Set(mails().map(({ headers }) => headers['message-id'])).size).to.equal(3);
     expect(await of.api.get(`/api/alert-channels/${mailId}`)).to.include({ failingSince: null });
     await until('every message to be counted by its type', async () => {
@@ -240,6 +241,41 @@ describe('Alerts @turns @lanes', function () {
     const all = await messages(own.received, 4);
     expect(all.slice(2).map(typeOf)).to.have.members(['destination.recovered', 'circuit.closed']);
     for (const { body } of all) expect(body.toString(), 'no payload in an alert').to.not.contain('secretOrder');
+  });
+
+  it('tell once more when the first delivery has failed for good, with the default number of retries', async () => {
+    const { answer: last, letGo } = answerLater(500);
+    const { maxRetries } = DEFAULT_RETRY_POLICY;
+    const endpoint = destinations.endpoint(...Array.from({ length: maxRetries }, () => 500), last, 500);
+    const records = new Records(testInstance);
+    const { source, route } = await records.pipe(endpoint.url, {
+      destination: { retryPolicy: onceMore(maxRetries), timeoutMs: 60_000 },
+      route: { circuitFailureThreshold: 100 },
+    });
+    const of = { id: testInstance.organizationId, api: testInstance.client };
+    const own = await webhook(of, { routeIds: [route.id], throttleMinutes: 60 });
+    const eventId = await records.accepted(source, '{}');
+    const [opened] = await messages(own.received, 1);
+    expect(verified(opened)).to.have.property('type', 'delivery.failing');
+    letGo();
+    await records.deliveryWith('failed', eventId);
+    const [, told] = await messages(own.received, 2);
+    expect(verified(told).type).to.equal('delivery.exhausted');
+    expect(verified(told).data.change).to.equal('exhausted');
+    expect(verified(told).data.issue?.id).to.equal(verified(opened).data.issue?.id);
+    await records.deliveryWith('failed', await records.accepted(source, '{}'));
+    const { id } = await until('the second to be counted', async () => {
+      const { data } = await of.api.list<{ id: string; count: number }>(`/api/issues?routeId=${route.id}`);
+      return data.find(({ count }) => count === 2 * (maxRetries + 1));
+    });
+    // Another one would have come before its end.
+    await of.api.patch(`/api/alert-channels/${own.id}`, { throttleMinutes: 0 });
+    await setState(id, 'resolved');
+    expect((await messages(own.received, 3)).map((each) => verified(each).type)).to.deep.equal([
+      'delivery.failing',
+      'delivery.exhausted',
+      'destination.recovered',
+    ]);
   });
 
   it('keep addresses, keys and texts out of the histories in Temporal', async () => {

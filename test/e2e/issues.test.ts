@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/limits.ts';
 import { createClient, expectError } from '../support/api-client.ts';
+import { makeSource } from '../support/api-records.ts';
 import { breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { commandLine } from '../support/cli.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -216,6 +217,33 @@ describe('issues @turns @lanes', function () {
       async () => (await records.post(source, '{"more":"than ten bytes"}')).status === 200,
     );
     await issues.untilResolved(issue.id);
+  });
+
+  it('of the webhooks of a month open with the first that is too much, and end when there may be more', async () => {
+    const { api: service, pool } = testInstance;
+    const of = await createOrganization({ service, pool });
+    const { slug } = await makeSource(of);
+    const own = new Issues(of.api);
+    const webhook = () => send('POST', `${service.url}/ingest/${of.slug}/${slug}`, {}, '{}');
+    await setLimits(pool, of.id, { eventsPerMonth: 2 });
+    const statuses = [await webhook(), await webhook(), await webhook()].map(({ status }) => status);
+    expect(statuses).to.deep.equal([200, 200, 429]);
+    const issue = await own.untilOpen({ kind: 'quota_reached' });
+    expect(issue).to.include({ cause: 'eventsPerMonth', count: 1, sourceId: null, routeId: null, destinationId: null });
+    expect((await webhook()).body).to.include({ limit: 'eventsPerMonth' });
+    await own.untilCounted(issue.id, 2);
+    // Others go by after the time in which those that have recovered are resolved: this has not.
+    await until('rounds of resolving', async () => {
+      const { rows } = await pool.query<{ long: boolean }>(
+        `select last_seen_at < now() - interval '8 seconds' as long from issues where id = $1`,
+        [issue.id],
+      );
+      return rows[0]?.long;
+    });
+    expect(await own.get(issue.id), 'the month is not over').to.include({ state: 'open' });
+    await setLimits(pool, of.id, { eventsPerMonth: 3 });
+    await until('the raised limit', async () => (await webhook()).status === 200);
+    await own.untilResolved(issue.id);
   });
 
   it('of other refusals open after five, because anybody can cause them', async () => {

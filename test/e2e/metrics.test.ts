@@ -7,9 +7,10 @@ import { instruments } from '../../core/metrics/index.ts';
 import { freePorts } from '../../local/ports.ts';
 import { send } from '../support/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { listeningPorts } from '../support/listening.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
-import { type Scrape, scrape } from '../support/scrape.ts';
+import { nextScrape, type Scrape, scrape } from '../support/scrape.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -31,7 +32,7 @@ describe('metrics @turns @lanes', function () {
   let receiver: Receiver;
   let temporal: TcpProxy;
   let collector: Server;
-  const received: { path: string; type: string | undefined; body: Buffer }[] = [];
+  const received: { path: string; type: string | undefined; team: unknown; body: Buffer }[] = [];
   let apiPort = 0;
   let workerPort = 0;
   before(async () => {
@@ -41,7 +42,7 @@ describe('metrics @turns @lanes', function () {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
         const { url: path = '', headers } = request;
-        received.push({ path, type: headers['content-type'], body: Buffer.concat(parts) });
+        received.push({ path, type: headers['content-type'], team: headers['x-team'], body: Buffer.concat(parts) });
         response.end();
       });
     }).listen(0, '127.0.0.1');
@@ -65,16 +66,6 @@ describe('metrics @turns @lanes', function () {
     await Promise.all([receiver.close(), temporal.close(), new Promise((done) => collector.close(done))]);
   });
 
-  /** Not the answer to an earlier request, which is used again for a moment. */
-  async function fresh(port: number): Promise<Scrape> {
-    const cpu = ({ value }: Scrape) => value('process_cpu_seconds_total');
-    const first = cpu(await scrape(port));
-    return until('the next figures', async () => {
-      const next = await scrape(port);
-      return cpu(next) !== first && next;
-    });
-  }
-
   /** What a metric of a process has grown by. */
   async function growth(port: number, before: Scrape, name: string, labels: Record<string, string>): Promise<number> {
     const now = await scrape(port);
@@ -94,7 +85,7 @@ describe('metrics @turns @lanes', function () {
       source: { idempotencyKey: { header: 'X-Id', windowSeconds: 300 } },
     });
     const lonely = await records.source();
-    const [before, ofWorker] = await Promise.all([fresh(apiPort), fresh(workerPort)]);
+    const [before, ofWorker] = await Promise.all([nextScrape(apiPort), nextScrape(workerPort)]);
     const { eventId } = (await records.post(source, '{}', { 'X-Id': '1' })).body;
     expect((await records.post(source, '{}', { 'X-Id': '1' })).body).to.include({ eventId, duplicate: true });
     await records.accepted(lonely, '{}');
@@ -115,7 +106,7 @@ describe('metrics @turns @lanes', function () {
   });
 
   it('count attempts, ended deliveries and their latency', async () => {
-    const before = await fresh(workerPort);
+    const before = await nextScrape(workerPort);
     const { delivery } = await records.deliver(receiver.endpoint(500, 200).url, '{"a":1}', 'delivered', {
       destination: { retryPolicy: onceMore(1) },
     });
@@ -179,6 +170,26 @@ describe('metrics @turns @lanes', function () {
     );
     expect({ path, type }).to.deep.equal({ path: '/v1/metrics', type: 'application/x-protobuf' });
     expect(received.some(({ body }) => body.includes('hookyard-worker'))).to.equal(true);
+    expect(
+      received.some(({ body }) => body.includes('temporal_')),
+      'they are served',
+    ).to.equal(false);
+  });
+
+  it("of Temporal's SDK are sent by OTLP where they are not served, and then no port is open", async () => {
+    const before = received.length;
+    const worker = await testInstance.startWorker({
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-team=blue',
+      OTEL_METRIC_EXPORT_INTERVAL: '1000',
+    });
+    const { path, type, body, team } = await until('them in the collector', () =>
+      received.slice(before).find((each) => each.body.includes('temporal_request')),
+    );
+    expect({ path, type, team }).to.deep.equal({ path: '/v1/metrics', type: 'application/x-protobuf', team: 'blue' });
+    expect(body.includes('hookyard-worker')).to.equal(true);
+    expect(listeningPorts(worker.pid) ?? []).to.deep.equal([]);
+    await worker.stop();
   });
 
   it('answer the paths they have and no others, with GET', async () => {

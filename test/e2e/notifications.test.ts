@@ -35,7 +35,7 @@ describe('notifications @turns', () => {
     const facts = ['Orders <b>', 'Shop <orders>', 'Acme & Sons', eventId, id, '503', 'The destination answered 503'];
     const links = [
       `https://temporal.example/namespaces/${routes.testInstance.temporal.options.namespace}/workflows/${id}`,
-      `https://hooks.example/api/deliveries/${id}`,
+      `https://hooks.example/console/deliveries/${id}`,
     ];
     for (const fact of [...facts, ...links]) expect(mail.parts['text/plain']).to.contain(fact);
     expect(mail.parts['text/plain']).to.match(/Attempts: +2\n/);

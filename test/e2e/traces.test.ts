@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { LANE_SETTINGS } from '../../core/lane.ts';
-import { type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
 import { type ReceivedSpan, SPAN_KIND, STATUS_ERROR, startTraceReceiver, type TraceReceiver } from '../support/otlp.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
 import { type EventView, onceMore, Records } from '../support/records.ts';
+import { startTlsReceiver, type TlsReceiver } from '../support/tls-receiver.ts';
 import { until } from '../support/until.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -16,6 +17,8 @@ const STATE = 'congo=t61rcWkgMzE,rojo=00f067aa0ba902b7';
 const INVALID = `00-${'0'.repeat(32)}-${PARENT}-01`;
 const OTHER = `00-${'ab'.repeat(16)}-${'cd'.repeat(8)}-01`;
 const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
+// Times of steps are rounded to a tenth of a millisecond, the whole to one.
+const ROUNDED_NS = 1e6;
 // Where it must not be: in a span.
 const SECRET = 'planted-secret-71fd';
 
@@ -24,20 +27,21 @@ describe('traces @turns @lanes', function () {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;
+  let secure: TlsReceiver;
   let collector: TraceReceiver;
   before(async () => {
-    [receiver, collector] = await Promise.all([startReceiver(), startTraceReceiver()]);
+    [receiver, secure, collector] = await Promise.all([startReceiver(), startTlsReceiver(), startTraceReceiver()]);
     testInstance = await startHookyard(undefined, {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '100',
       HOOKYARD_DELIVERY_ALLOW: '127.0.0.1,::1,localhost',
     });
     records = new Records(testInstance);
-    await testInstance.startWorker();
+    await testInstance.startWorker({ NODE_EXTRA_CA_CERTS: secure.certificateFile });
   });
   after(async () => {
     await testInstance.close();
-    await Promise.all([receiver.close(), collector.close()]);
+    await Promise.all([receiver.close(), secure.close(), collector.close()]);
   });
 
   const webhook = (headers: Record<string, string>, body = '{}') =>
@@ -116,6 +120,27 @@ describe('traces @turns @lanes', function () {
       expect(collector.requests[0]).to.deep.equal({ path: '/v1/traces', type: 'application/x-protobuf' });
     });
   }
+
+  it('have every step of a connection with TLS, and so has the attempt', async () => {
+    const { eventId, delivery } = await records.deliver(secure.url, '{}', 'delivered');
+    const { attempts, children } = await traceOf(eventId, 1);
+    const [attempt] = attempts;
+    expect(attempt?.attributes).to.include({ 'url.scheme': 'https', 'server.port': Number(new URL(secure.url).port) });
+    const steps = attempt ? children(attempt) : [];
+    expect(childNames(steps)).to.deep.equal(['DNS', 'TLS', 'connect', 'first byte']);
+    const [dns, connect, tls, firstByte] = ['DNS', 'connect', 'TLS', 'first byte'].map((name) =>
+      steps.find((step) => step.name === name),
+    );
+    if (!dns || !connect || !tls || !firstByte) throw new Error('a span is missing');
+    for (const [before, after] of [[dns, connect] as const, [connect, tls] as const, [tls, firstByte] as const])
+      expect(Number(after.start - before.end), `${after.name} after ${before.name}`).to.be.at.least(-ROUNDED_NS);
+    const [{ connection, timings } = { connection: null, timings: null }] = delivery.attempts;
+    expect(connection).to.include({ reused: false });
+    for (const step of ['dns', 'connect', 'tls', 'firstByte'] as const) expect(timings?.[step], step).to.be.a('number');
+    const sum = (timings?.dns ?? 0) + (timings?.connect ?? 0) + (timings?.tls ?? 0) + (timings?.firstByte ?? 0);
+    expect(sum).to.be.at.most((timings?.total ?? 0) + 1);
+    expect(Number(tls.end - tls.start)).to.be.closeTo((timings?.tls ?? 0) * 1e6, ROUNDED_NS);
+  });
 
   it('go on from the trace of the sender, with what its vendors keep beside it', async () => {
     const endpoint = receiver.endpoint(200);
@@ -283,7 +308,7 @@ describe('traces @turns @lanes', function () {
     expect(endpoint.requests[0]?.headers).to.not.have.property('traceparent');
   });
 
-  it('are not recorded when the sampler says so, and then no trace is told that nobody records', async () => {
+  it('are not recorded when the sampler says so, and a destination is told that they are not', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url);
     const before = testInstance.api;
@@ -299,9 +324,10 @@ describe('traces @turns @lanes', function () {
       await records.deliveryWith('delivered', sampled);
       await traceOf(sampled, 1);
       expect([...ofEvent(unsampled), ...ofEvent(passed)]).to.deep.equal([]);
-      expect(endpoint.requests[0]?.headers).to.not.have.any.keys('traceparent', 'tracestate');
+      expect(traceparentAt(endpoint)).to.match(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+      expect(endpoint.requests[0]?.headers).to.not.have.property('tracestate');
       expect(endpoint.requests[1]?.headers).to.include({ traceparent: told, tracestate: STATE });
-      expect(await traceIdOf(unsampled)).to.equal(null);
+      expect(await traceIdOf(unsampled)).to.equal(traceparentAt(endpoint)?.toString().split('-')[1]);
       expect(await traceIdOf(passed)).to.equal(TRACE);
     } finally {
       await testInstance.api.stop();
@@ -347,30 +373,72 @@ describe('traces @turns @lanes', function () {
 });
 
 describe('without a receiver of traces', () => {
-  it('the trace of the sender travels as it came where it is valid, and none is made', async () => {
-    const [shared, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    try {
-      const records = new Records(shared);
-      const endpoint = receiver.endpoint(200);
-      const { source } = await records.pipe(endpoint.url);
-      const traceOf = async (headers: Record<string, string>) => {
-        const eventId = await records.accepted(source, '{}', { 'content-type': 'application/json', ...headers });
-        await records.deliveryWith('delivered', eventId);
-        const { traceId } = (await records.event(eventId)) as EventView & { traceId: string | null };
-        const { traceparent, tracestate } = endpoint.requests.at(-1)?.headers ?? {};
-        return { traceId, traceparent, tracestate };
-      };
-      expect(await traceOf({ traceparent: SENT, tracestate: STATE })).to.deep.equal({
-        traceId: TRACE,
-        traceparent: SENT,
-        tracestate: STATE,
-      });
-      const none = { traceId: null, traceparent: undefined, tracestate: undefined };
-      expect(await traceOf({ traceparent: INVALID, tracestate: STATE })).to.deep.equal(none);
-      expect(await traceOf({ tracestate: STATE })).to.deep.equal(none);
-      expect(await traceOf({})).to.deep.equal(none);
-    } finally {
-      await Promise.all([shared.close(), receiver.close()]);
+  let shared: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [shared, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(shared);
+  });
+  after(() => Promise.all([shared?.close(), receiver?.close()]));
+
+  /** What an event keeps of its trace. */
+  const keptOf = async (eventId: string) => {
+    const { traceId } = (await records.event(eventId)) as EventView & { traceId: string | null };
+    const { rows } = await shared.pool.query<{ kept: string | null }>(
+      'select traceparent as kept from events where id = $1',
+      [eventId],
+    );
+    return { traceId, kept: rows[0]?.kept };
+  };
+
+  it('the trace of the sender travels as it came where it is valid; else one is made, kept and told', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source } = await records.pipe(endpoint.url);
+    const traceOf = async (headers: Record<string, string>) => {
+      const eventId = await records.accepted(source, '{}', { 'content-type': 'application/json', ...headers });
+      await records.deliveryWith('delivered', eventId);
+      const { traceparent, tracestate } = endpoint.requests.at(-1)?.headers ?? {};
+      return { ...(await keptOf(eventId)), traceparent, tracestate };
+    };
+    expect(await traceOf({ traceparent: SENT, tracestate: STATE })).to.deep.equal({
+      ...{ traceId: TRACE, kept: null, traceparent: SENT, tracestate: STATE },
+    });
+    const made = new Set<string>();
+    const withoutTrace: Record<string, string>[] = [
+      { traceparent: INVALID, tracestate: STATE },
+      { tracestate: STATE },
+      {},
+    ];
+    for (const headers of withoutTrace) {
+      const { traceId, kept, traceparent, tracestate } = await traceOf(headers);
+      expect(traceparent).to.match(TRACEPARENT).and.equal(kept);
+      expect(traceId).to.equal(traceparent?.toString().split('-')[1]);
+      expect(tracestate).to.equal(undefined);
+      made.add(traceId ?? '');
     }
+    expect(made.size).to.equal(3);
+  });
+
+  it('retries and replays are in the trace that was made, and what was sent can be made again', async () => {
+    const endpoint = receiver.endpoint(500, 200);
+    const { source } = await records.pipe(endpoint.url, { destination: { retryPolicy: onceMore(1) } });
+    const eventId = await records.accepted(source, '{}');
+    const first = await records.deliveryWith('delivered', eventId);
+    await shared.client.post(`/api/deliveries/${first.id}/replay`);
+    await until('the replay', () => endpoint.requests.length === 3);
+    const { kept } = await keptOf(eventId);
+    expect(endpoint.requests.map(({ headers }) => headers.traceparent)).to.deep.equal([kept, kept, kept]);
+    const { request } = await shared.client.get<{ request: { headers: Record<string, string> } }>(
+      `/api/deliveries/${first.id}/request?attempt=2`,
+    );
+    expect(request.headers.traceparent).to.equal(kept);
+  });
+
+  it('a destination whose forwardHeaders leave traceparent out gets none', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source } = await records.pipe(endpoint.url, { destination: { forwardHeaders: ['x-kept'] } });
+    await records.deliveryWith('delivered', await records.accepted(source, '{}', { 'x-kept': 'yes' }));
+    expect(endpoint.requests[0]?.headers).to.include({ 'x-kept': 'yes' }).and.not.have.property('traceparent');
   });
 });

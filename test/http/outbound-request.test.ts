@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { MissingCredentialsError } from '../../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/outbound-request.ts';
 import type { AuthType } from '../../core/auth-config.ts';
+import type { ForwardHeaders } from '../../core/forwarded-headers.ts';
 
 const input = (
   destination: Partial<OutboundInput['destination']> = {},
@@ -70,6 +71,41 @@ describe('outbound request', () => {
     expect(built.headers).to.deep.equal(own);
     const x = buildOutboundRequest(input({}, { event: { ...input().event, headers }, headerPrefix: 'X-' }));
     expect(x.headers, 'a prefix that begins the headers of others too').to.include({ 'x-hookyard-color': 'green' });
+  });
+
+  describe('tells of the trace of its event', () => {
+    const [made, span, sent] = ['ab', 'cd', 'ef'].map((byte) => `00-${byte.repeat(16)}-${byte.repeat(8)}-01`);
+    const told = (
+      forwardHeaders: ForwardHeaders,
+      rest: Partial<OutboundInput>,
+      headers: Record<string, string> = {},
+    ) => {
+      const event = { ...input().event, headers: { ...input().event.headers, ...headers } };
+      const { headers: built } = buildOutboundRequest(input({ forwardHeaders }, { event, ...rest }));
+      return [built.traceparent, built.tracestate];
+    };
+
+    it('as forwardHeaders says, where it was made for a webhook without one', () => {
+      const rest = { eventTraceparent: made ?? '' };
+      const invalid = { traceparent: 'nonsense', tracestate: 'a=1' };
+      for (const choice of [null, 'all', ['x-github-event', 'Traceparent']] as const) {
+        expect(told(choice, rest), String(choice)).to.deep.equal([made, undefined]);
+        expect(told(choice, rest, invalid), String(choice)).to.deep.equal([made, undefined]);
+      }
+      for (const choice of ['none', ['x-github-event']] as const)
+        expect(told(choice, rest, invalid), String(choice)).to.deep.equal([undefined, undefined]);
+    });
+
+    it('in any case, where this attempt is recorded', () => {
+      const rest = { eventTraceparent: made ?? '', spanTraceparent: span ?? '' };
+      for (const choice of [null, 'none'] as const) expect(told(choice, rest)).to.deep.equal([span, undefined]);
+    });
+
+    it('as the sender said it, where it has one', () => {
+      const headers = { traceparent: sent ?? '', tracestate: 'a=1' };
+      expect(told(null, { eventTraceparent: null }, headers)).to.deep.equal([sent, 'a=1']);
+      expect(told('none', { eventTraceparent: null }, headers)).to.deep.equal([undefined, undefined]);
+    });
   });
 
   it('lets later headers win: received, own, destination, authentication, signature', () => {

@@ -25,6 +25,12 @@ export function alertsIn(text: string): Alert[] {
   return parts.map((part) => ({ name: /- alert: (\w+)/.exec(part)?.[1] ?? '', text: part }));
 }
 
+/** The unit tests of rules in a file, read in the same way. */
+export function testsIn(text: string): { name: string; text: string }[] {
+  const parts = text.split(/^(?= {2}- name: )/m).filter((part) => part.startsWith('  - name: '));
+  return parts.map((part) => ({ name: /- name: (.*)/.exec(part)?.[1] ?? '', text: part }));
+}
+
 export interface Panel {
   id: number;
   type: string;

@@ -40,8 +40,10 @@ interface Rule {
 }
 
 export interface Prometheus {
-  /** The series that an expression gives, over the last minute in steps of a second. @throws Error when it is no expression */
-  query(expression: string): Promise<Series[]>;
+  /** Of its pages. */
+  url: string;
+  /** The series that an expression gives, over the last minute or so many seconds, in steps of one. @throws Error when it is none */
+  query(expression: string, seconds?: number): Promise<Series[]>;
   rules(): Promise<Rule[]>;
   close(): Promise<void>;
 }
@@ -75,9 +77,10 @@ export async function startPrometheus(ports: number[], ruleFiles: string[]): Pro
     throw error;
   }
   return {
-    async query(expression) {
+    url,
+    async query(expression, seconds = 60) {
       const now = Date.now() / 1000;
-      const range = { query: expression, start: String(now - 60), end: String(now), step: '1' };
+      const range = { query: expression, start: String(now - seconds), end: String(now), step: '1' };
       const { result } = await ask<{ result: { metric: Record<string, string>; values: [number, string][] }[] }>(
         `${url}/api/v1/query_range?${new URLSearchParams(range)}`,
       );

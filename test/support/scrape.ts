@@ -1,5 +1,6 @@
 // Reads the metrics of a process, as Prometheus does.
 import { expect } from 'chai';
+import { until } from './until.ts';
 
 export interface Sample {
   name: string;
@@ -47,6 +48,16 @@ export async function scrape(port: number): Promise<Scrape> {
     return found.length === 0 ? undefined : found.reduce((sum, sample) => sum + sample.value, 0);
   };
   return { samples, types, value };
+}
+
+/** A scrape that is no answer to an earlier one, which is used again for a moment. */
+export async function nextScrape(port: number): Promise<Scrape> {
+  const cpu = ({ value }: Scrape) => value('process_cpu_seconds_total');
+  const first = cpu(await scrape(port));
+  return until('the next figures', async () => {
+    const next = await scrape(port);
+    return cpu(next) !== first && next;
+  });
 }
 
 function labelsOf(text: string): Record<string, string> {

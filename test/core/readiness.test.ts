@@ -1,0 +1,101 @@
+// When a worker is ready, and what it says when it is not.
+import { expect } from 'chai';
+import { ALL_POSITIONS } from '../../core/positions.ts';
+import { createReadiness, type HealthDeps } from '../../worker/health.ts';
+
+/** What the parts of a worker say of themselves. */
+interface Said {
+  hasPositions: boolean;
+  free: number;
+  claimedMsAgo: number | undefined;
+  isPolling: boolean;
+  isEnding: boolean;
+  hasNamespace: boolean;
+  /** Null: Temporal does not answer in time. */
+  look: (() => Promise<boolean>) | null;
+}
+
+const WELL: Said = {
+  ...{ hasPositions: true, free: 10, claimedMsAgo: 120, isPolling: true, isEnding: false, hasNamespace: true },
+  look: async () => true,
+};
+
+function readinessOf(differences: Partial<Said>) {
+  const { hasPositions, free, claimedMsAgo, isPolling, isEnding, hasNamespace, look } = { ...WELL, ...differences };
+  const held = hasPositions ? { owner: 'this worker', positions: ALL_POSITIONS } : null;
+  const deps: HealthDeps = {
+    namespace: 'orders',
+    attributes: { look: look ?? (() => new Promise(() => {})), hasNamespace },
+    shards: { held: () => held },
+    relay: { state: () => ({ inFlight: 3, free, claimedMsAgo }) },
+    worker: { isPolling: () => isPolling },
+    isEnding: () => isEnding,
+  };
+  return createReadiness(deps)();
+}
+
+describe('a worker', () => {
+  const rows: [what: string, differences: Partial<Said>, problems: string[]][] = [
+    ['is ready when it claims, and Temporal is polled', {}, []],
+    ['is not ready while it ends', { isEnding: true }, ['the worker ends']],
+    [
+      'is not ready without positions',
+      { hasPositions: false },
+      ['the relay holds no positions: the database is away, or the worker has just started'],
+    ],
+    [
+      'is not ready when it has not claimed for ten seconds',
+      { claimedMsAgo: 10_000 },
+      ['the relay has not claimed for ten seconds'],
+    ],
+    ['is ready when it has claimed just before that', { claimedMsAgo: 9_999 }, []],
+    [
+      'is not ready when it has never claimed',
+      { claimedMsAgo: undefined },
+      ['the relay has not claimed for ten seconds'],
+    ],
+    ['is ready when it does not claim because it has no free place', { claimedMsAgo: 60_000, free: 0 }, []],
+    [
+      'is not ready when Temporal cannot be reached',
+      { look: () => Promise.reject(new Error('away')) },
+      ['Temporal cannot be reached'],
+    ],
+    [
+      'is not ready when Temporal does not know the namespace',
+      { hasNamespace: false },
+      ['Temporal does not know the namespace orders'],
+    ],
+    ['is ready without search attributes', { look: async () => false }, []],
+    ['is not ready when Temporal is not polled', { isPolling: false }, ['Temporal is not polled for tasks']],
+    [
+      'names every problem',
+      { isEnding: true, claimedMsAgo: 20_000, isPolling: false },
+      ['the worker ends', 'the relay has not claimed for ten seconds', 'Temporal is not polled for tasks'],
+    ],
+  ];
+  for (const [what, differences, problems] of rows) {
+    it(what, async () => {
+      expect((await readinessOf(differences)).problems).to.deep.equal(problems);
+    });
+  }
+
+  it('is not ready when Temporal does not answer for three seconds', async () => {
+    const { problems, facts } = await readinessOf({ look: null });
+    expect(problems).to.deep.equal(['Temporal does not answer within 3 s']);
+    expect(facts.temporal).to.deep.equal({ answers: false, searchAttributes: false, polling: true });
+  });
+
+  it('shows what it holds, what is under way, and what Temporal knows', async () => {
+    expect((await readinessOf({ claimedMsAgo: 1234 })).facts).to.deep.equal({
+      relay: { positions: 2048, lastClaimSeconds: 1.2, inFlight: 3 },
+      temporal: { answers: true, searchAttributes: true, polling: true },
+    });
+    expect((await readinessOf({ hasPositions: false, claimedMsAgo: undefined })).facts.relay).to.deep.equal({
+      ...{ positions: 0, lastClaimSeconds: null, inFlight: 3 },
+    });
+    const withoutAttributes = await readinessOf({ look: async () => false });
+    expect(withoutAttributes.facts.temporal).to.deep.equal({ answers: true, searchAttributes: false, polling: true });
+    const away = await readinessOf({ look: () => Promise.reject(new Error('away')) });
+    expect(away.facts.temporal).to.deep.equal({ answers: false, searchAttributes: false, polling: true });
+  });
+});
