@@ -20,7 +20,7 @@ export function useAll<N extends ListName>(name: N, enabled = true) {
     queryFn: async ({ signal }): Promise<All<Item<N>>> => {
       const records: Item<N>[] = [];
       for (let page = 1; ; page++) {
-        const answer = (await call(name, { page, pageSize: PAGE } as Input<N>, signal)) as {
+        const answer = (await call(name, { page, pageSize: PAGE } as Input<N>, { signal })) as {
           data: Item<N>[];
           pagination: { total: number };
         };

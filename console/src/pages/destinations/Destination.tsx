@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
@@ -203,7 +204,7 @@ function Actions({ destination }: { destination: Destination }) {
         title={`${enabled ? 'Disable' : 'Enable'} this destination`}
         verb={enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
-          await call('updateDestination', { id, body: { enabled: !enabled } });
+          await call('updateDestination', { id, body: { enabled: !enabled } }, ifUnchanged(destination));
           return enabled ? 'The destination is disabled' : 'The destination gets deliveries again';
         }}
       >
@@ -217,7 +218,7 @@ function Actions({ destination }: { destination: Destination }) {
         verb="Delete it"
         isDestructive
         run={async () => {
-          await call('deleteDestination', { id });
+          await call('deleteDestination', { id }, ifUnchanged(destination));
           return 'The destination is deleted';
         }}
         onDone={() => void navigate({ to: '/destinations' })}

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
@@ -128,7 +129,7 @@ function Actions({ route }: { route: Route }) {
         title={`${route.enabled ? 'Disable' : 'Enable'} this route`}
         verb={route.enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
-          await call('updateRoute', { id: route.id, body: { enabled: !route.enabled } });
+          await call('updateRoute', { id: route.id, body: { enabled: !route.enabled } }, ifUnchanged(route));
           return route.enabled ? 'The route is disabled' : 'The route takes webhooks again';
         }}
       >
@@ -142,7 +143,7 @@ function Actions({ route }: { route: Route }) {
         verb="Delete it"
         isDestructive
         run={async () => {
-          await call('deleteRoute', { id: route.id });
+          await call('deleteRoute', { id: route.id }, ifUnchanged(route));
           return 'The route is deleted';
         }}
         onDone={() => navigate({ to: '/routes' })}

@@ -44,22 +44,21 @@ export function SchemaPage() {
       what="schema"
       get="getSchema"
       remove="deleteSchema"
-      form={(one) =>
-        one ? <Form key={one.id} id={one.id} version={one.version} start={valuesOf(one)} /> : <Form start={NEW} />
-      }
+      form={(one) => (one ? <Form key={one.id} stored={one} /> : <Form />)}
     />
   );
 }
 
-function Form({ id, version, start }: { id?: string; version?: number; start: Values }) {
+function Form({ stored }: { stored?: Schema }) {
+  const id = stored?.id;
   const navigate = useNavigate();
   const mayWrite = useMay('schemas:write');
   const sample = useSample();
   const record = useRecordForm<Values, Schema>({
-    start,
+    start: stored ? valuesOf(stored) : NEW,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getSchema', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getSchema', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       // A text that is no JSON is sent as it is: the API refuses it, and nothing is lost.
       const parsed = jsonOrNothing(values.schema);
       const body = {
@@ -68,7 +67,7 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
         schema: (parsed ? parsed.value : values.schema) as Schema['schema'],
       };
       if (id === undefined) return call('createSchema', { body });
-      return call('updateSchema', { id, body: changedOf(body, changed) });
+      return call('updateSchema', { id, body: changedOf(body, changed) }, terms);
     },
     onSaved: (saved) => {
       if (id === undefined) void navigate({ to: `/schemas/${saved.id}`, search: (before: object) => before as never });
@@ -107,7 +106,7 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
           {!mayWrite && <Text>This key may not try it: that needs schemas:write.</Text>}
           {id === undefined && <Text>Make the schema first: the API tries one that is stored.</Text>}
           {record.isDirty && id !== undefined && (
-            <Text size="sm">Of version {version}, which is stored: save to try what you changed.</Text>
+            <Text size="sm">Of version {stored?.version}, which is stored: save to try what you changed.</Text>
           )}
           {trial.error && <Failed error={trial.error} again={() => void trial.refetch()} />}
           {trial.data && !trial.error && <SchemaOutcome result={trial.data} />}

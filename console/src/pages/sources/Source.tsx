@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Source } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
@@ -155,7 +156,7 @@ function Actions({ source }: { source: Source }) {
         title={`${enabled ? 'Disable' : 'Enable'} this source`}
         verb={enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
-          await call('updateSource', { id, body: { enabled: !enabled } });
+          await call('updateSource', { id, body: { enabled: !enabled } }, ifUnchanged(source));
           return enabled ? 'The source is disabled' : 'The source takes webhooks again';
         }}
       >
@@ -169,7 +170,7 @@ function Actions({ source }: { source: Source }) {
         verb="Delete it and all its events"
         isDestructive
         run={async () => {
-          await call('deleteSource', { id });
+          await call('deleteSource', { id }, ifUnchanged(source));
           return 'The source is deleted';
         }}
         onDone={() => navigate({ to: '/sources' })}
