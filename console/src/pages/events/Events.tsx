@@ -53,6 +53,7 @@ export function Events() {
   const navigate = useNavigate();
   const isLive = search.live === 'on';
   const maySeeDeliveries = useMay('deliveries:read');
+  const mayStart = useMay('sources:write');
   const input = inputOf(search);
   const { answer, state } = useLiveEvents(input, isLive);
   const follow = (live: boolean) => {
@@ -97,8 +98,13 @@ export function Events() {
         onPage={(page) => set({ page: String(page), live: undefined })}
         empty={
           <>
-            No webhook came in that time, or none that matches. <Link to="/start">Send a first one</Link>, or look at a
-            longer time.
+            No webhook came in that time, or none that matches. Look at a longer time
+            {mayStart && (
+              <>
+                , or <Link to="/start">send a first one</Link>
+              </>
+            )}
+            .
           </>
         }
       />
