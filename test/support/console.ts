@@ -12,6 +12,7 @@ import { browserProgram, hasBrowser } from './browser.ts';
 import { type OwnHookyard, startHookyard } from './hookyard.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { Records } from './records.ts';
+import { createOrganization, type TestOrganization } from './service.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const HOW_TO_INSTALL = 'chromium is not installed: with it the tests of the console run on this machine too';
@@ -177,6 +178,12 @@ export async function keyWith(...scopes: string[]): Promise<string> {
     scopes,
   });
   return token;
+}
+
+/** An organization in which there is nothing yet. */
+export async function emptyOrganization(): Promise<TestOrganization> {
+  const { hookyard, url } = await consoleWorld();
+  return createOrganization({ service: { url }, pool: hookyard.pool });
 }
 
 /** What the page of a list copies as CSV, and as the API call behind it. */

@@ -81,11 +81,11 @@ export function TextFilter({ name, label, placeholder }: { name: string; label: 
 }
 
 /** From when to when: the last hours or days, everything, or two times in the zone of the page. */
-export function RangeFilter({ byDefault }: { byDefault: RangeName | 'all' }) {
+export function RangeFilter({ byDefault, withAll = true }: { byDefault: RangeName | 'all'; withAll?: boolean }) {
   const [search, set] = usePageSearch();
   const { zone } = useZone();
   const isOwn = search.from !== undefined || search.to !== undefined;
-  const value = isOwn ? 'own' : isRangeName(search.range) || search.range === 'all' ? search.range : byDefault;
+  const value = isOwn ? 'own' : isRangeName(search.range) || (search.range === 'all' && withAll) ? search.range : byDefault;
   const choose = (range: string) => {
     if (range !== 'own') return set({ range, from: undefined, to: undefined });
     set({ range: undefined, from: new Date(Date.now() - RANGES['24h']).toISOString(), to: undefined });
@@ -102,7 +102,7 @@ export function RangeFilter({ byDefault }: { byDefault: RangeName | 'all' }) {
           { value: '24h', label: 'Last 24 hours' },
           { value: '7d', label: 'Last 7 days' },
           { value: '30d', label: 'Last 30 days' },
-          { value: 'all', label: 'All that is kept' },
+          ...(withAll ? [{ value: 'all', label: 'All that is kept' }] : []),
           { value: 'own', label: 'From … to …' },
         ]}
       />

@@ -70,7 +70,6 @@ function Shown({ destination }: { destination: Destination }) {
             members={['delivered', 'failed', 'failedOver', 'notSent']}
             range={range}
             of={search}
-            list={{ to: '/deliveries', search }}
           />
           {destination.type === 'http' && (
             <Figures
@@ -79,7 +78,6 @@ function Shown({ destination }: { destination: Destination }) {
               members={['p50', 'p95', 'p99']}
               range={range}
               of={search}
-              list={{ to: '/deliveries', search }}
             />
           )}
         </SimpleGrid>

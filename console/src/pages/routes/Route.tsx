@@ -64,7 +64,6 @@ function Shown({ route }: { route: Route }) {
             members={['events']}
             range={range}
             of={search}
-            list={{ to: '/deliveries', search }}
           />
           <Figures
             title="Deliveries"
@@ -72,7 +71,6 @@ function Shown({ route }: { route: Route }) {
             members={['delivered', 'failed', 'failedOver', 'notSent']}
             range={range}
             of={search}
-            list={{ to: '/deliveries', search }}
           />
         </SimpleGrid>
       )}

@@ -63,7 +63,6 @@ function Shown({ source }: { source: Source }) {
             members={['events']}
             range={range}
             of={of}
-            list={{ to: '/events', search: of }}
           />
           <Figures
             title="Refused by the hour"
@@ -71,7 +70,6 @@ function Shown({ source }: { source: Source }) {
             members={['refused']}
             range={range}
             of={of}
-            list={{ to: `/sources/${source.id}`, search: {} }}
           />
         </SimpleGrid>
       )}
