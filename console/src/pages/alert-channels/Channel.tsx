@@ -103,10 +103,11 @@ function Shown({ channel }: { channel: AlertChannel }) {
 }
 
 function Named({ list, ids }: { list: Parameters<typeof useNames>[0]; ids: string[] | null }) {
-  const nameOf = useNames(list);
+  const { nameOf, problem } = useNames(list, ids !== null);
   if (ids === null) return 'all';
   return (
     <Group gap="xs">
+      {problem}
       {ids.map((id) => (
         <Name key={id} id={id} name={nameOf(id)} />
       ))}

@@ -114,7 +114,7 @@ function Send({ source }: { source: Source }) {
 
 /** What arrives at the source, live. */
 function Arrivals({ source, isAwaited }: { source: Source; isAwaited: boolean }) {
-  const { answer, state } = useLiveEvents({ sourceId: source.id, page: 1, pageSize: MOST_SHOWN }, true);
+  const { answer, state } = useLiveEvents({ sourceId: source.id }, { page: 1, pageSize: MOST_SHOWN, cursor: undefined }, true);
   const events = answer.data?.data ?? [];
   return (
     <section aria-label="What arrives">
