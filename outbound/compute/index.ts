@@ -14,6 +14,7 @@ import {
   type GatesTask,
   type MadeRow,
   type RowsForm,
+  type SchemaTrial,
 } from './types.ts';
 
 export type { FilterResult, FilterTrial, GateSet, GatesResult, MadeRow } from './types.ts';
@@ -39,6 +40,8 @@ export interface Compute {
   schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null>;
   /** Validates a payload by each schema. @throws ComputeBusyError */
   validate(organizationId: string, schemas: readonly StoredSchema[], body: Buffer): Promise<SchemaError[][]>;
+  /** Validates a payload by a schema that is not stored. @throws ComputeBusyError */
+  trySchema(organizationId: string, schema: JsonSchema, body: Buffer): Promise<SchemaTrial>;
   /** Makes the rows of events, in their order. @throws ComputeBusyError */
   rows(organizationId: string, form: RowsForm, events: readonly WarehouseEvent[]): AsyncGenerator<MadeRow>;
   /** Encodes rows of a Parquet file; their bytes are handed over. @throws ComputeBusyError, ComputeOverrunError */
@@ -59,6 +62,7 @@ export function createCompute({ threads, log }: { threads: number; log: Pick<Log
     },
     schemaProblem: (organizationId, schema) => schemaProblem(pool, organizationId, schema),
     validate: (organizationId, schemas, body) => validate(pool, organizationId, schemas, body),
+    trySchema: (organizationId, schema, body) => trySchema(pool, organizationId, schema, body),
     rows: (organizationId, form, events) => rows(pool, organizationId, form, events),
     rowGroup(organizationId, group) {
       const task = () => ({ task: { kind: 'rowGroup' as const, ...group }, handedOver: [group.lines.buffer] });
@@ -121,6 +125,29 @@ async function validate(
   } catch (error) {
     if (!(error instanceof ComputeOverrunError)) throw error;
     return schemas.map(() => [{ path: '', message: 'could not be validated: it takes too much time or memory' }]);
+  }
+}
+
+async function trySchema(
+  pool: ComputePool,
+  organizationId: string,
+  schema: JsonSchema,
+  body: Buffer,
+): Promise<SchemaTrial> {
+  const text = JSON.stringify(schema);
+  try {
+    return await pool.run({
+      organizationId,
+      kind: 'schemaTrial',
+      bytes: TASK_BYTES + text.length + body.length,
+      task() {
+        const bytes = new Uint8Array(body);
+        return { task: { kind: 'schemaTrial', schema: text, body: bytes }, handedOver: [bytes.buffer] };
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ComputeOverrunError)) throw error;
+    return { ok: false, problem: 'is too complex for this payload: it takes too much time or memory' };
   }
 }
 

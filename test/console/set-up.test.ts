@@ -189,15 +189,22 @@ describe('the pages of routes and of what they refer to @turns', function () {
     const { records, receiver, hookyard } = await consoleWorld();
     const { source } = await records.pipe(receiver.endpoint(200).url);
     const eventId = await records.accepted(source, '{"total":"twelve"}');
-    await onPage(`/schemas/new?event=${eventId}`, async (page) => {
+    const work = async (page: Page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Orders with totals');
+      // Before it is stored: what is wrong stands at its line, in the schema and in the payload.
+      await typeCode(page, '{\n  "type": "object",\n  "properties": {\n    "total": { "type": "numbr" } } }', 'JSON Schema');
+      await seen(page, /^Line 4: .*\/properties\/total/);
       await typeCode(page, '{"type":"object","properties":{"total":{"type":"number"}}}', 'JSON Schema');
-      await page.getByRole('button', { name: 'Make the schema' }).click();
-      await page.getByRole('heading', { name: 'Schema Orders with totals', level: 1 }).waitFor();
       await seen(page, /The payload does not match/);
       await seen(page, '/total');
+      await seen(page, /^Line 2: must be number/);
       await expectUsable(page);
-    });
+      await typeCode(page, '{"total":12}', 'Payload');
+      await seen(page, /The payload matches/);
+      await page.getByRole('button', { name: 'Make the schema' }).click();
+      await page.getByRole('heading', { name: 'Schema Orders with totals', level: 1 }).waitFor();
+    };
+    await onPage(`/schemas/new?event=${eventId}`, work, { expected: REFUSED });
     const { pagination } = await hookyard.client.list('/api/schemas?search=orders-with');
     expect(pagination.total).to.equal(1);
   });

@@ -125,6 +125,7 @@ const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/filters/:id/test': sample,
   'POST /api/schemas': schema,
   'PATCH /api/schemas/:id': schema,
+  'POST /api/schemas/test': { schema: { type: 'object' }, payload: {} },
   'POST /api/schemas/:id/validate': { payload: {} },
   'POST /api/transforms': transform,
   'PATCH /api/transforms/:id': transform,
