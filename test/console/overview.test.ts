@@ -14,6 +14,7 @@ import {
 import { until } from '../support/until.ts';
 
 const MANY = 100;
+const REFUSED = /Failed to load resource.* 400/;
 
 describe('the overview of the console @turns', function () {
   this.timeout(JOURNEY_MS);
@@ -87,14 +88,35 @@ describe('the overview of the console @turns', function () {
   });
 
   it('leads from an empty installation to a first webhook', async () => {
-    const { token } = await emptyOrganization();
+    const { receiver } = await consoleWorld();
+    const endpoint = receiver.endpoint(200);
+    const { token, api, base } = await emptyOrganization();
     const work = async (page: Parameters<typeof seen>[0]) => {
       await seen(page, 'No webhook goes anywhere yet');
       await expectUsable(page);
       await page.getByRole('link', { name: 'Set up a first webhook' }).click();
       await page.getByRole('heading', { name: 'First webhook', level: 1 }).waitFor();
+      await page.getByRole('combobox', { name: 'Who sends?' }).fill('GitHub');
+      await page.getByRole('option', { name: 'GitHub', exact: true }).click();
+      await page.getByLabel('Deliver to').fill(endpoint.url);
+      await page.getByLabel('Secret').fill('short');
+      await expectUsable(page);
+      // The secret is refused when the destination is there already.
+      await page.getByRole('button', { name: /Make source/ }).click();
+      await page.getByRole('alert').first().waitFor();
+      await page.getByLabel('Secret').fill('a-secret-of-the-sender-0123456789');
+      await page.getByRole('button', { name: /Make source/ }).click();
+      await page.getByRole('textbox', { name: 'A sample payload' }).getByText('refs/heads/main').waitFor();
+      await page.getByRole('button', { name: 'Send it' }).click();
+      await page.getByRole('link', { name: 'Answered 200' }).waitFor();
+      await expectUsable(page);
     };
-    await onPage('/', work, { token });
+    await onPage('/', work, { token, expected: REFUSED });
+    const { data } = await api.list<{ name: string }>('/api/destinations');
+    expect(data.map(({ name }) => name)).to.deep.equal(['Orders receiver']);
+    expect(endpoint.requests.map(({ headers }) => headers['x-github-event'])).to.deep.equal(['push']);
+    const { data: sources } = await api.list<{ provider: string }>(`${base}/sources`);
+    expect(sources.map(({ provider }) => provider)).to.deep.equal(['github']);
   });
 
   it('says what a key that may not read routes sees', async () => {

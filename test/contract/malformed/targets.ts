@@ -119,6 +119,10 @@ const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/routes': route,
   'PATCH /api/routes/:id': routePatch,
   'PATCH /api/routes/:id/circuit-config': circuitConfig,
+  'POST /api/providers/sample': {
+    ...{ provider: 'github', secret: 'shared with github', url: 'https://h.example/ingest/a/s' },
+    ...{ event: 'push', payload: '{}' },
+  },
   'POST /api/filters': filter,
   'PATCH /api/filters/:id': filter,
   'POST /api/filters/test': { ...sample, conditions, logic: 'AND' },
