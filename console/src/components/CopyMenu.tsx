@@ -1,7 +1,7 @@
 // Takes what is shown along: the rows as CSV, all that match as a CSV file, or the API call behind them as a curl command.
 import { Button, Menu } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useCaller } from '../api/caller.tsx';
 import type { Item } from '../api/client.ts';
 import { type ApiCall, curlOf } from '../api/curl.ts';
@@ -9,7 +9,9 @@ import { type CursorList, MOST } from '../api/every.ts';
 import { csvOf } from '../csv.ts';
 import { countText } from '../format.ts';
 import type { Column } from './DataTable.tsx';
-import { type All, SaveAll } from './SaveAll.tsx';
+import type { All } from './SaveAll.tsx';
+
+const SaveAll = lazy(async () => ({ default: (await import('./SaveAll.tsx')).SaveAll }));
 
 interface Props<Row, N extends CursorList> {
   call: ApiCall;
@@ -49,7 +51,13 @@ export function CopyMenu<Row, N extends CursorList = CursorList>({ call, columns
         </Menu.Dropdown>
       </Menu>
       {isSaving && columns && all && (
-        <SaveAll all={all} columns={columns as unknown as Column<Item<N>>[]} onClose={() => setSaving(false)} />
+        <Suspense fallback={null}>
+          <SaveAll
+            all={all as unknown as All<CursorList>}
+            columns={columns as unknown as Column<Item<CursorList>>[]}
+            onClose={() => setSaving(false)}
+          />
+        </Suspense>
       )}
     </>
   );
