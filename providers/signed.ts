@@ -4,7 +4,7 @@ import { signAs } from '../core/verification/sign.ts';
 import type { Provider } from './provider.ts';
 import { sampleOf } from './sample.ts';
 
-export interface SignedWebhook {
+interface SignedWebhook {
   event: string;
   headers: Record<string, string>;
   /** With what the provider adds to it. */

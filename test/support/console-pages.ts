@@ -25,7 +25,7 @@ export async function consolePages(): Promise<ConsolePage[]> {
 /** Ids of records by their prefix. */
 export type Ids = Record<string, string>;
 
-export interface OneOfEach {
+interface OneOfEach {
   ids: Ids;
   made: Awaited<ReturnType<Records['deliver']>>;
 }

@@ -7,7 +7,7 @@ export type CursorList = 'listEvents' | 'listDeliveries' | 'listIssues' | 'listA
 const PAGE = 100;
 export const MOST = 10_000;
 
-export interface Gathered<Row> {
+interface Gathered<Row> {
   rows: Row[];
   /** Whether there are more. */
   isCut: boolean;
