@@ -56,6 +56,8 @@ const provider = z
 
 const MAX_SECRET = 4096;
 const MAX_ADDRESS = 2048;
+/** Signing takes time on the event loop, some of it for every field of a form. */
+const MAX_PAYLOAD = 64 * 1024;
 
 const signSchema = z.object({
   provider: z.enum(PROVIDER_NAMES).meta({ examples: ['github'] }),
@@ -69,7 +71,7 @@ const signSchema = z.object({
     .refine((url) => URL.canParse(url), 'must be an address')
     .meta({ description: 'The `webhookUrl` of the source, which some providers sign.' }),
   event: z.string().max(200).optional().meta({ description: 'One of the `samples`; the first by default.' }),
-  payload: z.string().optional().meta({ description: 'Sent instead of the payload of the sample.' }),
+  payload: z.string().max(MAX_PAYLOAD).optional().meta({ description: 'Instead of the payload of the sample.' }),
 });
 
 const signedSample = z
