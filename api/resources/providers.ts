@@ -2,7 +2,7 @@
 // Rules: PRV-15, PRV-20.
 import { z } from 'zod';
 import { secretProblem } from '../../core/verification/index.ts';
-import { PROVIDER_NAMES, providerNamed, providers, type Provider } from '../../providers/index.ts';
+import { providerNamed, providers, type Provider } from '../../providers/index.ts';
 import { signedWebhook } from '../../providers/signed.ts';
 import type { Context } from '../context.ts';
 import { invalid } from '../errors.ts';
@@ -60,7 +60,7 @@ const MAX_ADDRESS = 2048;
 const MAX_PAYLOAD = 64 * 1024;
 
 const signSchema = z.object({
-  provider: z.enum(PROVIDER_NAMES).meta({ examples: ['github'] }),
+  provider: z.string().max(100).meta({ description: 'Its `name`.', examples: ['github'] }),
   secret: z.string().min(1).max(MAX_SECRET).meta({
     description: 'As `verificationConfig.secret` of the source. It is not stored.',
     examples: ['shared with github'],
@@ -105,7 +105,7 @@ export const signSampleOperation: Operation = {
 async function sign(ctx: Context): Promise<void> {
   const { provider: name, payload, ...wanted } = await parseBody(ctx, signSchema);
   const found = providerNamed(name);
-  if (found === undefined) throw invalid('provider', 'is not known');
+  if (found === undefined) throw invalid('provider', 'must be one that GET /api/providers lists');
   const problem = secretProblem(found.verification, wanted.secret);
   if (problem !== null) throw invalid('secret', problem);
   const signed = signedWebhook(found, { ...wanted, ...(payload !== undefined && { body: Buffer.from(payload) }) });

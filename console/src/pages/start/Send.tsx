@@ -1,7 +1,7 @@
 // A sample for a source that was just made: as its sender would send it, signed as its provider signs.
 import { Button, Code, Group, NativeSelect, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import type { Provider, SignedSample, SignSampleRequest, Source } from 'hookyard/client';
+import type { Provider, SignedSample, Source } from 'hookyard/client';
 import { useEffect, useState } from 'react';
 import { call } from '../../api/client.ts';
 import { told } from '../../api/errors.ts';
@@ -60,7 +60,7 @@ interface ProviderSampleProps {
 function ProviderSample({ source, provider, secret, onSent }: ProviderSampleProps) {
   const [event, setEvent] = useState(provider.samples[0] ?? '');
   const [payload, setPayload] = useState('');
-  const body = { provider: provider.name as SignSampleRequest['provider'], secret, url: source.webhookUrl, event };
+  const body = { provider: provider.name, secret, url: source.webhookUrl, event };
   const { data, error } = useAsk('signSample', { body });
   const sample = data && readable(data);
   const isThere = sample !== undefined;
