@@ -47,7 +47,7 @@ type Answer<N extends GrowingList> = {
 /** The question for a part, as the API takes it. */
 export function questionOf<N extends GrowingList>(filters: Filters<N>, where: Where, isSearch: boolean): Input<N> {
   const { page, pageSize, cursor } = where;
-  return { ...filters, pageSize, ...(isSearch ? { cursor: cursor ?? FIRST } : { page }) } as Input<N>;
+  return { ...filters, pageSize, ...(isSearch ? { cursor: cursor ?? FIRST } : { page }) } as unknown as Input<N>;
 }
 
 interface Options {
@@ -95,6 +95,6 @@ async function searched<N extends GrowingList>(
     const { nextCursor, searchedUntil } = answer.pagination;
     const isDone = nextCursor === null || data.length >= pageSize || performance.now() > endAt;
     if (isDone) return { data, search: { nextCursor, searchedUntil: nextCursor === null ? null : searchedUntil } };
-    next = { ...next, cursor: nextCursor, pageSize: pageSize - data.length } as Input<N>;
+    next = { ...next, cursor: nextCursor, pageSize: pageSize - data.length } as unknown as Input<N>;
   }
 }
