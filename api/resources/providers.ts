@@ -60,11 +60,18 @@ const MAX_ADDRESS = 2048;
 const MAX_PAYLOAD = 64 * 1024;
 
 const signSchema = z.object({
-  provider: z.string().max(100).meta({ description: 'Its `name`.', examples: ['github'] }),
-  secret: z.string().min(1).max(MAX_SECRET).meta({
-    description: 'As `verificationConfig.secret` of the source. It is not stored.',
-    examples: ['shared with github'],
-  }),
+  provider: z
+    .string()
+    .max(100)
+    .meta({ description: 'Its `name`.', examples: ['github'] }),
+  secret: z
+    .string()
+    .min(1)
+    .max(MAX_SECRET)
+    .meta({
+      description: 'As `verificationConfig.secret` of the source. It is not stored.',
+      examples: ['shared with github'],
+    }),
   url: z
     .string()
     .max(MAX_ADDRESS)

@@ -57,7 +57,10 @@ export function rangeOf({ range, from, to }: Search, byDefault: RangeName | 'all
 }
 
 /** Members of the address that may be several, with commas in between; those that are not known are left out. */
-export function severalOf<Known extends string>(text: string | undefined, known: readonly Known[]): Known[] | undefined {
+export function severalOf<Known extends string>(
+  text: string | undefined,
+  known: readonly Known[],
+): Known[] | undefined {
   const given = known.filter((one) => text?.split(',').includes(one));
   return given.length > 0 ? given : undefined;
 }

@@ -76,9 +76,14 @@ describe('the payload viewers @turns', () => {
       await page.locator('.lines .line').first().waitFor();
       const { frames, long, longestMs, most } = (await page.evaluate(SCROLL)) as Record<string, number>;
       // How long frames take says something of a quiet machine only.
-      console.log(`      ${frames} frames, ${long} over 50 ms, the longest ${longestMs} ms; at most ${most} rows drawn`);
+      console.log(
+        `      ${frames} frames, ${long} over 50 ms, the longest ${longestMs} ms; at most ${most} rows drawn`,
+      );
       expect(most).to.be.within(5, 150);
-      await page.getByText(`row ${ROWS - 1}`).first().waitFor();
+      await page
+        .getByText(`row ${ROWS - 1}`)
+        .first()
+        .waitFor();
     });
   });
 });

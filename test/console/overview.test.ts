@@ -57,24 +57,35 @@ describe('the overview of the console @turns', function () {
   it('leads from each figure to the list of what it counts, by keys too', async () => {
     const { records, receiver } = await consoleWorld();
     const made = await records.deliver(receiver.endpoint(500).url, '{"n":1}', 'failed');
-    const refusing = await records.source({ name: 'Refusing shop', verificationConfig: { type: 'github', secret: 'x'.repeat(20) } });
+    const refusing = await records.source({
+      name: 'Refusing shop',
+      verificationConfig: { type: 'github', secret: 'x'.repeat(20) },
+    });
     expect((await records.post(refusing, '{"from":"nobody"}')).status).to.equal(401);
     await onPage('/?range=1h', async (page) => {
       const deliveries = page.getByRole('region', { name: 'Deliveries', exact: true });
       await until('the failure to be drawn', async () => /[1-9]\d* failed/.test(await deliveries.innerText()));
       await deliveries.getByText('Deliveries as a table').focus();
       await page.keyboard.press('Enter');
-      await deliveries.getByRole('link', { name: /^\d+ failed, / }).last().focus();
+      await deliveries
+        .getByRole('link', { name: /^\d+ failed, / })
+        .last()
+        .focus();
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Deliveries', level: 1 }).waitFor();
-      expect(page.url()).to.match(/status=failed/).and.match(/from=.*to=/);
+      expect(page.url())
+        .to.match(/status=failed/)
+        .and.match(/from=.*to=/);
       await page.getByRole('link', { name: made.delivery.id }).waitFor();
     });
     await onPage('/', async (page) => {
       const refused = page.getByRole('region', { name: 'Refused webhooks', exact: true });
       await until('the refusal to be counted', async () => /[1-9]\d* refused/.test(await refused.innerText()));
       await refused.getByText('Refused webhooks as a table').click();
-      await refused.getByRole('link', { name: /^\d+ refused, / }).last().click();
+      await refused
+        .getByRole('link', { name: /^\d+ refused, / })
+        .last()
+        .click();
       await page.getByRole('heading', { name: 'Refused webhooks', level: 1 }).waitFor();
       await expectUsable(page);
       await page.getByRole('link', { name: 'Refusing shop' }).click();

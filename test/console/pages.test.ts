@@ -4,7 +4,14 @@ import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { consoleWorld, expectAccessible, expectUsable, JOURNEY_MS, onPage, requireChromium } from '../support/console.ts';
+import {
+  consoleWorld,
+  expectAccessible,
+  expectUsable,
+  JOURNEY_MS,
+  onPage,
+  requireChromium,
+} from '../support/console.ts';
 import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '../support/console-pages.ts';
 
 const IMAGES = join(import.meta.dirname, '..', '..', 'docs', 'images', 'console');

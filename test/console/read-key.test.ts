@@ -38,7 +38,12 @@ describe('a key that may only read @turns', function () {
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.waitForLoadState('networkidle');
         expect(await buttonsOf(page), row.path).to.deep.equal([]);
-        expect(await page.locator('#page').getByRole('link', { name: /first (one|webhook)/ }).count()).to.equal(0);
+        expect(
+          await page
+            .locator('#page')
+            .getByRole('link', { name: /first (one|webhook)/ })
+            .count(),
+        ).to.equal(0);
         if (row.scope?.endsWith(':write')) await seen(page, 'This key may not change anything here.');
       }
     };

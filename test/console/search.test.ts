@@ -2,14 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import {
-  consoleWorld,
-  expectUsable,
-  JOURNEY_MS,
-  onPage,
-  requireChromium,
-  seen,
-} from '../support/console.ts';
+import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
 import type { SourceView } from '../support/records.ts';
 
 const MORE_THAN_A_PAGE = 55;
@@ -25,7 +18,8 @@ describe('finding events and deliveries in the console @turns', function () {
     ({ source } = made);
     destinationId = made.destination.id;
     const sent = [];
-    for (let n = 1; n <= MORE_THAN_A_PAGE; n += 1) sent.push(await records.accepted(source, `{"word":"haystack","n":${n}}`));
+    for (let n = 1; n <= MORE_THAN_A_PAGE; n += 1)
+      sent.push(await records.accepted(source, `{"word":"haystack","n":${n}}`));
     await Promise.all(sent.map((id) => records.deliveryWith('failed', id)));
   });
 
@@ -100,7 +94,9 @@ describe('finding events and deliveries in the console @turns', function () {
       await seen(page, `Saved: ${MORE_THAN_A_PAGE} rows`);
       await expectUsable(page);
       expect(download.suggestedFilename()).to.equal('deliveries.csv');
-      const lines = readFileSync(await download.path(), 'utf8').trimEnd().split('\r\n');
+      const lines = readFileSync(await download.path(), 'utf8')
+        .trimEnd()
+        .split('\r\n');
       expect(lines).to.have.length(MORE_THAN_A_PAGE + 1);
       expect(lines[1]).to.include(destinationId);
     });

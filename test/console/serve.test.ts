@@ -100,7 +100,9 @@ describe('the console as it is served', () => {
       expect(answer.status).to.equal(503);
       expect(await answer.text()).to.include('npm run console:build');
       // A build that fails says so, and everything else goes on.
-      expect(await failedBuild()).to.match(/could not be built .*everything else runs. npm run console:build tries again/);
+      expect(await failedBuild()).to.match(
+        /could not be built .*everything else runs. npm run console:build tries again/,
+      );
       expect((await fetch(`${unbuilt.url}/healthz`)).status).to.equal(200);
       expect((await fetch(`${unbuilt.url}/api/routes`)).status).to.equal(401);
     } finally {

@@ -192,7 +192,11 @@ describe('the pages of routes and of what they refer to @turns', function () {
     const work = async (page: Page) => {
       await page.getByLabel('Name', { exact: false }).first().fill('Orders with totals');
       // Before it is stored: what is wrong stands at its line, in the schema and in the payload.
-      await typeCode(page, '{\n  "type": "object",\n  "properties": {\n    "total": { "type": "numbr" } } }', 'JSON Schema');
+      await typeCode(
+        page,
+        '{\n  "type": "object",\n  "properties": {\n    "total": { "type": "numbr" } } }',
+        'JSON Schema',
+      );
       await seen(page, /^Line 4: .*\/properties\/total/);
       await typeCode(page, '{"type":"object","properties":{"total":{"type":"number"}}}', 'JSON Schema');
       await seen(page, /The payload does not match/);

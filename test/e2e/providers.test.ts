@@ -544,14 +544,22 @@ describe('sources with a provider @turns', () => {
       for (const [name, signer] of Object.entries(signers)) {
         const { secret } = signer.secret();
         const verifyToken = providerNamed(name)?.verifyToken && VERIFY_TOKEN;
-        const source = await sourceOf(name, { secret, ...(verifyToken && { verifyToken }) }, { ingestToken: 'required' });
+        const source = await sourceOf(
+          name,
+          { secret, ...(verifyToken && { verifyToken }) },
+          { ingestToken: 'required' },
+        );
         const { status, body } = await sign({ provider: name, secret, url: source.webhookUrl });
         if (status === 400) {
           expect(body.message, name).to.match(/private key/);
           continue;
         }
         const sample = body as { headers: Record<string, string>; payload: string; query: string };
-        const sent = { headers: sample.headers, body: sample.payload, ...(sample.query !== '' && { query: sample.query }) };
+        const sent = {
+          headers: sample.headers,
+          body: sample.payload,
+          ...(sample.query !== '' && { query: sample.query }),
+        };
         const reply = await ask(source, 'POST', sent);
         expect(reply.status, `${name}: ${reply.text}`).to.be.within(200, 299);
         taken += 1;

@@ -56,8 +56,21 @@ export async function oneOfEach(): Promise<OneOfEach> {
   return {
     made,
     ids: {
-      ...{ src: made.source.id, dst: made.destination.id, rte: made.route.id, evt: made.eventId, dlv: made.delivery.id },
-      ...{ flt: filter.id, tfm: transform.id, sch: schema.id, alc: channel.id, iss: issue.id, rpl: String(replay.body.id) },
+      ...{
+        src: made.source.id,
+        dst: made.destination.id,
+        rte: made.route.id,
+        evt: made.eventId,
+        dlv: made.delivery.id,
+      },
+      ...{
+        flt: filter.id,
+        tfm: transform.id,
+        sch: schema.id,
+        alc: channel.id,
+        iss: issue.id,
+        rpl: String(replay.body.id),
+      },
     },
   };
 }

@@ -14,7 +14,7 @@ const SEARCH_AGAIN_MS = 15_000;
 
 /** Filters, without what says which part. */
 export type Filters<N extends GrowingList> = Omit<
-  Input<N> & object,
+  Exclude<Input<N>, undefined>,
   'page' | 'pageSize' | 'cursor' | 'withTotal' | 'orgId'
 >;
 
@@ -64,8 +64,8 @@ export function usePart<N extends GrowingList>(
   { isSearch, every = false }: Options,
 ): UseQueryResult<Part<Item<N>>> {
   const question = questionOf(filters, where, isSearch);
-  return useQuery({
-    queryKey: [name, 'part', question] as const,
+  return useQuery<Part<Item<N>>>({
+    queryKey: [name, 'part', question],
     placeholderData: keepPreviousData,
     refetchInterval: ({ state }) => {
       if (!isSearch) return every;

@@ -113,7 +113,11 @@ function Steps({ title, times, series, listOf, stepMs, isLatency }: StepsProps) 
                   <th scope="row">{timeText(at, zone)}</th>
                   {series.map(({ label, values }, which) => {
                     const value = values[index] ?? 0;
-                    const { to, search } = listOf(which, new Date(at).toISOString(), new Date(at + stepMs).toISOString());
+                    const { to, search } = listOf(
+                      which,
+                      new Date(at).toISOString(),
+                      new Date(at + stepMs).toISOString(),
+                    );
                     const text = isLatency ? `${countText(Math.round(value))} ms` : countText(value);
                     return (
                       <td key={label} className="number">

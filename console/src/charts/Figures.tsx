@@ -61,7 +61,8 @@ const STATUSES: Partial<Record<Member, string>> = {
 /** The list that holds what a member counts. */
 function listOfMember(member: Member, of: Props['of'] = {}): List {
   if (member === 'events' || member === 'filtered') return { to: '/events', search: of };
-  if (member === 'refused') return of.sourceId ? { to: `/sources/${of.sourceId}`, search: {} } : { to: '/refusals', search: {} };
+  if (member === 'refused')
+    return of.sourceId ? { to: `/sources/${of.sourceId}`, search: {} } : { to: '/refusals', search: {} };
   const status = STATUSES[member];
   return { to: '/deliveries', search: { ...of, ...(status !== undefined && { status }) } };
 }
@@ -119,7 +120,9 @@ function drawnOf(data: Metrics, members: readonly Member[]) {
   const parts = members.map((member) => {
     const [label] = MEMBERS[member];
     const value = total[member];
-    return isLatency(data.metric) ? `${label} ${value == null ? '-' : durationText(value)}` : `${countText(value ?? 0)} ${label}`;
+    return isLatency(data.metric)
+      ? `${label} ${value == null ? '-' : durationText(value)}`
+      : `${countText(value ?? 0)} ${label}`;
   });
   return { times, series, summary: `${parts.join(', ')}.` };
 }

@@ -43,7 +43,9 @@ export function CopyMenu<Row, N extends CursorList = CursorList>({ call, columns
             </Menu.Item>
           )}
           {columns && all && (
-            <Menu.Item onClick={() => setSaving(true)}>All that match as a CSV file (up to {countText(MOST)})</Menu.Item>
+            <Menu.Item onClick={() => setSaving(true)}>
+              All that match as a CSV file (up to {countText(MOST)})
+            </Menu.Item>
           )}
           <Menu.Item onClick={() => void copy(curlOf(call, organization.id), 'The API call')}>
             The API call (curl)

@@ -98,7 +98,11 @@ export function RangeFilter({ byDefault, withAll = true }: { byDefault: RangeNam
   const [search, set] = usePageSearch();
   const { zone } = useZone();
   const isOwn = search.from !== undefined || search.to !== undefined;
-  const value = isOwn ? 'own' : isRangeName(search.range) || (search.range === 'all' && withAll) ? search.range : byDefault;
+  const value = isOwn
+    ? 'own'
+    : isRangeName(search.range) || (search.range === 'all' && withAll)
+      ? search.range
+      : byDefault;
   const choose = (range: string) => {
     if (range !== 'own') return set({ range, from: undefined, to: undefined });
     set({ range: undefined, from: new Date(Date.now() - RANGES['24h']).toISOString(), to: undefined });

@@ -43,7 +43,12 @@ export function Deliveries() {
   const total = answer.data?.pagination?.total;
   const hasSome = (answer.data?.data.length ?? 0) > 0;
   const begin = (action: BulkAction) => setBulk({ action, ids: ids.size > 0 ? [...ids] : null });
-  const which = ids.size > 0 ? `${countText(ids.size)} selected` : total === undefined ? 'all that match' : `all ${countText(total)} that match`;
+  const which =
+    ids.size > 0
+      ? `${countText(ids.size)} selected`
+      : total === undefined
+        ? 'all that match'
+        : `all ${countText(total)} that match`;
   return (
     <Page
       title="Deliveries"

@@ -105,7 +105,9 @@ function Codes({ id }: { id: string }) {
               Answers of the last day:{' '}
               {codes.length === 0
                 ? 'none'
-                : codes.map(([code, count]) => `${code === 'none' ? 'no answer' : code}: ${countText(count)}`).join(', ')}
+                : codes
+                    .map(([code, count]) => `${code === 'none' ? 'no answer' : code}: ${countText(count)}`)
+                    .join(', ')}
             </Text>
             <CopyMenu call={{ name: 'getMetrics', input }} columns={CODES} rows={codes} />
           </Group>

@@ -117,15 +117,15 @@ export function Events() {
           answer.data?.search?.nextCursor ? (
             SO_FAR
           ) : (
-          <>
-            No webhook came in that time, or none that matches. Look at a longer time
-            {mayStart && (
-              <>
-                , or <Link to="/start">send a first one</Link>
-              </>
-            )}
-            .
-          </>
+            <>
+              No webhook came in that time, or none that matches. Look at a longer time
+              {mayStart && (
+                <>
+                  , or <Link to="/start">send a first one</Link>
+                </>
+              )}
+              .
+            </>
           )
         }
       />

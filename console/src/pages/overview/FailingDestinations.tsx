@@ -24,11 +24,7 @@ export function FailingDestinations() {
   if (error) return <Failed error={error} again={() => void refetch()} />;
   if (failing.length === 0) return null;
   return (
-    <Alert
-      color="yellow"
-      title={`Destinations that do not take all they get: ${countText(failing.length)}`}
-      mb="sm"
-    >
+    <Alert color="yellow" title={`Destinations that do not take all they get: ${countText(failing.length)}`} mb="sm">
       {failing.slice(0, MOST).map(({ id, name, successRate }) => (
         <Group key={id} gap="xs">
           <Status of={successRate < FAILING_BELOW ? 'failing' : 'degraded'} />

@@ -58,8 +58,8 @@ export function Refused() {
         <RangeFilter byDefault="24h" withAll={false} />
       </Group>
       <Text size="sm" mb="xs">
-        Nothing is stored of a webhook that is refused, but a sample of the last ones: the page of its source shows them.
-        They are counted by {step === HOUR_S ? 'whole hours' : 'whole days'} (UTC).
+        Nothing is stored of a webhook that is refused, but a sample of the last ones: the page of its source shows
+        them. They are counted by {step === HOUR_S ? 'whole hours' : 'whole days'} (UTC).
       </Text>
       <DataTable
         title="Refused webhooks"

@@ -62,7 +62,10 @@ function Shown({ replay }: { replay: EventReplay }) {
       <Facts
         of={[
           ['What', <bdi key="what">{filterText(replay, sources.nameOf)}</bdi>],
-          ['To', destinationIds === null ? 'where the routes lead' : destinationIds.map(destinations.nameOf).join(', ')],
+          [
+            'To',
+            destinationIds === null ? 'where the routes lead' : destinationIds.map(destinations.nameOf).join(', '),
+          ],
           ['At most', `${countText(replay.ratePerSecond)} events a second`],
           ['Events replayed', countText(eventsReplayed)],
           ['Deliveries made', countText(replay.deliveriesCreated)],

@@ -58,13 +58,7 @@ function Shown({ route }: { route: Route }) {
       <Circuit route={route} />
       {maySeeFigures && (
         <SimpleGrid cols={{ base: 1, lg: 2 }}>
-          <Figures
-            title="Webhooks it took"
-            metric="events"
-            members={['events']}
-            range={range}
-            of={search}
-          />
+          <Figures title="Webhooks it took" metric="events" members={['events']} range={range} of={search} />
           <Figures
             title="Deliveries"
             metric="deliveries"

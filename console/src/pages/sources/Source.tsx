@@ -57,20 +57,8 @@ function Shown({ source }: { source: Source }) {
       </Group>
       {maySeeFigures && (
         <SimpleGrid cols={{ base: 1, lg: 2 }}>
-          <Figures
-            title="Webhooks"
-            metric="events"
-            members={['events']}
-            range={range}
-            of={of}
-          />
-          <Figures
-            title="Refused by the hour"
-            metric="refused"
-            members={['refused']}
-            range={range}
-            of={of}
-          />
+          <Figures title="Webhooks" metric="events" members={['events']} range={range} of={of} />
+          <Figures title="Refused by the hour" metric="refused" members={['refused']} range={range} of={of} />
         </SimpleGrid>
       )}
       {maySeeEvents && <Refusals id={source.id} range={range} />}

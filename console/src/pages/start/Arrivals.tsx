@@ -14,7 +14,11 @@ const WATCH_MS = 1000;
 const MOST_SHOWN = 5;
 
 export function Arrivals({ source, isAwaited }: { source: Source; isAwaited: boolean }) {
-  const { answer, state } = useLiveEvents({ sourceId: source.id }, { page: 1, pageSize: MOST_SHOWN, cursor: undefined }, true);
+  const { answer, state } = useLiveEvents(
+    { sourceId: source.id },
+    { page: 1, pageSize: MOST_SHOWN, cursor: undefined },
+    true,
+  );
   const events = answer.data?.data ?? [];
   return (
     <section aria-label="What arrives">
