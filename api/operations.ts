@@ -22,7 +22,7 @@ import { metricOperation } from './resources/metrics.ts';
 import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
 import { pauseOperations } from './resources/pauses.ts';
-import { providerOperation } from './resources/providers.ts';
+import { providerOperation, signSampleOperation } from './resources/providers.ts';
 import { refusalOperation } from './resources/refusals.ts';
 import { replayOperations } from './resources/replays.ts';
 import { routeCircuitOperations } from './resources/route-circuit.ts';
@@ -38,6 +38,7 @@ export const managementOperations: Operation[] = [
   ...sourceOperations,
   refusalOperation,
   providerOperation,
+  signSampleOperation,
   ...destinationOperations,
   batchOperation,
   ...organizationDestinationOperations,

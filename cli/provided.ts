@@ -1,8 +1,6 @@
 // A sample webhook, or a body of yours, as the provider of a source sends it.
-import { randomUUID } from 'node:crypto';
-import { signAs } from '../core/verification/sign.ts';
 import { type Provider, providerNamed } from '../providers/index.ts';
-import { sampleOf } from '../providers/sample.ts';
+import { signedWebhook } from '../providers/signed.ts';
 import { usage } from './errors.ts';
 
 export interface ProvidedWebhook {
@@ -22,20 +20,13 @@ export function providedWebhook(
 ): ProvidedWebhook {
   const provider = providerNamed(name);
   if (provider === undefined) throw usage(`This command line does not know the provider ${name}; update it`);
-  const now = new Date();
-  const sample = sampleOf(provider, data === undefined ? event : undefined, now);
-  if (sample === undefined)
+  const signed = signedWebhook(provider, { event: data === undefined ? event : undefined, secret, body: data, url });
+  if (signed === 'no-sample')
     throw usage(`There is no sample of an event ${event} of ${name}; known are ${known(provider)}`);
-  const contentType = sample.headers['Content-Type'] ?? 'application/json';
-  const unsigned = { url, body: data ?? sample.body, contentType, nowMs: now.getTime(), id: `msg_${randomUUID()}` };
-  const signed = signAs(provider.verification, secret, unsigned);
-  if (signed === null)
+  if (signed === 'private-key')
     throw usage(`${provider.title} signs with a private key, which nobody else has: let it send a test of its own`);
-  return {
-    headers: { ...sample.headers, ...signed.headers },
-    body: signed.body,
-    query: new URLSearchParams(signed.query).toString(),
-  };
+  const { headers, body, query } = signed;
+  return { headers, body, query: new URLSearchParams(query).toString() };
 }
 
 const known = ({ samples }: Provider) => samples.map(({ event }) => event).join(', ');

@@ -1812,6 +1812,8 @@ export type Provider = {
   answer: SourceAnswer | null;
   /** How to connect it. */
   instructions: string;
+  /** The events that there are samples of. */
+  samples: Array<string>;
 };
 
 /** With a `provider`, here or beside it. */
@@ -2424,6 +2426,30 @@ export type SignInRequest = {
   code: string;
 };
 
+export type SignSampleRequest = {
+  /** Its `name`. */
+  provider: string;
+  /** As `verificationConfig.secret` of the source. It is not stored. */
+  secret: string;
+  /** The `webhookUrl` of the source, which some providers sign. */
+  url: string;
+  /** One of the `samples`; the first by default. */
+  event?: string;
+  /** Instead of the payload of the sample. */
+  payload?: string;
+};
+
+export type SignedSample = {
+  event: string;
+  headers: Record<string, string>;
+  /** To be sent byte by byte. */
+  payload: string;
+  /** The same before the provider adds to it what proves it. */
+  sample: string;
+  /** To be added to the address; usually empty. */
+  query: string;
+};
+
 export type SlackChannel = {
   /** Of an incoming webhook. */
   url: string;
@@ -2574,6 +2600,12 @@ export type TestFilterRequest = {
 };
 
 export type TestResult = HttpTestSuccess | HttpTestFailure | WarehouseTestSuccess | WarehouseTestFailure;
+
+export type TestSchemaRequest = {
+  payload: unknown;
+  /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
+  schema: JsonObject | boolean;
+};
 
 export type TestTransformRequest = {
   payload?: unknown;
@@ -3055,6 +3087,10 @@ export interface Operations {
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
   }, options?: CallOptions): Promise<ProviderPage>;
+  /** Make a sample webhook as a provider signs it */
+  signSample(input: {
+    body: SignSampleRequest;
+  }, options?: CallOptions): Promise<SignedSample>;
   /** List destinations */
   listDestinations(input?: {
     /** Which page, from 1 on. */
@@ -3412,6 +3448,10 @@ export interface Operations {
     slug: string;
     body: CreateSchemaRequest;
   }, options?: CallOptions): Promise<Schema>;
+  /** Try a schema that is not stored */
+  testSchema(input: {
+    body: TestSchemaRequest;
+  }, options?: CallOptions): Promise<SchemaResult>;
   /** Try a schema on a payload */
   validatePayload(input: {
     id: string;
@@ -3803,6 +3843,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   rotateIngestToken: 'POST /api/organizations/{orgId}/sources/{id}/rotate-token',
   listRefusals: 'GET /api/organizations/{orgId}/sources/{id}/refusals',
   listProviders: 'GET /api/providers',
+  signSample: 'POST /api/providers/sample',
   listDestinations: 'GET /api/destinations',
   createDestination: 'POST /api/destinations',
   getDestination: 'GET /api/destinations/{id}',
@@ -3867,6 +3908,7 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   updateSchema: 'PATCH /api/schemas/{id}',
   deleteSchema: 'DELETE /api/schemas/{id}',
   putSchema: 'PUT /api/schemas/by-slug/{slug}',
+  testSchema: 'POST /api/schemas/test',
   validatePayload: 'POST /api/schemas/{id}/validate',
   listEvents: 'GET /api/organizations/{orgId}/events',
   getEvent: 'GET /api/organizations/{orgId}/events/{id}',

@@ -11,11 +11,13 @@ import { version } from './values.ts';
 const isJsonSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
 
-const jsonSchema = z.custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema: an object, or true or false').meta({
-  description: 'A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).',
-  override: { type: ['object', 'boolean'] },
-  examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
-});
+export const jsonSchema = z
+  .custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema: an object, or true or false')
+  .meta({
+    description: 'A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).',
+    override: { type: ['object', 'boolean'] },
+    examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
+  });
 const shownSchema = z
   .union([z.record(z.string(), z.unknown()), z.boolean()])
   .meta({ description: 'A JSON Schema.', examples: [{ type: 'object', required: ['id'] }] });

@@ -1,11 +1,11 @@
 // JSON Schemas that the payloads of a route must match.
-// Rules: SCH-02, SCH-05, SCH-06, ERR-14.
+// Rules: SCH-02, SCH-05, SCH-06, SCH-09, ERR-14.
 import { z } from 'zod';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
 import { Schema } from '../../db/entities.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
-import { createSchemaSchema, schemaAnswer, schemaMembers, updateSchemaSchema } from '../members/schemas.ts';
+import { createSchemaSchema, jsonSchema, schemaAnswer, schemaMembers, updateSchemaSchema } from '../members/schemas.ts';
 import { flag, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { inThreads } from '../threads.ts';
@@ -15,6 +15,7 @@ import { NamedRecords } from './named-records.ts';
 const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),
 });
+const testSchema = validateSchema.extend({ schema: jsonSchema });
 
 const schemas = new NamedRecords<Pick<Schema, 'schema'>>({
   kind: 'schema',
@@ -57,6 +58,25 @@ export const schemaOperations: Operation[] = [
     refusal: 'INVALID_SCHEMA',
     alsoLeadsTo: 'validatePayload',
   }),
+  {
+    tag: 'Schemas',
+    method: 'post',
+    path: '/api/schemas/test',
+    operationId: 'testSchema',
+    changesNothing: true,
+    run: test,
+    summary: 'Try a schema that is not stored',
+    body: {
+      schema: testSchema,
+      examples: { wrong: { schema: exampleSchema, payload: { id: 'not a number' } } },
+    },
+    answer: {
+      status: 200,
+      description: 'Whether the payload matches, and the first ten mismatches.',
+      schema: schemaResult,
+    },
+    errors: { 400: ['INVALID_SCHEMA'] },
+  },
   {
     tag: 'Schemas',
     idOf: ['sch'],
@@ -103,10 +123,20 @@ async function requireGoodSchema(ctx: Context, deps: ApiDeps, schema: JsonSchema
 async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
   const schema = await schemas.find(ctx, deps);
   const { payload } = await parseBody(ctx, validateSchema);
-  const json = Buffer.from(JSON.stringify(payload) ?? 'null');
-  // Evaluated like an event with this body.
+  const json = bodyOf(payload);
   const { id, name, version } = schema;
   const stored = { id, name, version, schema: schema.schema };
   const [errors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [stored], json));
   ctx.body = { valid: errors.length === 0, errors };
 }
+
+/** Tests a schema that is not stored. */
+async function test(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { schema, payload } = await parseBody(ctx, testSchema);
+  const trial = await inThreads(() => deps.compute.trySchema(organizationId(ctx), schema, bodyOf(payload)));
+  if (!trial.ok) throw invalid('schema', trial.problem, 'INVALID_SCHEMA');
+  ctx.body = { valid: trial.errors.length === 0, errors: trial.errors };
+}
+
+/** A payload is evaluated like that of an event with this body. */
+const bodyOf = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload) ?? 'null');

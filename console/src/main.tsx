@@ -1,16 +1,15 @@
 // Where the console begins: makes ready what the browser lacks, takes the code of a sign-in link out of the address, and draws.
 import './mantine.css';
-import '@mantine/notifications/styles.css';
 import './console.css';
 import { MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { setNonce } from 'get-nonce';
-import { StrictMode } from 'react';
+import { StrictMode, Suspense } from 'react';
 import { createRoot } from 'react-dom/client';
 import { nonce } from './nonce.ts';
 import { queryClient } from './api/queries.ts';
 import { Gate } from './shell/Gate.tsx';
+import { Notifications } from './shell/later.ts';
 import { takeCode } from './shell/link-code.ts';
 import { theme } from './theme.ts';
 import { ZoneProvider } from './zone.tsx';
@@ -26,7 +25,9 @@ createRoot(place).render(
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={() => nonce}>
       <QueryClientProvider client={queryClient}>
         <ZoneProvider>
-          <Notifications position="bottom-right" containerWidth={360} />
+          <Suspense fallback={null}>
+            <Notifications />
+          </Suspense>
           <Gate code={code} />
         </ZoneProvider>
       </QueryClientProvider>

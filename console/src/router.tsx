@@ -3,16 +3,17 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, Link } 
 import { consolePath } from './api/urls.ts';
 import { pages } from './pages/index.ts';
 import { parseSearch, stringifySearch } from './search.ts';
+import { byScope } from './shell/ByScope.tsx';
 import { Shell } from './shell/Shell.tsx';
 import { PageFailed } from './shell/PageFailed.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound, errorComponent: PageFailed });
 
-const routes = pages.map(({ path, load }) =>
+const routes = pages.map((page) =>
   createRoute({
     getParentRoute: () => root,
-    path,
-    component: lazyRouteComponent(async () => ({ default: await load() })),
+    path: page.path,
+    component: lazyRouteComponent(async () => ({ default: byScope(page, await page.load()) })),
   }),
 );
 

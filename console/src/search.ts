@@ -18,13 +18,14 @@ export function stringifySearch(search: Record<string, unknown>): string {
 
 /**
  * The search of this page, and how to change it: `set({ status: 'failed' })` keeps the other members, and goes back to the first
- * page unless it sets `page`. Undefined removes a member.
+ * page unless it sets `page`, `cursor` or the row that is open. Undefined removes a member.
  */
 export function usePageSearch(): [Search, (change: Search, options?: { replace?: boolean }) => void] {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
   const set = (change: Search, { replace = false } = {}) => {
-    const next = { ...search, ...('page' in change || 'open' in change ? {} : { page: undefined }), ...change };
+    const staysThere = ['page', 'cursor', 'open'].some((name) => name in change);
+    const next = { ...search, ...(staysThere ? {} : { page: undefined, cursor: undefined }), ...change };
     void navigate({ to: '.', search: next as never, replace });
   };
   return [search, set];
@@ -53,4 +54,13 @@ export function rangeOf({ range, from, to }: Search, byDefault: RangeName | 'all
   const name = isRangeName(range) ? range : range === 'all' ? 'all' : byDefault;
   if (name === 'all') return {};
   return { from: new Date(Math.floor((Date.now() - RANGES[name]) / MINUTE_MS) * MINUTE_MS).toISOString() };
+}
+
+/** Members of the address that may be several, with commas in between; those that are not known are left out. */
+export function severalOf<Known extends string>(
+  text: string | undefined,
+  known: readonly Known[],
+): Known[] | undefined {
+  const given = known.filter((one) => text?.split(',').includes(one));
+  return given.length > 0 ? given : undefined;
 }

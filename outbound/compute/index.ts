@@ -13,6 +13,7 @@ import {
   type GatesTask,
   type MadeRows,
   type RowsForm,
+  type SchemaTrial,
   type StoredEvent,
 } from './types.ts';
 
@@ -41,6 +42,8 @@ export interface Compute {
   validate(organizationId: string, schemas: readonly StoredSchema[], body: Buffer): Promise<SchemaError[][]>;
   /** Makes the rows of events, in their order, some at a time. It ends before one that is too large. @throws ComputeBusyError */
   rows(organizationId: string, form: RowsForm, events: readonly StoredEvent[]): AsyncGenerator<MadeRows>;
+  /** Validates a payload by a schema that is not stored. @throws ComputeBusyError */
+  trySchema(organizationId: string, schema: JsonSchema, body: Buffer): Promise<SchemaTrial>;
   /** Encodes rows of a Parquet file; their bytes are handed over. @throws ComputeBusyError, ComputeOverrunError */
   rowGroup(organizationId: string, group: RowGroup): Promise<EncodedRowGroup>;
   /** Ends the threads; what runs is refused. */
@@ -59,6 +62,7 @@ export function createCompute({ threads, log }: { threads: number; log: Pick<Log
     },
     schemaProblem: (organizationId, schema) => schemaProblem(pool, organizationId, schema),
     validate: (organizationId, schemas, body) => validate(pool, organizationId, schemas, body),
+    trySchema: (organizationId, schema, body) => trySchema(pool, organizationId, schema, body),
     rows: (organizationId, form, events) => rows(pool, organizationId, form, events),
     rowGroup(organizationId, group) {
       const task = () => ({ task: { kind: 'rowGroup' as const, ...group }, handedOver: [group.lines.buffer] });
@@ -121,6 +125,29 @@ async function validate(
   } catch (error) {
     if (!(error instanceof ComputeOverrunError)) throw error;
     return schemas.map(() => [{ path: '', message: 'could not be validated: it takes too much time or memory' }]);
+  }
+}
+
+async function trySchema(
+  pool: ComputePool,
+  organizationId: string,
+  schema: JsonSchema,
+  body: Buffer,
+): Promise<SchemaTrial> {
+  const text = JSON.stringify(schema);
+  try {
+    return await pool.run({
+      organizationId,
+      kind: 'schemaTrial',
+      bytes: TASK_BYTES + text.length + body.length,
+      task() {
+        const bytes = new Uint8Array(body);
+        return { task: { kind: 'schemaTrial', schema: text, body: bytes }, handedOver: [bytes.buffer] };
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof ComputeOverrunError)) throw error;
+    return { ok: false, problem: 'is too complex for this payload: it takes too much time or memory' };
   }
 }
 

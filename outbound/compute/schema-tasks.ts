@@ -3,14 +3,14 @@ import { parseExact } from '../../core/numbers/exact-json.ts';
 import { viewPayload } from '../../core/payload.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
-import { checkSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
+import { checkSchema, compileSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
 import { TimedBudget } from '../../core/timed-budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
-import type { SchemaTask, ValidateTask } from './types.ts';
+import type { SchemaTask, SchemaTrial, SchemaTrialTask, ValidateTask } from './types.ts';
 
 const EVENT_MS = 1000;
 
-export function checkStoredSchema({ schema }: SchemaTask): string | null {
+export function checkStoredSchema({ schema }: Pick<SchemaTask, 'schema'>): string | null {
   try {
     checkSchema(parseExact(schema) as JsonSchema);
     return null;
@@ -29,4 +29,12 @@ export function validatePayload({ organizationId, schemas: text, body }: Validat
   const check = checkerInThread(organizationId, budget);
   const request = { payload: () => payload, size: body.byteLength };
   return schemas.map((schema) => check(schema, request, budget));
+}
+
+/** In the time that one payload has for a schema (SCH-04). */
+export function trySchema({ schema, body }: SchemaTrialTask): SchemaTrial {
+  const problem = checkStoredSchema({ schema });
+  if (problem !== null) return { ok: false, problem };
+  const { payload } = viewPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  return { ok: true, errors: compileSchema(parseExact(schema) as JsonSchema).validate(payload, body.byteLength) };
 }

@@ -5,7 +5,7 @@ import { threadCpuMs } from '../../core/thread-time.ts';
 import { tryFilter } from './filter-task.ts';
 import { passGates } from './gates-task.ts';
 import { makeRows } from './rows-task.ts';
-import { checkStoredSchema, validatePayload } from './schema-tasks.ts';
+import { checkStoredSchema, trySchema, validatePayload } from './schema-tasks.ts';
 import type { EncodedRowGroup } from '../parquet/row-group.ts';
 import type { Results, RowGroupTask, Task, ThreadMessage } from './types.ts';
 
@@ -51,6 +51,8 @@ function perform(task: Task): Results[Task['kind']] | Promise<Results[Task['kind
       return checkStoredSchema(task);
     case 'validate':
       return validatePayload(task);
+    case 'schemaTrial':
+      return trySchema(task);
     case 'rows':
       return makeRows(task);
     case 'rowGroup':

@@ -72,6 +72,17 @@ export interface ValidateTask {
   body: Uint8Array;
 }
 
+/** A schema that is not stored, and a payload: compiled for it alone, and kept nowhere. */
+export interface SchemaTrialTask {
+  kind: 'schemaTrial';
+  /** Its JSON. */
+  schema: string;
+  body: Uint8Array;
+}
+
+/** `problem`: what is wrong with the schema, as the end of a sentence. */
+export type SchemaTrial = { ok: true; errors: SchemaError[] } | { ok: false; problem: string };
+
 /** What rows of a file look like. */
 export interface RowsForm {
   /** Null: rows are whole events. */
@@ -113,11 +124,12 @@ export interface Results {
   filter: FilterResult;
   schema: string | null;
   validate: SchemaError[][];
+  schemaTrial: SchemaTrial;
   rows: MadeRows;
   rowGroup: EncodedRowGroup;
 }
 
-export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | RowsTask | RowGroupTask;
+export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | SchemaTrialTask | RowsTask | RowGroupTask;
 export type ResultOf<Kind extends Task['kind']> = Results[Kind];
 
 /** `cpuMs`: processor time, in ms; what the thread had used when the work began, then what the work took. */

@@ -177,6 +177,15 @@ func (c *Client) EachProviders(ctx context.Context, params *ListProvidersParams,
 	}, asJSON[Provider])
 }
 
+// SignSample: Make a sample webhook as a provider signs it.
+//
+// To try a source before its provider is connected: send it to the `webhookUrl` with `POST`. Needs the scope `sources:write`.
+func (c *Client) SignSample(ctx context.Context, body SignSampleRequest, opts ...CallOption) (*SignedSample, error) {
+	result := new(SignedSample)
+	err := c.send(ctx, call{method: "POST", template: "/api/providers/sample", body: body}, result, opts)
+	return orNil(result, err)
+}
+
 // ListDestinationsParams are the parameters of ListDestinations; what is nil is left out.
 type ListDestinationsParams struct {
 	// Which page, from 1 on.
@@ -998,6 +1007,15 @@ func (c *Client) DeleteSchema(ctx context.Context, id string, opts ...CallOption
 func (c *Client) PutSchema(ctx context.Context, slug string, body CreateSchemaRequest, opts ...CallOption) (*Schema, error) {
 	result := new(Schema)
 	err := c.send(ctx, call{method: "PUT", template: "/api/schemas/by-slug/{slug}", path: []string{"slug", slug}, body: body}, result, opts)
+	return orNil(result, err)
+}
+
+// TestSchema: Try a schema that is not stored.
+//
+// Needs the scope `schemas:write`.
+func (c *Client) TestSchema(ctx context.Context, body TestSchemaRequest, opts ...CallOption) (*SchemaResult, error) {
+	result := new(SchemaResult)
+	err := c.send(ctx, call{method: "POST", template: "/api/schemas/test", body: body}, result, opts)
 	return orNil(result, err)
 }
 

@@ -3348,6 +3348,9 @@ type Provider struct {
 
 	// How to connect it.
 	Instructions string `json:"instructions"`
+
+	// The events that there are samples of.
+	Samples []string `json:"samples"`
 }
 
 // ProviderConfig: With a `provider`, here or beside it.
@@ -4404,6 +4407,40 @@ type SignInRequest struct {
 	Code string `json:"code"`
 }
 
+// SignSampleRequest
+type SignSampleRequest struct {
+	// Its `name`.
+	Provider string `json:"provider"`
+
+	// As `verificationConfig.secret` of the source. It is not stored.
+	Secret string `json:"secret"`
+
+	// The `webhookUrl` of the source, which some providers sign.
+	URL string `json:"url"`
+
+	// One of the `samples`; the first by default.
+	Event *string `json:"event,omitzero"`
+
+	// Instead of the payload of the sample.
+	Payload *string `json:"payload,omitzero"`
+}
+
+// SignedSample
+type SignedSample struct {
+	Event string `json:"event"`
+
+	Headers map[string]string `json:"headers"`
+
+	// To be sent byte by byte.
+	Payload string `json:"payload"`
+
+	// The same before the provider adds to it what proves it.
+	Sample string `json:"sample"`
+
+	// To be added to the address; usually empty.
+	Query string `json:"query"`
+}
+
 // SlackChannel
 type SlackChannel struct {
 	// Of an incoming webhook.
@@ -4772,6 +4809,14 @@ type TestResult struct {
 	Error *string `json:"error,omitzero"`
 
 	Result *WarehouseTestSuccessResult `json:"result,omitzero"`
+}
+
+// TestSchemaRequest
+type TestSchemaRequest struct {
+	Payload any `json:"payload"`
+
+	// A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).
+	Schema any `json:"schema"`
 }
 
 // TestTransformRequest

@@ -84,6 +84,21 @@ describe('Schemas', () => {
     expectInvalid(await validate({}), 'payload');
   });
 
+  it('are tried on a payload before they are stored', async () => {
+    const trial = (body: object) => organization.api.request('POST', '/api/schemas/test', body);
+    const { total } = (await organization.api.list('/api/schemas')).pagination;
+    expect((await trial({ schema: order, payload: { id: 'a' } })).body).to.deep.equal({ valid: true, errors: [] });
+    expect((await trial({ schema: order, payload: { id: 5 } })).body).to.deep.equal({
+      valid: false,
+      errors: [{ path: '/id', message: 'must be string' }],
+    });
+    expect((await trial({ schema: false, payload: null })).body).to.include({ valid: false });
+    expectInvalid(await trial({ schema: { type: 'objekt' }, payload: {} }), 'schema', 'INVALID_SCHEMA');
+    expectInvalid(await trial({ payload: {} }), 'schema');
+    expectInvalid(await trial({ schema: order }), 'payload');
+    expect((await organization.api.list('/api/schemas')).pagination.total).to.equal(total);
+  });
+
   it('are expanded in routes and counted, and cannot be deleted while one uses them', async () => {
     const { id, name } = await make();
     const { id: sourceId } = await makeSource(organization);

@@ -1,8 +1,7 @@
 // The work of an operator: a first webhook, yesterday's failures, a destination that fails.
 import { expect } from 'chai';
-import { breaker } from '../support/circuits.ts';
 import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
-import { Issues } from '../support/issues.ts';
+import { failingHarbour } from '../support/harbour.ts';
 import { until } from '../support/until.ts';
 
 describe('the console @turns', () => {
@@ -60,26 +59,14 @@ describe('the console @turns', () => {
 
   // As docs/console.md has it: "Repair a destination that fails".
   it('leads an operator from the overview to a destination that fails, and through its repair', async () => {
-    const { records, receiver, hookyard } = await consoleWorld();
-    const endpoint = receiver.endpoint(({ headers }) =>
-      headers.authorization === 'Bearer right' ? { status: 200 } : { status: 401, body: 'which token?' },
-    );
-    const { source, route } = await records.pipe(endpoint.url, {
-      destination: { name: 'Harbour desk', authType: 'bearer', authConfig: { token: 'wrong' } },
-      route: { name: 'Orders to the harbour', ...breaker({ circuitFailureThreshold: 2 }) },
-    });
-    for (const order of [1, 2]) {
-      await records.deliveryWith('failed', await records.accepted(source, `{"order":${order}}`));
-    }
-    const held = await records.accepted(source, '{"order":3}');
-    await records.deliveryWith('circuit_open', held);
-    await new Issues(hookyard.client).untilOpen({ routeId: route.id, kind: 'delivery_failing' });
+    const { records } = await consoleWorld();
+    const { route, held, taken } = await failingHarbour(await consoleWorld(), 'Harbour');
     await onPage('/', async (page) => {
       const click = (role: 'link' | 'button', name: string) => page.getByRole(role, { name, exact: true }).click();
       await page.locator(`a[href*="/deliveries"][href*="${route.id}"]`).click();
       await page.getByRole('cell', { name: 'circuit open' }).waitFor();
       await page.goBack();
-      await seen(page, 'route Orders to the harbour, destination Harbour desk');
+      await seen(page, 'route Orders to the Harbour, destination Harbour desk');
       await click('link', 'Deliveries fail: it answered 401');
       await page.getByRole('heading', { name: 'Deliveries fail: it answered 401', level: 1 }).waitFor();
       const issue = page.url();
@@ -98,7 +85,7 @@ describe('the console @turns', () => {
       await seen(page, 'It works');
       await seen(page, '2 deliveries have failed here');
       await expectUsable(page);
-      await page.getByRole('link', { name: 'Orders to the harbour' }).first().click();
+      await page.getByRole('link', { name: 'Orders to the Harbour' }).first().click();
       await click('button', 'Let deliveries through now');
       await click('button', 'Let them through');
       await records.eventWith('delivered', held);
@@ -109,7 +96,7 @@ describe('the console @turns', () => {
       await seen(page, /2 delivered, 0 on the way, 0 not delivered/);
       await expectUsable(page);
     });
-    expect(endpoint.requests.filter(({ headers }) => headers.authorization === 'Bearer right')).to.have.length(4);
+    expect(taken()).to.equal(4);
   });
 
   it('works with keys alone', async () => {

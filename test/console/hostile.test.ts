@@ -1,9 +1,12 @@
 // Payloads that would like to be more than text.
 import { expect } from 'chai';
-import { consoleWorld, onPage, requireChromium, seen } from '../support/console.ts';
+import type { Page } from 'playwright-core';
+import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
+import { until } from '../support/until.ts';
 
 const MIB = 1024 * 1024;
 const DEEP = 200_000;
+const ROWS = 10_000;
 const HOSTILE: { what: string; body: string | Buffer; views: string[] }[] = [
   {
     what: 'script tags',
@@ -19,6 +22,25 @@ const HOSTILE: { what: string; body: string | Buffer; views: string[] }[] = [
   },
   { what: 'no text', body: Buffer.from([0, 255, 254, 0x80, 13, 10]), views: ['hex'] },
 ];
+
+/** Scrolls to the end, a screen in each frame. As text: it runs in the browser. */
+const SCROLL = `new Promise((done) => {
+  const place = document.querySelector('.lines');
+  let frames = 0, long = 0, longestMs = 0, most = 0, last = 0;
+  const step = (now) => {
+    frames += 1;
+    const tookMs = frames > 1 ? now - last : 0;
+    if (tookMs > 50) long += 1;
+    longestMs = Math.max(longestMs, Math.round(tookMs));
+    last = now;
+    most = Math.max(most, place.querySelectorAll('.line').length);
+    const before = place.scrollTop;
+    place.scrollTop = before + place.clientHeight;
+    if (place.scrollTop > before) requestAnimationFrame(step);
+    else done({ frames, long, longestMs, most });
+  };
+  requestAnimationFrame(step);
+})`;
 
 describe('the payload viewers @turns', () => {
   before(async function () {
@@ -43,4 +65,99 @@ describe('the payload viewers @turns', () => {
       });
     });
   }
+
+  it('scrolls through 10,000 rows, of which those in sight are drawn', async () => {
+    const { records, receiver } = await consoleWorld();
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const rows = Array.from({ length: ROWS }, (_, row) => `"row ${row}"`);
+    const id = await records.accepted(source, `[${rows.join(',\n')}]`);
+    await onPage(`/events/${id}`, async (page) => {
+      await page.getByRole('radiogroup', { name: 'Show the payload as' }).getByText('raw', { exact: true }).click();
+      await page.locator('.lines .line').first().waitFor();
+      const { frames, long, longestMs, most } = (await page.evaluate(SCROLL)) as Record<string, number>;
+      // How long frames take says something of a quiet machine only.
+      console.log(
+        `      ${frames} frames, ${long} over 50 ms, the longest ${longestMs} ms; at most ${most} rows drawn`,
+      );
+      expect(most).to.be.within(5, 150);
+      await page
+        .getByText(`row ${ROWS - 1}`)
+        .first()
+        .waitFor();
+    });
+  });
+});
+
+const SCRIPT = '<img src=x onerror=alert(1)>';
+const TURNED = 'invoice\u202efdp.exe';
+const EVIL = `${SCRIPT}${TURNED}`;
+
+describe('text of strangers elsewhere @turns', function () {
+  this.timeout(JOURNEY_MS);
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  /** Nothing of it runs or is drawn, and what turns text around is written as its code. */
+  async function isShownAsText(page: Page, path: string, show: () => Promise<unknown>): Promise<void> {
+    page.on('dialog', (dialog) => void dialog.dismiss().then(() => expect.fail('a text ran')));
+    await page.goto(new URL(`/console${path}`, page.url()).href);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await show();
+    await page.getByText(SCRIPT, { exact: false }).first().waitFor();
+    expect(await page.locator('#page img, [role="dialog"] img').count()).to.equal(0);
+    const text = String(await page.evaluate('document.body.innerText'));
+    expect(text.includes('\u202e'), 'a mark that turns text around').to.equal(false);
+  }
+
+  it('in answers, in an error, and in the result of a test', async () => {
+    const { records, receiver } = await consoleWorld();
+    const endpoint = receiver.endpoint({ status: 500, body: EVIL, headers: { 'x-evil': SCRIPT } });
+    const { delivery, destination } = await records.deliver(endpoint.url, '{}', 'failed');
+    await onPage('/settings', async (page) => {
+      await isShownAsText(page, `/deliveries/${delivery.id}`, () => seen(page, 'Body of the answer'));
+      await seen(page, /x-evil/);
+      await isShownAsText(page, `/destinations/${destination.id}`, async () => {
+        await page.getByRole('button', { name: 'Send a test webhook' }).click();
+        await seen(page, 'It does not work');
+      });
+    });
+  });
+
+  it('in what was refused', async () => {
+    const { records, hookyard } = await consoleWorld();
+    const source = await records.source({ verificationConfig: { type: 'github', secret: 'x'.repeat(20) } });
+    expect((await records.post(source, EVIL, { 'x-evil': SCRIPT })).status).to.equal(401);
+    await until('the refusal to be counted', async () => {
+      const path = `${hookyard.base}/sources/${source.id}/refusals`;
+      return (await hookyard.client.get<{ counts: { total: number } }>(path)).counts.total === 1;
+    });
+    await onPage('/settings', async (page) => {
+      await isShownAsText(page, `/sources/${source.id}`, async () => {
+        const refused = page.getByRole('region', { name: 'Refused', exact: true });
+        await refused.getByRole('cell', { name: 'signature', exact: true }).click();
+        await page.getByRole('dialog').waitFor();
+      });
+    });
+  });
+
+  it('in a sample that is edited, in its result, and in the preview of a request', async () => {
+    const { records, receiver, hookyard } = await consoleWorld();
+    const transform = await hookyard.client.create<{ id: string }>('/api/transforms', {
+      ...{ name: EVIL, type: 'jsonata', code: 'payload' },
+    });
+    const { source, route } = await records.pipe(receiver.endpoint(200).url, {
+      destination: { name: EVIL },
+      route: { name: EVIL, transformId: transform.id },
+    });
+    const body = JSON.stringify({ [SCRIPT]: EVIL });
+    const id = await records.accepted(source, body, { 'content-type': 'application/json', 'x-evil': SCRIPT });
+    await onPage('/settings', async (page) => {
+      await isShownAsText(page, `/transforms/new?event=${id}`, () => seen(page, /It works|It fails/));
+      await isShownAsText(page, `/routes/${route.id}?event=${id}`, () =>
+        page.getByRole('region', { name: 'Requests it would send' }).getByText('x-evil').first().waitFor(),
+      );
+      await isShownAsText(page, '/routes', () => page.getByRole('table').first().waitFor());
+    });
+  });
 });

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { providerNamed, type Provider } from '../../providers/index.ts';
-import type { Json } from '../support/api-client.ts';
+import { sampleOf } from '../../providers/sample.ts';
+import { expectInvalid, type Json } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Ask, askSource, type Reply, signedRequest } from '../support/provider-requests.ts';
 import { signers } from '../support/provider-signers.ts';
@@ -470,6 +471,40 @@ describe('sources with a provider @turns', () => {
       captured['event-data'].id = 'another';
       const again = await ask(source, 'POST', { ...request, body: JSON.stringify(captured) });
       expect(JSON.parse(again.text)).to.deep.include({ duplicate: true, eventId: first });
+    });
+
+    it('and sign samples of theirs, which their sources take', async () => {
+      const sign = (body: Json) => testInstance.client.request('POST', '/api/providers/sample', body);
+      let taken = 0;
+      for (const [name, signer] of Object.entries(signers)) {
+        const { secret } = signer.secret();
+        const verifyToken = providerNamed(name)?.verifyToken && VERIFY_TOKEN;
+        const source = await sourceOf(
+          name,
+          { secret, ...(verifyToken && { verifyToken }) },
+          { ingestToken: 'required' },
+        );
+        const { status, body } = await sign({ provider: name, secret, url: source.webhookUrl });
+        if (status === 400) {
+          expect(body.message, name).to.match(/private key/);
+          continue;
+        }
+        const sample = body as { headers: Record<string, string>; payload: string; query: string };
+        const sent = {
+          headers: sample.headers,
+          body: sample.payload,
+          ...(sample.query !== '' && { query: sample.query }),
+        };
+        const reply = await ask(source, 'POST', sent);
+        expect(reply.status, `${name}: ${reply.text}`).to.be.within(200, 299);
+        taken += 1;
+      }
+      expect(taken).to.be.above(30);
+      const github = { provider: 'github', secret: 'shared with github', url: 'https://h.example/ingest/a/s' };
+      expectInvalid(await sign({ ...github, event: 'nothing' }), 'event');
+      expectInvalid(await sign({ ...github, provider: 'adyen' }), 'secret');
+      expectInvalid(await sign({ ...github, provider: 'acme' }), 'provider');
+      expectInvalid(await sign({ ...github, url: 'no address' }), 'url');
     });
 
     it('and list the providers with what each needs', async () => {

@@ -59,6 +59,7 @@ describe('npm start @turns', () => {
         expect(eventId).to.match(/^evt_/);
         await waitFor(async () => received.output().includes(`POST ${eventId}`) || undefined, 20_000);
         await waitFor(async () => runInShell(list).includes('delivered') || undefined, 20_000);
+        await signsInOnce(first.output);
         // The port was chosen freely; commands of this folder find it.
         expect(whoami(dataDir)).to.include(first.printedUrl());
 
@@ -224,4 +225,22 @@ function whoami(dataDir: string): string {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKYARD_'));
   const env = { ...Object.fromEntries(inherited), HOOKYARD_DATA_DIR: dataDir };
   return execFileSync(process.execPath, [join(project, 'cli', 'hookyard.js'), 'whoami'], { env, encoding: 'utf8' });
+}
+
+/** By the link that was printed: the code in it is good for one sign-in, and is no key itself. */
+async function signsInOnce(output: string): Promise<void> {
+  const { origin, pathname, hash } = new URL(/^ {2}Console +(\S+)$/m.exec(output)?.[1] ?? '');
+  expect(pathname).to.equal('/console/');
+  const [, code = ''] = /^#code=(.+)$/.exec(hash) ?? [];
+  const signIn = () =>
+    fetch(`${origin}/api/auth/sign-in`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code }),
+    });
+  const caller = (key: string) => fetch(`${origin}/api/auth/me`, { headers: { authorization: `Bearer ${key}` } });
+  expect((await caller(code)).status).to.equal(401);
+  const { token } = (await (await signIn()).json()) as { token: string };
+  expect((await caller(token)).status).to.equal(200);
+  expect((await signIn()).status).to.equal(401);
 }

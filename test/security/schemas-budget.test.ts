@@ -83,6 +83,11 @@ describe('Schemas that are too much work @turns', function () {
     );
     expect(tried.result.body).to.deep.include({ valid: false });
     expect(tried.seen.longestMs).to.be.lessThan(LONGEST_TURN_MS);
+    const unstored = await neighbour.during(() =>
+      organization.api.request('POST', '/api/schemas/test', { schema: { $ref: '#/$defs/d0', $defs }, payload: 5 }),
+    );
+    expect(unstored.result.body).to.deep.include({ valid: false });
+    expect(unstored.seen.longestMs).to.be.lessThan(LONGEST_TURN_MS);
   });
 
   it('are refused beside the loop when they cannot be used', async () => {

@@ -12,10 +12,13 @@ import { browserProgram, hasBrowser } from './browser.ts';
 import { type OwnHookyard, startHookyard } from './hookyard.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { Records } from './records.ts';
+import { createOrganization, type TestOrganization } from './service.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const HOW_TO_INSTALL = 'chromium is not installed: with it the tests of the console run on this machine too';
 const WITHIN_MS = 60_000;
+/** Rules of axe for what a theme changes. */
+const COLOURS = ['color-contrast', 'link-in-text-block'];
 /** The most that a test of many steps may take, on a machine that does much else beside. */
 export const JOURNEY_MS = 300_000;
 /** On a new machine the browser is unpacked, and the console built with what that needs. */
@@ -153,16 +156,18 @@ export async function expectAccessible(page: Page, rules?: string[]): Promise<vo
   expect(found).to.deep.equal([]);
 }
 
-/** The same in both themes, and at the width of a phone. */
-export async function expectUsable(page: Page): Promise<void> {
+/**
+ * The same in both themes, and at the width of a phone.
+ * @param inDark the rules in the dark theme; by default those for what differs there: colours
+ */
+export async function expectUsable(page: Page, inDark: string[] | 'all' = COLOURS): Promise<void> {
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
   // While a notification fades, its text has little contrast.
   await page.locator('.mantine-Notification-root').first().waitFor({ state: 'detached' });
   await expectAccessible(page);
-  // Only colours differ.
   await page.emulateMedia({ colorScheme: 'dark' });
-  await expectAccessible(page, ['color-contrast', 'link-in-text-block']);
+  await expectAccessible(page, inDark === 'all' ? undefined : inDark);
   await page.emulateMedia({ colorScheme: 'light' });
   await page.setViewportSize({ width: 375, height: 800 });
   expect(Number(await page.evaluate('document.documentElement.scrollWidth'))).to.be.at.most(375);
@@ -177,6 +182,12 @@ export async function keyWith(...scopes: string[]): Promise<string> {
     scopes,
   });
   return token;
+}
+
+/** An organization in which there is nothing yet. */
+export async function emptyOrganization(): Promise<TestOrganization> {
+  const { hookyard, url } = await consoleWorld();
+  return createOrganization({ service: { url }, pool: hookyard.pool });
 }
 
 /** What the page of a list copies as CSV, and as the API call behind it. */

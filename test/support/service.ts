@@ -162,7 +162,7 @@ export interface TestOrganization {
  * @param options.service an API on another database, with a `pool` on that
  */
 export async function createOrganization(
-  options: { plan?: 'free' | 'pro' | 'business'; slug?: string; service?: Service; pool?: Pool } = {},
+  options: { plan?: 'free' | 'pro' | 'business'; slug?: string; service?: Pick<Service, 'url'>; pool?: Pool } = {},
 ): Promise<TestOrganization> {
   const service = options.service ?? (await sharedService('api'));
   const id = newId('org');

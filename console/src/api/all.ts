@@ -12,15 +12,16 @@ interface All<Record> {
   isCut: boolean;
 }
 
-/** All records of a list. Its key begins with the operation, so that what makes the list old makes this old. */
-export function useAll<N extends ListName>(name: N, enabled = true) {
+/** All records of a list; asked for again every so many ms, if at all. Its key begins with the operation, so that what makes the list old makes this old. */
+export function useAll<N extends ListName>(name: N, enabled = true, every: number | false = false) {
   return useQuery({
     queryKey: [name, 'all'] as const,
     enabled,
+    refetchInterval: every,
     queryFn: async ({ signal }): Promise<All<Item<N>>> => {
       const records: Item<N>[] = [];
       for (let page = 1; ; page++) {
-        const answer = (await call(name, { page, pageSize: PAGE } as Input<N>, signal)) as {
+        const answer = (await call(name, { page, pageSize: PAGE } as Input<N>, { signal })) as {
           data: Item<N>[];
           pagination: { total: number };
         };

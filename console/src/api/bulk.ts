@@ -32,7 +32,7 @@ interface Run {
 /** How many match now and can be acted on. */
 export async function countAll(action: BulkAction, filter: DeliveryFilter, signal: AbortSignal): Promise<number> {
   const body = { ...filtersOf(filter), action, dryRun: true };
-  return (await call('actOnDeliveries', { body }, signal)).deliveriesFound;
+  return (await call('actOnDeliveries', { body }, { signal })).deliveriesFound;
 }
 
 /** Acts on all that match, the newest first. */
@@ -41,7 +41,7 @@ export function actOnMatching(filter: DeliveryFilter, { action, perSecond, ...ru
   return steps(run, async (progress) => {
     if (cursor === null) return null;
     const body = { ...filtersOf(filter), action, cursor, limit: perSecond };
-    const answer = await call('actOnDeliveries', { body }, run.signal);
+    const answer = await call('actOnDeliveries', { body }, { signal: run.signal });
     progress.done += answer.deliveriesChanged;
     note(progress, 'it had changed meanwhile', answer.deliveriesFound - answer.deliveriesChanged);
     cursor = answer.nextCursor;
@@ -56,7 +56,7 @@ export function actOnChosen(ids: readonly string[], { action, perSecond, ...run 
     const id = left.shift();
     if (id === undefined) return null;
     try {
-      await call(OPERATIONS[action], { id }, run.signal);
+      await call(OPERATIONS[action], { id }, { signal: run.signal });
       progress.done += 1;
     } catch (error) {
       // This delivery cannot be acted on (409, 410, ...); what is wrong with the key or the service stops it all.

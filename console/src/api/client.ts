@@ -1,5 +1,6 @@
 // The one way to the server: hookyard/client, with the key of this tab.
 import {
+  type CallOptions,
   type Client,
   createClient,
   HookyardError,
@@ -12,6 +13,7 @@ import { exactJson } from '../exact-json.ts';
 import { watchedFetch } from './connection.ts';
 import { session } from './session.ts';
 import { apiUrl } from './urls.ts';
+import { noteVersion } from './versions.ts';
 
 export { HookyardError };
 export type Name = keyof Operations;
@@ -42,11 +44,21 @@ export function clientWith(key: string | null): Client {
 }
 
 /** Calls an operation by its name. A key that is refused ends the session. */
-export async function call<N extends Name>(name: N, input: Input<N>, signal?: AbortSignal): Promise<Output<N>> {
+export async function call<N extends Name>(
+  name: N,
+  input: Input<N>,
+  options: Pick<CallOptions, 'signal' | 'ifMatch'> = {},
+): Promise<Output<N>> {
   const { key } = session.get();
+  let version: string | undefined;
+  const onETag = (etag: string) => {
+    version = etag;
+  };
   try {
-    const method = client()[name] as (input: Input<N>, options: { signal?: AbortSignal }) => Promise<Output<N>>;
-    return await method(input, signal ? { signal } : {});
+    const method = client()[name] as (input: Input<N>, options: CallOptions) => Promise<Output<N>>;
+    const answer = await method(input, { ...options, onETag });
+    if (version !== undefined) noteVersion(answer, version);
+    return answer;
   } catch (error) {
     endRefused(error, key);
     throw error;

@@ -22,6 +22,12 @@ export function told(error: unknown): Told {
   if (error.status === 403) return { title: 'This key may not do that', message, requestId };
   if (error.status === 404) return { title: 'There is no such record', message, requestId };
   if (error.status === 410) return { title: 'It is gone', message, requestId };
+  if (error.status === 412)
+    return {
+      title: 'Somebody else has changed it meanwhile',
+      message: 'Nothing was changed now. Close this, look at what it is, and decide again.',
+      requestId,
+    };
   if (error.status === 429) return { title: 'Too many requests', message, requestId };
   if (error.status !== null && error.status >= 500)
     return { title: 'The service could not answer', message, requestId };

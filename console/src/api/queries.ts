@@ -11,11 +11,15 @@ import {
 } from '@tanstack/react-query';
 import { call, type Input, type Name, type Output } from './client.ts';
 import { connection } from './connection.ts';
+import { shareEqual } from './versions.ts';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
     // The client has repeated what may be repeated; when the API is back, everything is asked for again.
-    queries: { retry: false, staleTime: 2000, gcTime: 120_000, networkMode: 'always' },
+    queries: {
+      ...{ retry: false, staleTime: 2000, gcTime: 120_000, networkMode: 'always' },
+      structuralSharing: shareEqual,
+    },
     mutations: { retry: false, networkMode: 'always' },
   },
 });
@@ -33,7 +37,7 @@ interface AskOptions<Answer> {
 export function ask<N extends Name>(name: N, input: Input<N>) {
   return queryOptions({
     queryKey: [name, input ?? {}] as const,
-    queryFn: ({ signal }) => call(name, input, signal),
+    queryFn: ({ signal }) => call(name, input, { signal }),
   });
 }
 

@@ -5,7 +5,7 @@ import { useAsk } from '../api/queries.ts';
 import { Failed } from '../components/Failed.tsx';
 import { countText, durationText } from '../format.ts';
 import { RANGES, type RangeName } from '../search.ts';
-import { Chart, type Series } from './Chart.tsx';
+import { Chart, type List, type Series } from './Chart.tsx';
 
 const AGAIN_MS = 15_000;
 const STEPS: Record<RangeName, number> = { '1h': 300, '24h': 1800, '7d': 10_800, '30d': 86_400 };
@@ -48,24 +48,40 @@ interface Props {
   range: RangeName;
   /** Of what; of all without it. */
   of?: { sourceId?: string; routeId?: string; destinationId?: string };
-  /** The list that a click opens, and its filter. */
-  list: { to: string; search: Record<string, string> };
 }
 
-export function Figures({ title, metric, members, range, of, list }: Props) {
+/** The statuses of deliveries that a member counts (METRIC-09); without them any. */
+const STATUSES: Partial<Record<Member, string>> = {
+  delivered: 'delivered',
+  failed: 'failed',
+  failedOver: 'failed_over',
+  notSent: 'schema_failed,filter_failed,failed',
+};
+
+/** The list that holds what a member counts. */
+function listOfMember(member: Member, of: Props['of'] = {}): List {
+  if (member === 'events' || member === 'filtered') return { to: '/events', search: of };
+  if (member === 'refused')
+    return of.sourceId ? { to: `/sources/${of.sourceId}`, search: {} } : { to: '/refusals', search: {} };
+  const status = STATUSES[member];
+  return { to: '/deliveries', search: { ...of, ...(status !== undefined && { status }) } };
+}
+
+export function Figures({ title, metric, members, range, of }: Props) {
   const step = metric === 'refused' ? Math.max(REFUSED_STEP, STEPS[range]) : STEPS[range];
   const from = new Date(Math.ceil((Date.now() + CLOCK_MS - RANGES[range]) / (step * 1000)) * step * 1000).toISOString();
   const input = { metric, from, step, ...of };
   const { data, error, refetch } = useAsk('getMetrics', input, { every: AGAIN_MS, keep: true });
   const names = members.join();
   const drawn = useMemo(() => data && drawnOf(data, names.split(',') as Member[]), [data, names]);
-  const filter = JSON.stringify(list);
+  const lists = JSON.stringify(members.map((member) => listOfMember(member, of)));
   const listOf = useCallback(
-    (begin: string, end: string) => {
-      const { to, search } = JSON.parse(filter) as Props['list'];
-      return { to, search: { ...search, from: begin, to: end } };
+    (series: number, begin: string, end: string) => {
+      const { to = '/', search = {} } = (JSON.parse(lists) as List[])[series] ?? {};
+      // What is of the next step is not of this one.
+      return { to, search: { ...search, from: begin, to: new Date(Date.parse(end) - 1).toISOString() } };
     },
-    [filter],
+    [lists],
   );
   if (error) {
     return (
@@ -76,25 +92,37 @@ export function Figures({ title, metric, members, range, of, list }: Props) {
     );
   }
   if (!drawn) return <section aria-label={title} className="chart" />;
-  return <Chart title={title} {...drawn} call={{ name: 'getMetrics', input }} listOf={listOf} stepMs={step * 1000} />;
+  return (
+    <Chart
+      title={title}
+      {...drawn}
+      call={{ name: 'getMetrics', input }}
+      listOf={listOf}
+      stepMs={step * 1000}
+      isLatency={isLatency(metric)}
+    />
+  );
 }
+
+const isLatency = (metric: Metrics['metric']): boolean => metric === 'latency' || metric === 'attempts';
 
 function drawnOf(data: Metrics, members: readonly Member[]) {
   const [one] = data.series;
   const points = new Map<number, MetricPoint>((one?.points ?? []).map((point) => [Date.parse(point.at), point]));
   const times: number[] = [];
   for (let at = Date.parse(data.from); at < Date.parse(data.to); at += data.step * 1000) times.push(at);
-  const isLatency = data.metric === 'latency' || data.metric === 'attempts';
   const series: Series[] = members.map((member) => ({
     label: MEMBERS[member][0],
     color: MEMBERS[member][1],
-    values: times.map((at) => points.get(at)?.[member] ?? (isLatency ? null : 0)),
+    values: times.map((at) => points.get(at)?.[member] ?? (isLatency(data.metric) ? null : 0)),
   }));
   const total = (one?.total ?? {}) as Partial<Record<Member, number | null>>;
   const parts = members.map((member) => {
     const [label] = MEMBERS[member];
     const value = total[member];
-    return isLatency ? `${label} ${value == null ? '-' : durationText(value)}` : `${countText(value ?? 0)} ${label}`;
+    return isLatency(data.metric)
+      ? `${label} ${value == null ? '-' : durationText(value)}`
+      : `${countText(value ?? 0)} ${label}`;
   });
   return { times, series, summary: `${parts.join(', ')}.` };
 }

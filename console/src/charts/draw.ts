@@ -6,11 +6,11 @@ import type { Series } from './Chart.tsx';
 
 const HEIGHT = 180;
 
-/** @param onStep is called with the step that was clicked @returns what takes it away */
+/** @param onStep is called with the step that was clicked, and the series that is nearest there @returns what takes it away */
 export function draw(
   place: HTMLElement,
   { times, series, zone }: { times: number[]; series: Series[]; zone: Zone },
-  onStep: (index: number) => void,
+  onStep: (index: number, series: number) => void,
 ): () => void {
   const ink = getComputedStyle(place).color;
   const axis = { stroke: ink, grid: { stroke: `color-mix(in srgb, ${ink} 15%, transparent)`, width: 1 } };
@@ -32,8 +32,10 @@ export function draw(
     place,
   );
   const click = () => {
-    const { idx } = plot.cursor;
-    if (typeof idx === 'number') onStep(idx);
+    const { idx, top = 0 } = plot.cursor;
+    if (typeof idx !== 'number') return;
+    const away = series.map(({ values }) => Math.abs(plot.valToPos(values[idx] ?? 0, 'y') - top));
+    onStep(idx, away.indexOf(Math.min(...away)));
   };
   plot.over.addEventListener('click', click);
   const observer = new ResizeObserver(() => {

@@ -27,7 +27,7 @@ interface Props<Row> {
   idOf: (row: Row) => string;
   /** Of useAsk. */
   answer: {
-    data?: { data: Row[]; pagination?: { total: number; page: number; pageSize: number } } | undefined;
+    data?: { data: Row[]; pagination?: { total: number; page: number; pageSize: number } | undefined } | undefined;
     error: unknown;
     isFetching: boolean;
     refetch: () => unknown;
@@ -36,10 +36,14 @@ interface Props<Row> {
   empty: ReactNode;
   onOpen?: (row: Row) => void;
   onPage?: (page: number) => void;
-  selection?: Selection;
+  selection?: Selection | undefined;
+  /** The most that its total says: there may be more. */
+  mostCounted?: number;
+  /** Below a list without a total. */
+  foot?: ReactNode;
 }
 
-export function DataTable<Row>({ title, columns, idOf, answer, empty, onOpen, onPage, selection }: Props<Row>) {
+export function DataTable<Row>({ title, columns, idOf, answer, empty, onOpen, selection, ...below }: Props<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const rows = answer.data?.data ?? [];
   const toggle = (id: string) => selection?.set(toggled(selection.ids, id));
@@ -104,27 +108,32 @@ export function DataTable<Row>({ title, columns, idOf, answer, empty, onOpen, on
         </table>
         {rows.length === 0 && <Text p="md">{empty}</Text>}
       </section>
-      <Pages answer={answer.data.pagination} onPage={onPage} />
+      <Pages answer={answer.data.pagination} shown={rows.length} {...below} />
+      {below.foot}
     </>
   );
 }
 
-function Pages({
-  answer,
-  onPage,
-}: {
+interface PagesProps {
   answer: { total: number; page: number; pageSize: number } | undefined;
-  onPage: ((page: number) => void) | undefined;
-}) {
+  shown: number;
+  onPage?: (page: number) => void;
+  mostCounted?: number;
+}
+
+function Pages({ answer, shown, onPage, mostCounted = Number.POSITIVE_INFINITY }: PagesProps) {
   if (!answer) return null;
   const { total, page, pageSize } = answer;
-  const last = Math.max(1, Math.ceil(total / pageSize));
+  const hasMore = total >= mostCounted;
+  // Beyond what is counted there is another page as long as this one is full.
+  const last = hasMore && shown === pageSize ? page + 1 : Math.max(1, Math.ceil(total / pageSize));
+  const first = (page - 1) * pageSize + 1;
   return (
     <Group justify="space-between" mt="xs">
       <Text size="sm" role="status" data-total={total}>
         {total === 0
           ? 'None'
-          : `${countText((page - 1) * pageSize + 1)} to ${countText(Math.min(total, page * pageSize))} of ${countText(total)}`}
+          : `${countText(first)} to ${countText(Math.max(first, first + shown - 1))} of ${countText(total)}${hasMore ? ' or more' : ''}`}
       </Text>
       {onPage && last > 1 && (
         <Group gap="xs">

@@ -3,6 +3,7 @@ import { Button, type ButtonProps, Group, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { type ReactNode, useState } from 'react';
+import { HookyardError } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import { queryClient } from '../api/queries.ts';
 import { plain } from '../format.ts';
@@ -38,6 +39,8 @@ export function Deed({ label, title = label, verb, children, run, onDone, varian
       void queryClient.invalidateQueries();
     } catch (problem) {
       setError(problem);
+      // What is behind the dialog is old: its new state can be decided on at once.
+      if (problem instanceof HookyardError && problem.status === 412) void queryClient.invalidateQueries();
     } finally {
       setRunning(false);
     }

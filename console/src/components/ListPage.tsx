@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { type SingleScope, useMay } from '../api/caller.tsx';
 import type { Input, Item } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
+import type { CursorList } from '../api/every.ts';
 import { useAsk } from '../api/queries.ts';
 import { pageOf, usePageSearch } from '../search.ts';
 import { CopyMenu } from './CopyMenu.tsx';
@@ -36,6 +37,8 @@ interface Props<N extends ListName> {
   /** The button to a form, for keys with this scope. */
   make?: Make;
   filters?: ReactNode;
+  /** The list takes a cursor: all that match can be saved. */
+  hasCursor?: boolean;
   /** Between the filters and the records. */
   children?: ReactNode;
   selection?: Selection | undefined;
@@ -57,7 +60,12 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
       actions={
         <>
           {props.make && <MakeButton {...props.make} />}
-          <CopyMenu call={{ name: list, input } as ApiCall} columns={columns} rows={answer?.data ?? []} />
+          <CopyMenu
+            call={{ name: list, input } as ApiCall}
+            columns={columns}
+            rows={answer?.data ?? []}
+            all={props.hasCursor ? { list: list as CursorList, filters: props.input as object } : undefined}
+          />
         </>
       }
     >

@@ -14,7 +14,7 @@ export function Period() {
       size="xs"
       aria-label="Figures of"
       value={usePeriod()}
-      onChange={(event) => set({ range: event.currentTarget.value })}
+      onChange={(event) => set({ range: event.currentTarget.value, from: undefined, to: undefined })}
       data={[
         { value: '1h', label: 'Last hour' },
         { value: '24h', label: 'Last 24 hours' },

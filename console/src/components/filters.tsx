@@ -1,9 +1,9 @@
 // Filters of lists. Each is a member of the address (search.ts), so that what is seen can be sent to somebody.
-import { Group, NativeSelect, TextInput } from '@mantine/core';
+import { Group, MultiSelect, NativeSelect, TextInput } from '@mantine/core';
 import { type FormEvent, useEffect, useState } from 'react';
-import { useAsk } from '../api/queries.ts';
 import { timeText, type Zone } from '../format.ts';
-import { plain, zoneName } from '../format.ts';
+import { zoneName } from '../format.ts';
+import { type Listed, RecordField } from '../forms/fields.tsx';
 import { isRangeName, RANGES, type RangeName, usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';
 
@@ -22,7 +22,7 @@ export function ChoiceFilter({
     typeof choice === 'string' ? { value: choice, label: choice.replaceAll('_', ' ') } : choice,
   );
   const value = search[name] ?? '';
-  // One that is not among the first hundred is shown by its id.
+  // One that the page does not know is shown as it is.
   const known = value === '' || data.some((choice) => choice.value === value);
   return (
     <NativeSelect
@@ -35,23 +35,36 @@ export function ChoiceFilter({
   );
 }
 
-/** A record by its name. */
-export function RecordFilter({
-  name,
-  label,
-  list,
-}: {
-  name: string;
-  label: string;
-  list: 'listSources' | 'listDestinations' | 'listRoutes';
-}) {
-  const { data } = useAsk(list, { pageSize: 100 });
-  const records = (data?.data ?? []) as { id: string; name: string }[];
+/** Several of some words; none chosen: any. */
+export function SeveralFilter({ name, label, choices }: { name: string; label: string; choices: readonly string[] }) {
+  const [search, set] = usePageSearch();
+  const value = (search[name] ?? '').split(',').filter((one) => choices.includes(one));
   return (
-    <ChoiceFilter
-      name={name}
+    <MultiSelect
+      size="xs"
       label={label}
-      choices={records.map(({ id, name: text }) => ({ value: id, label: plain(text) }))}
+      placeholder={value.length === 0 ? 'All' : ''}
+      value={value}
+      onChange={(next) => set({ [name]: next.join(',') || undefined })}
+      data={choices.map((choice) => ({ value: choice, label: choice.replaceAll('_', ' ') }))}
+      comboboxProps={{ transitionProps: { duration: 0 } }}
+      maw={320}
+    />
+  );
+}
+
+/** A record by its name. */
+export function RecordFilter({ name, label, list }: { name: string; label: string; list: Listed }) {
+  const [search, set] = usePageSearch();
+  return (
+    <RecordField
+      size="xs"
+      placeholder="All"
+      label={label}
+      list={list}
+      value={search[name] ?? null}
+      onChange={(id) => set({ [name]: id ?? undefined })}
+      isLazy
     />
   );
 }
@@ -81,11 +94,15 @@ export function TextFilter({ name, label, placeholder }: { name: string; label: 
 }
 
 /** From when to when: the last hours or days, everything, or two times in the zone of the page. */
-export function RangeFilter({ byDefault }: { byDefault: RangeName | 'all' }) {
+export function RangeFilter({ byDefault, withAll = true }: { byDefault: RangeName | 'all'; withAll?: boolean }) {
   const [search, set] = usePageSearch();
   const { zone } = useZone();
   const isOwn = search.from !== undefined || search.to !== undefined;
-  const value = isOwn ? 'own' : isRangeName(search.range) || search.range === 'all' ? search.range : byDefault;
+  const value = isOwn
+    ? 'own'
+    : isRangeName(search.range) || (search.range === 'all' && withAll)
+      ? search.range
+      : byDefault;
   const choose = (range: string) => {
     if (range !== 'own') return set({ range, from: undefined, to: undefined });
     set({ range: undefined, from: new Date(Date.now() - RANGES['24h']).toISOString(), to: undefined });
@@ -102,7 +119,7 @@ export function RangeFilter({ byDefault }: { byDefault: RangeName | 'all' }) {
           { value: '24h', label: 'Last 24 hours' },
           { value: '7d', label: 'Last 7 days' },
           { value: '30d', label: 'Last 30 days' },
-          { value: 'all', label: 'All that is kept' },
+          ...(withAll ? [{ value: 'all', label: 'All that is kept' }] : []),
           { value: 'own', label: 'From … to …' },
         ]}
       />

@@ -1,11 +1,26 @@
-// Names of records for their ids, from the lists; a record that was deleted, or is beyond the first hundred, shows its id.
-import { useAsk } from '../api/queries.ts';
+// Names of records for their ids, from the lists; a record that was deleted shows its id.
+import { Text } from '@mantine/core';
+import type { ReactNode } from 'react';
+import { useAll } from '../api/all.ts';
+import { told } from '../api/errors.ts';
 import { plain } from '../format.ts';
 
-export function useNames(
-  list: 'listSources' | 'listDestinations' | 'listRoutes',
-): (id: string | null | undefined) => string {
-  const { data } = useAsk(list, { pageSize: 100 });
-  const names = new Map(((data?.data ?? []) as { id: string; name: string }[]).map(({ id, name }) => [id, name]));
-  return (id) => (id ? plain(names.get(id) ?? id) : '-');
+interface Names {
+  nameOf: (id: string | null | undefined) => string;
+  /** What is to be said where the names are shown: that they could not be loaded. */
+  problem: ReactNode;
+}
+
+export function useNames(list: 'listSources' | 'listDestinations' | 'listRoutes', enabled = true): Names {
+  const { data, error } = useAll(list, enabled);
+  const records = (data?.records ?? []) as { id: string; name: string }[];
+  const names = new Map(records.map(({ id, name }) => [id, name]));
+  return {
+    nameOf: (id) => (id ? plain(names.get(id) ?? id) : '-'),
+    problem: error && (
+      <Text size="sm" role="alert" className="problem anywhere">
+        Ids stand for names, which could not be loaded: {plain(told(error).message)}
+      </Text>
+    ),
+  };
 }

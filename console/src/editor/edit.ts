@@ -4,7 +4,15 @@ import { javascript } from '@codemirror/lang-javascript';
 import { json } from '@codemirror/lang-json';
 import { bracketMatching, syntaxHighlighting } from '@codemirror/language';
 import { EditorState, StateEffect, StateField } from '@codemirror/state';
-import { Decoration, type DecorationSet, drawSelection, EditorView, keymap, lineNumbers } from '@codemirror/view';
+import {
+  Decoration,
+  type DecorationSet,
+  drawSelection,
+  EditorView,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { nonce } from '../nonce.ts';
 import type { Language, Mark } from './Editor.tsx';
@@ -55,6 +63,8 @@ export function edit(
         lineNumbers(),
         history(),
         drawSelection(),
+        // A mark that turns text around, or has no width, is shown.
+        highlightSpecialChars(),
         bracketMatching(),
         // Colours are in console.css, with enough contrast in both themes.
         syntaxHighlighting(classHighlighter),

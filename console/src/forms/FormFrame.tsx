@@ -35,7 +35,7 @@ export function FormFrame<Values extends object>(props: Props<Values>) {
         )}
         <Group>
           {mayWrite && (
-            <Button type="submit" loading={of.isSaving}>
+            <Button type="submit" loading={of.isSaving} disabled={of.conflict !== null}>
               {verb}
             </Button>
           )}
@@ -62,33 +62,14 @@ interface ResolveProps<Values> {
 }
 
 function Resolve<Values extends object>({ conflict, values, settle }: ResolveProps<Values>) {
-  const { stored, theirs, own } = conflict;
+  const { theirs } = conflict;
   return (
     <Alert color="orange" role="alert" title="Somebody else has changed this record meanwhile">
       <Text size="sm">Nothing was saved, and nothing that you typed is lost.</Text>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too */}
-      <section className="table" aria-label="What was changed meanwhile" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Member</th>
-              <th scope="col">Stored now</th>
-              <th scope="col">Yours</th>
-            </tr>
-          </thead>
-          <tbody>
-            {theirs.map((name) => (
-              <tr key={name}>
-                <th scope="row">{name}</th>
-                <td>
-                  <bdi>{shown(stored[name])}</bdi>
-                </td>
-                <td>{own.includes(name) ? <bdi>{shown(values[name])}</bdi> : 'not changed by you'}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
+      {theirs.length === 0 && (
+        <Text size="sm">What they changed has no field here, or cannot be seen: a secret, or a pause.</Text>
+      )}
+      {theirs.length > 0 && <Table conflict={conflict} values={values} />}
       <Group mt="sm">
         <Button size="xs" onClick={() => settle(true)}>
           Take theirs, but keep what I changed
@@ -98,5 +79,34 @@ function Resolve<Values extends object>({ conflict, values, settle }: ResolvePro
         </Button>
       </Group>
     </Alert>
+  );
+}
+
+function Table<Values extends object>({ conflict, values }: Pick<ResolveProps<Values>, 'conflict' | 'values'>) {
+  const { stored, theirs, own } = conflict;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, by keys too
+    <section className="table" aria-label="What was changed meanwhile" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Member</th>
+            <th scope="col">Stored now</th>
+            <th scope="col">Yours</th>
+          </tr>
+        </thead>
+        <tbody>
+          {theirs.map((name) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <bdi>{shown(stored[name])}</bdi>
+              </td>
+              <td>{own.includes(name) ? <bdi>{shown(values[name])}</bdi> : 'not changed by you'}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }

@@ -1,16 +1,23 @@
 // Fields that several forms have.
-import { Checkbox, Group, MultiSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
+import { Button, Checkbox, Group, MultiSelect, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { Button } from '@mantine/core';
+import { useState } from 'react';
 import { useAll } from '../api/all.ts';
 import { told } from '../api/errors.ts';
 import { plain } from '../format.ts';
 
-type Listed = 'listSources' | 'listDestinations' | 'listRoutes' | 'listFilters' | 'listTransforms' | 'listSchemas';
+export type Listed =
+  | 'listSources'
+  | 'listDestinations'
+  | 'listRoutes'
+  | 'listFilters'
+  | 'listTransforms'
+  | 'listSchemas'
+  | 'listApiKeys';
 const AT_ONCE = { transitionProps: { duration: 0 } };
 
-function useChoices(list: Listed, leaveOut: readonly string[] = []) {
-  const { data, error } = useAll(list);
+function useChoices(list: Listed, leaveOut: readonly string[] = [], enabled = true) {
+  const { data, error } = useAll(list, enabled);
   const records = (data?.records ?? []) as { id: string; name: string }[];
   const seen = new Map<string, number>();
   for (const { name } of records) seen.set(name, (seen.get(name) ?? 0) + 1);
@@ -23,7 +30,7 @@ function useChoices(list: Listed, leaveOut: readonly string[] = []) {
     : data?.isCut
       ? `Only the first ${records.length} are shown.`
       : undefined;
-  return { choices, note };
+  return { choices, note, isLoading: data === undefined && error === null };
 }
 
 interface OneProps {
@@ -35,11 +42,16 @@ interface OneProps {
   error?: React.ReactNode;
   required?: boolean;
   disabled?: boolean;
+  placeholder?: string;
+  size?: 'xs';
+  /** The list is asked for when it is opened, or when a record of it is chosen. */
+  isLazy?: boolean;
 }
 
 /** One record by its name. */
-export function RecordField({ list, description, required = false, value, ...props }: OneProps) {
-  const { choices, note } = useChoices(list);
+export function RecordField({ list, description, required = false, value, isLazy = false, ...props }: OneProps) {
+  const [isOpened, setOpened] = useState(!isLazy);
+  const { choices, note, isLoading } = useChoices(list, [], isOpened || Boolean(value));
   const isKnown = value === null || value === '' || choices.some((choice) => choice.value === value);
   return (
     <Select
@@ -49,7 +61,8 @@ export function RecordField({ list, description, required = false, value, ...pro
       required={required}
       searchable
       clearable={!required}
-      nothingFoundMessage="Nothing with this name"
+      onDropdownOpen={() => setOpened(true)}
+      nothingFoundMessage={isLoading ? 'Loading…' : 'Nothing with this name'}
       data={isKnown ? choices : [...choices, { value, label: value }]}
       comboboxProps={AT_ONCE}
     />

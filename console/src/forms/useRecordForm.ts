@@ -1,10 +1,12 @@
 // A form for a record: it sends what was changed, puts what the API says about a member at its field, and notices when somebody
-// else has changed the record meanwhile. Nothing that was typed is lost by any of these.
+// else has changed the record meanwhile: the API refuses a change of another version than the form began with. Nothing that was typed
+// is lost by any of these.
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { HookyardError } from '../api/client.ts';
 import { queryClient } from '../api/queries.ts';
+import { ifUnchanged } from '../api/versions.ts';
 import { type Placed, placed } from './placed.ts';
 
 /** What somebody else has stored meanwhile. */
@@ -16,16 +18,22 @@ export interface Conflict<Values> {
   own: (keyof Values & string)[];
 }
 
-interface Options<Values, Saved> {
-  /** What the form begins with: the record as it was loaded, or the defaults of a new one. */
+interface Options<Values, Saved extends object> {
+  /** What a new record begins with, or how a stored one is shown. */
   start: Values;
   /** The fields that the form shows, as the API names members. */
   fields: readonly string[];
-  /** The record as it is stored now; without it the record is a new one. */
-  load?: (() => Promise<Values>) | undefined;
-  /** Sends members: of a new record all, else those that were changed. */
-  save: (values: Values, changed: ReadonlySet<keyof Values & string>) => Promise<Saved>;
+  /** The record that is changed, as it was loaded; without it the record is a new one. */
+  stored?: Stored<Values, Saved> | undefined;
+  /** Sends members: of a new record all, else those that were changed, and only if it is at the version that the form shows. */
+  save: (values: Values, changed: ReadonlySet<keyof Values & string>, terms: { ifMatch?: string }) => Promise<Saved>;
   onSaved: (saved: Saved) => void;
+}
+
+interface Stored<Values, Saved> {
+  record: Saved;
+  load: () => Promise<Saved>;
+  valuesOf: (record: Saved) => Values;
 }
 
 export interface RecordForm<Values> {
@@ -44,10 +52,14 @@ const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.str
 function changedIn<Values extends object>(before: Values, after: Values) {
   return (Object.keys(before) as (keyof Values & string)[]).filter((name) => !same(before[name], after[name]));
 }
+const isConflict = (error: unknown): boolean => error instanceof HookyardError && error.status === 412;
 
-export function useRecordForm<Values extends object, Saved>(options: Options<Values, Saved>): RecordForm<Values> {
-  const { fields, load, save, onSaved } = options;
+export function useRecordForm<Values extends object, Saved extends object>(
+  options: Options<Values, Saved>,
+): RecordForm<Values> {
+  const { fields, stored, save, onSaved } = options;
   const [base, setBase] = useState(options.start);
+  const terms = useRef(ifUnchanged(stored?.record));
   const form = useForm<Values>({ initialValues: options.start });
   const [isSaving, setSaving] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
@@ -65,14 +77,18 @@ export function useRecordForm<Values extends object, Saved>(options: Options<Val
     form.setErrors(atFields);
     setProblem(rest ? error : null);
   };
+  /** Somebody else was quicker: what they have stored, beside what was typed. */
+  const compare = async ({ load, valuesOf }: Stored<Values, Saved>) => {
+    const record = await load();
+    const now = valuesOf(record);
+    terms.current = ifUnchanged(record);
+    setConflict({ stored: now, theirs: changedIn(base, now), own: changedIn(base, form.getValues()) });
+  };
   const send = async () => {
     const values = form.getValues();
-    if (load) {
-      const stored = await load();
-      const theirs = changedIn(base, stored);
-      if (theirs.length > 0) return setConflict({ stored, theirs, own: changedIn(base, values) });
-    }
-    const saved = await save(values, new Set(load ? changedIn(base, values) : (Object.keys(values) as never)));
+    const changed = new Set(stored ? changedIn(base, values) : (Object.keys(values) as never));
+    const saved = await save(values, changed, terms.current);
+    terms.current = ifUnchanged(saved);
     isDone.current = true;
     setBase(values);
     await queryClient.invalidateQueries();
@@ -81,22 +97,22 @@ export function useRecordForm<Values extends object, Saved>(options: Options<Val
   };
   const submit = (event?: { preventDefault: () => void }) => {
     event?.preventDefault();
-    if (isSaving) return;
+    if (isSaving || conflict) return;
     form.clearErrors();
     setProblem(null);
-    setConflict(null);
     setSaving(true);
     void send()
+      .catch((error: unknown) => (stored && isConflict(error) ? compare(stored) : Promise.reject(error)))
       .catch(place)
       .finally(() => setSaving(false));
   };
   const settle = (keepOwn: boolean) => {
     if (!conflict) return;
-    const { stored, own } = conflict;
+    const { stored: now, own } = conflict;
     const values = form.getValues();
     const kept = keepOwn ? Object.fromEntries(own.map((name) => [name, values[name]])) : {};
-    setBase(stored);
-    form.setValues({ ...stored, ...kept } as Values);
+    setBase(now);
+    form.setValues({ ...now, ...kept } as Values);
     setConflict(null);
   };
   return { form, submit, isSaving, problem, conflict, settle, isDirty };

@@ -3,8 +3,8 @@
 import { useDocumentVisibility } from '@mantine/hooks';
 import type { Event } from 'hookyard/client';
 import { useEffect, useState } from 'react';
-import type { Input, Output } from '../api/client.ts';
-import { queryClient, useAsk } from '../api/queries.ts';
+import { type Filters, type Part, usePart, type Where } from '../api/parts.ts';
+import { queryClient } from '../api/queries.ts';
 import { follow, type LiveFilter, type LiveState } from './follow.ts';
 
 /** Of the list: where the stream does not do; while what has just arrived is delivered; while older events wait for retries. */
@@ -16,8 +16,11 @@ const YOUNG_MS = 60_000;
 const SHOWN_AFTER_MS = 250;
 const MOST = 500;
 
-type ListInput = Input<'listEvents'> & { pageSize: number };
-type Page = Pick<Output<'listEvents'>, 'data' | 'pagination'>;
+type EventFilters = Filters<'listEvents'>;
+
+/** Filters for which rows have to be read (EVT-30). */
+export const isEventSearch = ({ search, routeId, destinationId }: EventFilters): boolean =>
+  [search, routeId, destinationId].some((value) => value !== undefined);
 
 /** Filters of the list that the stream does not have, in words. */
 const UNKNOWN = {
@@ -29,11 +32,13 @@ const UNKNOWN = {
 } as const;
 
 /** @param isOn false: it stands still */
-export function useLiveEvents(input: ListInput, isOn: boolean) {
-  const { data, error, isFetching, refetch } = useAsk('listEvents', input, { keep: true });
-  const { state, arrived } = useArrivals(input, isOn);
-  const { page, unseen } = withArrivals(data, input.page === 1 ? arrived : [], input.pageSize);
-  const againMs = askAgainMs(state, page?.data ?? [], unseen >= input.pageSize);
+export function useLiveEvents(filters: EventFilters, where: Where, isOn: boolean) {
+  const { data, error, isFetching, refetch } = usePart('listEvents', filters, where, {
+    isSearch: isEventSearch(filters),
+  });
+  const { state, arrived } = useArrivals(filters, isOn);
+  const { page, unseen } = withArrivals(data, where.page === 1 ? arrived : [], where.pageSize);
+  const againMs = askAgainMs(state, page?.data ?? [], unseen >= where.pageSize);
   useEffect(() => {
     if (againMs === null) return;
     const timer = setInterval(() => void refetch(), againMs);
@@ -52,11 +57,11 @@ function askAgainMs({ is }: LiveState, shown: Event[], isFull: boolean): number 
 }
 
 /** What arrives while the page is seen, newest first. */
-function useArrivals(input: ListInput, isOn: boolean) {
+function useArrivals(filters: EventFilters, isOn: boolean) {
   const [state, setState] = useState<LiveState>({ is: 'off' });
   const [arrived, setArrived] = useState<Event[]>([]);
   const isSeen = useDocumentVisibility() === 'visible';
-  const key = JSON.stringify(filterOf(input));
+  const key = JSON.stringify(filterOf(filters));
   // biome-ignore lint/correctness/useExhaustiveDependencies: what arrived belongs to the filter
   useEffect(() => setArrived([]), [key]);
   useEffect(() => {
@@ -92,14 +97,19 @@ function useArrivals(input: ListInput, isOn: boolean) {
 }
 
 /** What the stream is asked for; a text: why it does not do. */
-function filterOf({ sourceId, routed, ...others }: ListInput): LiveFilter | string {
+function filterOf({ sourceId, routed, ...others }: EventFilters): LiveFilter | string {
   const names = Object.entries(UNKNOWN).flatMap(([name, word]) => (others[name as keyof typeof UNKNOWN] ? [word] : []));
   return names.length === 0 ? { sourceId, routed } : `The stream of events knows no filter by ${names.join(' or ')}.`;
 }
 
 /** The first page with what it has not seen yet. An event that is in both is as the list, which is asked for later, has it. */
-function withArrivals(page: Page | undefined, arrived: Event[], pageSize: number): { page?: Page; unseen: number } {
-  if (!page || arrived.length === 0) return { page, unseen: 0 };
+function withArrivals(
+  page: Part<Event> | undefined,
+  arrived: Event[],
+  pageSize: number,
+): { page: Part<Event> | undefined; unseen: number } {
+  // The stream knows no filter for which one searches.
+  if (!page?.pagination || arrived.length === 0) return { page, unseen: 0 };
   const { data, pagination } = page;
   const known = new Set(data.map(({ id }) => id));
   // What is older than a full page is counted in its total.

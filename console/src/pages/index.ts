@@ -12,7 +12,7 @@ export interface PageRow {
   load: () => Promise<ComponentType>;
   /** Where it is in the menu; a page without it is reached from others. */
   menu?: 'Look' | 'Set up' | 'Watch' | 'Organization';
-  /** What a key needs to see it; others do not find it in the menu. */
+  /** What a key needs for it; others do not find it in the menu, and are told where an address leads them. */
   scope?: SingleScope;
   /** The prefix of the ids whose page this is: a pasted id opens it. Needs the parameter `$id`. */
   idOf?: string;
@@ -47,6 +47,13 @@ export const pages: PageRow[] = [
     load: async () => (await import('./deliveries/Delivery.tsx')).DeliveryPage,
     scope: 'deliveries:read',
     idOf: 'dlv',
+  },
+  {
+    path: '/refusals',
+    title: 'Refused webhooks',
+    load: async () => (await import('./refusals/Refused.tsx')).Refused,
+    menu: 'Look',
+    scope: 'deliveries:read',
   },
   {
     path: '/start',

@@ -3,6 +3,7 @@ import { Button, Group, SegmentedControl, Text } from '@mantine/core';
 import { useMemo, useState } from 'react';
 import { copy } from '../components/CopyMenu.tsx';
 import { plain, sizeText } from '../format.ts';
+import { save } from '../save.ts';
 import { JsonTree } from './JsonTree.tsx';
 import { Lines } from './Lines.tsx';
 import { scan } from './scan.ts';
@@ -46,7 +47,7 @@ export function Payload({ bytes, name, title = 'Payload' }: Props) {
               Copy
             </Button>
           )}
-          <Button size="xs" variant="default" onClick={() => save(bytes, name)}>
+          <Button size="xs" variant="default" onClick={() => save(bytes as BlobPart, name)}>
             Download
           </Button>
         </Group>
@@ -99,13 +100,6 @@ function decoded(bytes: Uint8Array): string | null {
   } catch {
     return null;
   }
-}
-
-// Never opened in the browser: a type of its own would let it run as a page.
-function save(bytes: Uint8Array, name: string): void {
-  const url = URL.createObjectURL(new Blob([bytes as BlobPart], { type: 'application/octet-stream' }));
-  Object.assign(document.createElement('a'), { href: url, download: name }).click();
-  URL.revokeObjectURL(url);
 }
 
 /** A body that came as text, or in base64. */

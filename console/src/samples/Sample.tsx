@@ -5,7 +5,7 @@ import { useMay } from '../api/caller.tsx';
 import { useAsk } from '../api/queries.ts';
 import { Failed } from '../components/Failed.tsx';
 import { Name } from '../components/Name.tsx';
-import { Editor } from '../editor/Editor.tsx';
+import { Editor, type Mark } from '../editor/Editor.tsx';
 import { jsonOrNothing } from '../exact-json.ts';
 import { timeText } from '../format.ts';
 import { RecordField } from '../forms/fields.tsx';
@@ -57,8 +57,16 @@ export function useSample(): Sample {
   };
 }
 
-/** Chooses the event, and shows its payload. @param sourceId whose events; without it one chooses that too */
-export function SampleField({ sample, sourceId }: { sample: Sample; sourceId?: string }) {
+interface FieldProps {
+  sample: Sample;
+  /** Whose events; without it one chooses that too. */
+  sourceId?: string;
+  /** Lines of the payload with something wrong in them. */
+  marks?: readonly Mark[];
+}
+
+/** Chooses the event, and shows its payload. */
+export function SampleField({ sample, sourceId, marks }: FieldProps) {
   const [search, set] = usePageSearch();
   const mayList = useMay('events:read');
   const mayRead = useMay('payloads:read');
@@ -96,7 +104,7 @@ export function SampleField({ sample, sourceId }: { sample: Sample; sourceId?: s
           <Name id={sample.eventId} />
         </Text>
       )}
-      <Editor label="Payload" language="json" value={sample.text} onChange={sample.setText} />
+      <Editor label="Payload" language="json" value={sample.text} onChange={sample.setText} marks={marks} />
       {!sample.isJson && <Text size="sm">This is no JSON: it is tried as a text.</Text>}
     </section>
   );

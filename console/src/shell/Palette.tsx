@@ -1,4 +1,4 @@
-// The command palette: `/` opens it. It finds pages, and opens the page of an id that is pasted; other words search payloads.
+// The command palette: `/` opens it (Keys.tsx). It finds pages, and opens the page of an id that is pasted; other words search payloads.
 import { createSpotlight, Spotlight, type SpotlightActionData } from '@mantine/spotlight';
 import '@mantine/spotlight/styles.css';
 import { useNavigate } from '@tanstack/react-router';
@@ -43,7 +43,7 @@ export function Palette() {
       store={store}
       query={query}
       onQueryChange={setQuery}
-      shortcut={['/', 'mod + K']}
+      shortcut={null}
       transitionProps={{ duration: 0 }}
     >
       <Spotlight.Search placeholder="A page, an id, or words of a payload" aria-label="Search" />

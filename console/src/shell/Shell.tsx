@@ -22,8 +22,8 @@ import { localZoneName, plain, type Zone } from '../format.ts';
 import { type PageRow, pages } from '../pages/index.ts';
 import { useZone } from '../zone.tsx';
 import { Keys } from './Keys.tsx';
+import { openPalette, Palette } from './later.ts';
 import { mayWith } from './may.ts';
-import { openPalette, Palette } from './Palette.tsx';
 
 export function Shell() {
   const [isOpen, { toggle, close }] = useDisclosure();
@@ -51,7 +51,7 @@ export function Shell() {
             </Text>
           </Group>
           <Group gap="xs" wrap="nowrap">
-            <Button variant="default" size="xs" onClick={openPalette} aria-keyshortcuts="/">
+            <Button variant="default" size="xs" onClick={() => void openPalette()} aria-keyshortcuts="/">
               Search <kbd className="key">/</kbd>
             </Button>
             <ZoneChoice />
@@ -68,8 +68,10 @@ export function Shell() {
           <Outlet />
         </Suspense>
       </AppShell.Main>
-      <Palette />
-      <Keys />
+      <Suspense fallback={null}>
+        <Palette />
+        <Keys />
+      </Suspense>
     </AppShell>
   );
 }

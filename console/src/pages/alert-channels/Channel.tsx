@@ -5,6 +5,7 @@ import type { AlertChannel } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct } from '../../api/queries.ts';
+import { ifUnchanged } from '../../api/versions.ts';
 import { Deed } from '../../components/Deed.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Failed } from '../../components/Failed.tsx';
@@ -102,10 +103,11 @@ function Shown({ channel }: { channel: AlertChannel }) {
 }
 
 function Named({ list, ids }: { list: Parameters<typeof useNames>[0]; ids: string[] | null }) {
-  const nameOf = useNames(list);
+  const { nameOf, problem } = useNames(list, ids !== null);
   if (ids === null) return 'all';
   return (
     <Group gap="xs">
+      {problem}
       {ids.map((id) => (
         <Name key={id} id={id} name={nameOf(id)} />
       ))}
@@ -166,7 +168,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
         title={`${enabled ? 'Disable' : 'Enable'} this channel`}
         verb={enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
-          await call('updateAlertChannel', { id, body: { enabled: !enabled } });
+          await call('updateAlertChannel', { id, body: { enabled: !enabled } }, ifUnchanged(channel));
           return enabled ? 'The channel is disabled' : 'The channel is enabled';
         }}
       >
@@ -178,7 +180,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
         verb="Delete it"
         isDestructive
         run={async () => {
-          await call('deleteAlertChannel', { id });
+          await call('deleteAlertChannel', { id }, ifUnchanged(channel));
           return 'The channel is deleted';
         }}
         onDone={() => navigate({ to: '/alert-channels' })}

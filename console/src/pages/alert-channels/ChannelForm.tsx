@@ -37,12 +37,12 @@ function ChannelForm({ stored, start }: { stored?: AlertChannel; start: ChannelV
   const record = useRecordForm<ChannelValues, AlertChannel>({
     start,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getAlertChannel', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getAlertChannel', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       const body = bodyOf(values, changed);
       return id === undefined
         ? call('createAlertChannel', { body })
-        : call('updateAlertChannel', { id, body: body as never });
+        : call('updateAlertChannel', { id, body: body as never }, terms);
     },
     onSaved: (saved) => void navigate({ to: `/alert-channels/${saved.id}` }),
   });

@@ -4,15 +4,15 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { BulkAction } from '../../api/bulk.ts';
 import { useMay } from '../../api/caller.tsx';
-import { useAsk } from '../../api/queries.ts';
+import { type Filters, questionOf, usePart } from '../../api/parts.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { Facts } from '../../components/Facts.tsx';
-import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import { ChoiceFilter, RangeFilter, RecordFilter, SeveralFilter, TextFilter } from '../../components/filters.tsx';
 import { Page } from '../../components/Page.tsx';
-import { TooBroad } from '../../components/TooBroad.tsx';
+import { Searched, SO_FAR } from '../../components/Searched.tsx';
 import { countText } from '../../format.ts';
-import { pageOf, rangeOf, type Search, usePageSearch } from '../../search.ts';
+import { pageOf, rangeOf, type Search, severalOf, usePageSearch } from '../../search.ts';
 import { isOpen, STATUS_NAMES, STATUSES } from '../../words/deliveries.ts';
 import { Bulk } from './Bulk.tsx';
 import { columns } from './columns.tsx';
@@ -25,6 +25,8 @@ const ANSWERS = [
   { value: '5xx', label: '5xx: the receiver is broken' },
   { value: 'none', label: 'no answer' },
 ] as const;
+const LANES = ['workflow', 'express'] as const;
+const NONE = 'No delivery was made in that time, or none that matches. Look at a longer time, or take a filter away.';
 const VERBS: Record<BulkAction, string> = { retry: 'Retry now', replay: 'Replay', cancel: 'Cancel' };
 
 export function Deliveries() {
@@ -34,32 +36,48 @@ export function Deliveries() {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const [bulk, setBulk] = useState<{ action: BulkAction; ids: string[] | null } | null>(null);
   const filter = filterOf(search);
-  const input = { ...filter, page: pageOf(search), pageSize: 50 };
-  const answer = useAsk('listDeliveries', input, { keep: true, every: OPEN_MS });
-  const total = answer.data?.pagination.total ?? 0;
+  const where = { page: pageOf(search), pageSize: 50, cursor: search.cursor };
+  const isSearch = isDeliverySearch(filter);
+  const input = questionOf<'listDeliveries'>(filter, where, isSearch);
+  const answer = usePart('listDeliveries', filter, where, { isSearch, every: OPEN_MS });
+  const total = answer.data?.pagination?.total;
+  const hasSome = (answer.data?.data.length ?? 0) > 0;
   const begin = (action: BulkAction) => setBulk({ action, ids: ids.size > 0 ? [...ids] : null });
-  const which = ids.size > 0 ? `${countText(ids.size)} selected` : `all ${countText(total)} that match`;
+  const which =
+    ids.size > 0
+      ? `${countText(ids.size)} selected`
+      : total === undefined
+        ? 'all that match'
+        : `all ${countText(total)} that match`;
   return (
     <Page
       title="Deliveries"
-      actions={<CopyMenu call={{ name: 'listDeliveries', input }} columns={columns} rows={answer.data?.data ?? []} />}
+      actions={
+        <CopyMenu
+          call={{ name: 'listDeliveries', input }}
+          columns={columns}
+          rows={answer.data?.data ?? []}
+          all={{ list: 'listDeliveries', filters: filter }}
+        />
+      }
     >
       <Group align="end" gap="xs" mb="sm">
         <RangeFilter byDefault="24h" />
-        <ChoiceFilter name="status" label="Status" choices={STATUS_NAMES} />
+        <SeveralFilter name="status" label="Status" choices={STATUS_NAMES} />
         <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
         <RecordFilter name="routeId" label="Route" list="listRoutes" />
         <RecordFilter name="sourceId" label="Source" list="listSources" />
         <ChoiceFilter name="codeClass" label="Answer" choices={ANSWERS} />
+        <TextFilter name="statusCode" label="Code" placeholder="503" />
         <TextFilter name="error" label="Error contains" placeholder="Enter searches" />
+        <ChoiceFilter name="lane" label="First attempt by" choices={LANES} />
         <TextFilter name="eventId" label="Event" placeholder="evt_…" />
       </Group>
       <details>
         <summary>What the words of the status mean</summary>
         <Facts of={MEANINGS} />
       </details>
-      <TooBroad error={answer.error} />
-      {mayWrite && total > 0 && !answer.error && (
+      {mayWrite && hasSome && !answer.error && (
         <Group gap="xs" mb="sm">
           <Text size="sm">With {which}:</Text>
           {actionsOf(filter.status).map((action) => (
@@ -82,7 +100,17 @@ export function Deliveries() {
         selection={mayWrite ? { ids, set: setIds } : undefined}
         onOpen={(delivery) => void navigate({ to: `/deliveries/${delivery.id}` })}
         onPage={(page) => set({ page: String(page) })}
-        empty="No delivery was made in that time, or none that matches. Look at a longer time, or take a filter away."
+        foot={
+          answer.data?.search && (
+            <Searched
+              list="listDeliveries"
+              filters={filter}
+              shown={answer.data.data.length}
+              reached={answer.data.search}
+            />
+          )
+        }
+        empty={answer.data?.search?.nextCursor ? SO_FAR : NONE}
       />
       {bulk && (
         <Bulk
@@ -101,21 +129,30 @@ export function Deliveries() {
 type Status = (typeof STATUS_NAMES)[number];
 const MEANINGS = STATUS_NAMES.map((status): [string, string] => [status.replaceAll('_', ' '), STATUSES[status].means]);
 
-/** What can be done with deliveries of a status; with those of any all of it, to those to which it applies. */
-function actionsOf(status: Status | undefined): BulkAction[] {
-  if (status === undefined) return ['retry', 'replay', 'cancel'];
-  if (!isOpen(status)) return ['replay'];
-  return status === 'retrying' ? ['retry', 'cancel'] : ['cancel'];
+/** What can be done with deliveries of these statuses; with those of any all of it, to those to which it applies. */
+function actionsOf(statuses: readonly Status[] = STATUS_NAMES): BulkAction[] {
+  return [
+    ...(statuses.includes('retrying') ? (['retry'] as const) : []),
+    ...(statuses.every(isOpen) ? [] : (['replay'] as const)),
+    ...(statuses.some(isOpen) ? (['cancel'] as const) : []),
+  ];
 }
+
+/** Filters for which rows have to be read (DLV-50). */
+const isDeliverySearch = ({ statusCode, codeClass, error, lane, eventId }: Filters<'listDeliveries'>): boolean =>
+  eventId === undefined && [statusCode, codeClass, error, lane].some((value) => value !== undefined);
 
 function filterOf(search: Search) {
   return {
     ...rangeOf(search, '24h'),
-    status: STATUS_NAMES.find((status) => status === search.status),
+    status: severalOf(search.status, STATUS_NAMES),
     destinationId: search.destinationId,
     routeId: search.routeId,
     sourceId: search.sourceId,
     codeClass: ANSWERS.find(({ value }) => value === search.codeClass)?.value,
+    // What is no number the API refuses, and says so.
+    statusCode: search.statusCode === undefined ? undefined : Number(search.statusCode),
+    lane: LANES.find((lane) => lane === search.lane),
     error: search.error,
     eventId: search.eventId,
   };

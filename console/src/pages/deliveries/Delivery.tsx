@@ -18,6 +18,7 @@ import { bytesOf, Payload } from '../../payload/Payload.tsx';
 import { usePageSearch } from '../../search.ts';
 import { isOpen, STATUSES } from '../../words/deliveries.ts';
 import { Time } from '../../zone.tsx';
+import { Chain } from './Chain.tsx';
 
 const OPEN_MS = 2000;
 
@@ -80,8 +81,6 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
       )}
       <Group gap="md">
         <Link to={`/events/${delivery.eventId}`}>Its event</Link>
-        {delivery.replayOf && <Link to={`/deliveries/${delivery.replayOf}`}>Repeats this delivery</Link>}
-        {delivery.failoverOf && <Link to={`/deliveries/${delivery.failoverOf}`}>Took over from this delivery</Link>}
         <Link to="/deliveries" search={{ eventId: delivery.eventId, range: 'all' } as never}>
           All deliveries of the event
         </Link>
@@ -91,6 +90,7 @@ function Shown({ delivery }: { delivery: DeliveryWithAttempts }) {
           </Anchor>
         )}
       </Group>
+      <Chain of={delivery} />
       <h2>Attempts: {delivery.attemptCount}</h2>
       {delivery.attempts.length > 1 && (
         <ChoiceFilter

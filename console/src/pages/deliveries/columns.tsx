@@ -8,7 +8,8 @@ import { Time } from '../../zone.tsx';
 
 const MOST_ERROR = 160;
 /** A record that was deleted has no name any more. */
-const nameOf = (record: { id: string; name: string | null } | null): string => record?.name ?? record?.id ?? '-';
+export const nameOf = (record: { id: string; name: string | null } | null): string =>
+  plain(record?.name ?? record?.id ?? '-');
 
 export const columns: Column<Delivery>[] = [
   { title: 'Created', cell: (one) => <Time at={one.createdAt} />, csv: (one) => one.createdAt },
@@ -16,10 +17,10 @@ export const columns: Column<Delivery>[] = [
   { title: 'Code', cell: (one) => one.statusCode ?? '-', csv: (one) => one.statusCode, numeric: true },
   {
     title: 'Destination',
-    cell: (one) => <bdi>{plain(nameOf(one.destination))}</bdi>,
+    cell: (one) => <bdi>{nameOf(one.destination)}</bdi>,
     csv: (one) => one.destinationId,
   },
-  { title: 'Route', cell: (one) => <bdi>{plain(nameOf(one.route))}</bdi>, csv: (one) => one.routeId, wideOnly: true },
+  { title: 'Route', cell: (one) => <bdi>{nameOf(one.route)}</bdi>, csv: (one) => one.routeId, wideOnly: true },
   { title: 'Attempts', cell: (one) => one.attemptCount, csv: (one) => one.attemptCount, numeric: true },
   {
     title: 'Next attempt',

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Destination } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
@@ -69,7 +70,6 @@ function Shown({ destination }: { destination: Destination }) {
             members={['delivered', 'failed', 'failedOver', 'notSent']}
             range={range}
             of={search}
-            list={{ to: '/deliveries', search }}
           />
           {destination.type === 'http' && (
             <Figures
@@ -78,7 +78,6 @@ function Shown({ destination }: { destination: Destination }) {
               members={['p50', 'p95', 'p99']}
               range={range}
               of={search}
-              list={{ to: '/deliveries', search }}
             />
           )}
         </SimpleGrid>
@@ -203,7 +202,7 @@ function Actions({ destination }: { destination: Destination }) {
         title={`${enabled ? 'Disable' : 'Enable'} this destination`}
         verb={enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
-          await call('updateDestination', { id, body: { enabled: !enabled } });
+          await call('updateDestination', { id, body: { enabled: !enabled } }, ifUnchanged(destination));
           return enabled ? 'The destination is disabled' : 'The destination gets deliveries again';
         }}
       >
@@ -217,7 +216,7 @@ function Actions({ destination }: { destination: Destination }) {
         verb="Delete it"
         isDestructive
         run={async () => {
-          await call('deleteDestination', { id });
+          await call('deleteDestination', { id }, ifUnchanged(destination));
           return 'The destination is deleted';
         }}
         onDone={() => void navigate({ to: '/destinations' })}

@@ -35,10 +35,10 @@ function DestinationForm({ stored, start }: { stored?: Destination; start: Desti
   const record = useRecordForm<DestinationValues, Destination>({
     start,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getDestination', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getDestination', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       const body = bodyOf(values, changed, id === undefined);
-      return id === undefined ? call('createDestination', { body }) : call('updateDestination', { id, body });
+      return id === undefined ? call('createDestination', { body }) : call('updateDestination', { id, body }, terms);
     },
     onSaved: (saved) => {
       const test = saved.type === 'http' ? 'Send a test webhook' : 'Write a test file';

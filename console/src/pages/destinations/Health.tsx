@@ -3,7 +3,9 @@ import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { Count } from '../../components/Count.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Status } from '../../components/Status.tsx';
@@ -81,26 +83,34 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
   );
 }
 
+/** For its CSV. */
+const CODES: Column<[code: string, count: number]>[] = [
+  { title: 'Code', cell: () => null, csv: ([code]) => code },
+  { title: 'Answers', cell: () => null, csv: ([, count]) => count },
+];
+
 /** What it answered in the last day, by status code. */
 function Codes({ id }: { id: string }) {
   // Whole hours, so that the question stays the same for one.
   const from = new Date(Math.ceil((Date.now() + 60_000 - DAY_MS) / (HOUR_S * 1000)) * HOUR_S * 1000).toISOString();
-  const answer = useAsk(
-    'getMetrics',
-    { metric: 'attempts', destinationId: id, from, step: HOUR_S },
-    { every: AGAIN_MS },
-  );
+  const input = { metric: 'attempts', destinationId: id, from, step: HOUR_S } as const;
+  const answer = useAsk('getMetrics', input, { every: AGAIN_MS });
   return (
     <Loaded answer={answer}>
       {(metrics) => {
         const codes = Object.entries(metrics.series[0]?.total.codes ?? {}).toSorted(([, a], [, b]) => b - a);
         return (
-          <Text size="sm" mt="xs">
-            Answers of the last day:{' '}
-            {codes.length === 0
-              ? 'none'
-              : codes.map(([code, count]) => `${code === 'none' ? 'no answer' : code}: ${countText(count)}`).join(', ')}
-          </Text>
+          <Group gap="xs" mt="xs">
+            <Text size="sm">
+              Answers of the last day:{' '}
+              {codes.length === 0
+                ? 'none'
+                : codes
+                    .map(([code, count]) => `${code === 'none' ? 'no answer' : code}: ${countText(count)}`)
+                    .join(', ')}
+            </Text>
+            <CopyMenu call={{ name: 'getMetrics', input }} columns={CODES} rows={codes} />
+          </Group>
         );
       }}
     </Loaded>

@@ -1,5 +1,5 @@
 // One webhook: what came in, when what happened to it, and where it went.
-import { Button, Checkbox, Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
 import { Link, useNavigate } from '@tanstack/react-router';
@@ -9,13 +9,14 @@ import { useMay } from '../../api/caller.tsx';
 import { shellQuoted } from '../../api/curl.ts';
 import { told } from '../../api/errors.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
-import { copy } from '../../components/CopyMenu.tsx';
+import { CopyMenu, copy } from '../../components/CopyMenu.tsx';
 import { DataTable } from '../../components/DataTable.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { Status } from '../../components/Status.tsx';
 import { plain, sizeText } from '../../format.ts';
+import { RecordsField } from '../../forms/fields.tsx';
 import { Payload } from '../../payload/Payload.tsx';
 import { Time } from '../../zone.tsx';
 import { columns } from '../deliveries/columns.tsx';
@@ -26,6 +27,7 @@ const OPEN_MS = 2000;
 export function EventPage() {
   const mayReplay = useMay('events:write');
   const mayReadPayload = useMay('payloads:read');
+  const mayReadSource = useMay('sources:read');
   return (
     <RecordPage
       get="getEvent"
@@ -35,7 +37,7 @@ export function EventPage() {
       actions={(event) => (
         <>
           {mayReplay && <Replay event={event} />}
-          {mayReadPayload && <CopyAsCurl event={event} />}
+          {mayReadPayload && mayReadSource && <CopyAsCurl event={event} />}
         </>
       )}
     >
@@ -77,7 +79,14 @@ function Shown({
       )}
       {event.path !== '' && <Text className="anywhere">Path: {plain(event.path)}</Text>}
       {event.query !== '' && <Text className="anywhere">Query: {plain(event.query)}</Text>}
-      <h2>Deliveries</h2>
+      <Group justify="space-between" mt="sm">
+        <h2>Deliveries</h2>
+        <CopyMenu
+          call={{ name: 'listDeliveries', input: { eventId: event.id } }}
+          columns={columns}
+          rows={event.deliveries ?? []}
+        />
+      </Group>
       <DataTable
         title="Deliveries of the event"
         columns={columns}
@@ -86,7 +95,6 @@ function Shown({
         onOpen={(delivery) => void navigate({ to: `/deliveries/${delivery.id}` })}
         empty="It was delivered nowhere."
       />
-      <h2>Timeline</h2>
       <Timeline id={event.id} version={`${event.status} ${event.deliveries?.map((one) => one.attemptCount).join()}`} />
       <div className="side">
         <section>
@@ -119,9 +127,16 @@ const LEFT_OUT = /^(host|content-length|connection|transfer-encoding|accept-enco
 function CopyAsCurl({ event }: { event: EventInFull }) {
   const source = useAsk('getSource', { id: event.sourceId });
   const payload = useAsk('getEventPayload', { id: event.id });
-  if (!source.data || !payload.data) return null;
-  const { webhookUrl } = source.data;
-  const { bytes } = payload.data;
+  const error = source.error ?? payload.error;
+  if (error) {
+    return (
+      <Text size="xs" role="alert" className="problem anywhere" maw={320}>
+        It cannot be copied as curl: {plain(told(error).message)}
+      </Text>
+    );
+  }
+  const webhookUrl = source.data?.webhookUrl ?? '';
+  const bytes = payload.data?.bytes ?? new Uint8Array();
   const make = () => {
     const headers = Object.entries(event.headers)
       .filter(([name]) => !LEFT_OUT.test(name))
@@ -139,7 +154,7 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
     <Button
       size="xs"
       variant="default"
-      disabled={bytes.length > 1_000_000}
+      disabled={!source.data || !payload.data || bytes.length > 1_000_000}
       onClick={() => void copy(make(), 'The webhook as curl')}
     >
       Copy as curl
@@ -149,12 +164,11 @@ function CopyAsCurl({ event }: { event: EventInFull }) {
 
 function Replay({ event }: { event: EventInFull }) {
   const [isOpen, { open, close }] = useDisclosure();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const destinations = useAsk('listDestinations', { pageSize: 100 }, { enabled: isOpen });
+  const [chosen, setChosen] = useState<string[]>([]);
   const replay = useAct('replayEvent', ['getEvent', 'listEvents', 'listDeliveries', 'getEventTimeline']);
   const send = () =>
     replay.mutate(
-      { id: event.id, ...(chosen.size > 0 && { body: { destinationIds: [...chosen] } }) },
+      { id: event.id, ...(chosen.length > 0 && { body: { destinationIds: chosen } }) },
       {
         onSuccess: ({ deliveriesCreated }) => {
           notifications.show({ message: `${deliveriesCreated} deliveries were made` });
@@ -162,28 +176,27 @@ function Replay({ event }: { event: EventInFull }) {
         },
       },
     );
-  const turn = (id: string) =>
-    setChosen((before) =>
-      before.has(id) ? new Set([...before].filter((one) => one !== id)) : new Set([...before, id]),
-    );
   return (
     <>
       <Button size="xs" onClick={open}>
         Replay
       </Button>
       <Modal opened={isOpen} onClose={close} title="Replay this event">
-        <Text mb="xs">To which destinations? With none chosen it goes where its routes lead now.</Text>
-        {destinations.data?.data.map(({ id, name }) => (
-          <Checkbox key={id} label={plain(name)} checked={chosen.has(id)} onChange={() => turn(id)} mb={4} />
-        ))}
-        {destinations.error && <Failed error={destinations.error} />}
+        <RecordsField
+          label="To these destinations"
+          description="None chosen: to all where its routes lead now."
+          list="listDestinations"
+          value={chosen}
+          onChange={setChosen}
+          most={100}
+        />
         {replay.error && <Text role="alert">{told(replay.error).message}</Text>}
         <Group justify="end" mt="md">
           <Button variant="default" onClick={close}>
             Close
           </Button>
           <Button onClick={send} loading={replay.isPending}>
-            {chosen.size === 0 ? 'Replay to all' : `Replay to ${chosen.size}`}
+            {chosen.length === 0 ? 'Replay to all' : `Replay to ${chosen.length}`}
           </Button>
         </Group>
       </Modal>

@@ -3,17 +3,18 @@ import { Group } from '@mantine/core';
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Event } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
+import { questionOf } from '../../api/parts.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
+import { ChoiceFilter, RangeFilter, RecordFilter, SeveralFilter, TextFilter } from '../../components/filters.tsx';
 import { flagOf } from '../../components/flags.ts';
 import { Page } from '../../components/Page.tsx';
+import { Searched, SO_FAR } from '../../components/Searched.tsx';
 import { Status } from '../../components/Status.tsx';
-import { TooBroad } from '../../components/TooBroad.tsx';
 import { plain, sizeText } from '../../format.ts';
 import { LiveLine, LiveSwitch } from '../../live/LiveSwitch.tsx';
-import { useLiveEvents } from '../../live/useLiveEvents.ts';
-import { pageOf, rangeOf, type Search, usePageSearch } from '../../search.ts';
+import { isEventSearch, useLiveEvents } from '../../live/useLiveEvents.ts';
+import { pageOf, rangeOf, type Search, severalOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
 const STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
@@ -53,8 +54,11 @@ export function Events() {
   const navigate = useNavigate();
   const isLive = search.live === 'on';
   const maySeeDeliveries = useMay('deliveries:read');
-  const input = inputOf(search);
-  const { answer, state } = useLiveEvents(input, isLive);
+  const mayStart = useMay('sources:write');
+  const filters = filtersOf(search);
+  const where = { page: isLive ? 1 : pageOf(search), pageSize: 50, cursor: isLive ? undefined : search.cursor };
+  const { answer, state } = useLiveEvents(filters, where, isLive);
+  const input = questionOf<'listEvents'>(filters, where, isEventSearch(filters));
   const follow = (live: boolean) => {
     set({ live: live ? 'on' : undefined });
     // What stands still is as of now.
@@ -66,14 +70,19 @@ export function Events() {
       actions={
         <>
           <LiveSwitch isOn={isLive} state={state} set={follow} />
-          <CopyMenu call={{ name: 'listEvents', input }} columns={columns} rows={answer.data?.data ?? []} />
+          <CopyMenu
+            call={{ name: 'listEvents', input }}
+            columns={columns}
+            rows={answer.data?.data ?? []}
+            all={{ list: 'listEvents', filters }}
+          />
         </>
       }
     >
       <Group align="end" gap="xs" mb="sm">
         <RangeFilter byDefault="24h" />
         <RecordFilter name="sourceId" label="Source" list="listSources" />
-        <ChoiceFilter name="status" label="Status" choices={STATUSES} />
+        <SeveralFilter name="status" label="Status" choices={STATUSES} />
         <ChoiceFilter
           name="routed"
           label="Routed"
@@ -87,7 +96,6 @@ export function Events() {
         <TextFilter name="search" label="Payload contains" placeholder="Enter searches" />
       </Group>
       <LiveLine state={state} />
-      <TooBroad error={answer.error} />
       <DataTable
         title="Events"
         columns={columns}
@@ -95,24 +103,41 @@ export function Events() {
         answer={answer}
         onOpen={(event) => void navigate({ to: `/events/${event.id}` })}
         onPage={(page) => set({ page: String(page), live: undefined })}
+        foot={
+          answer.data?.search && (
+            <Searched
+              list="listEvents"
+              filters={filters}
+              shown={answer.data.data.length}
+              reached={answer.data.search}
+            />
+          )
+        }
         empty={
-          <>
-            No webhook came in that time, or none that matches. <Link to="/start">Send a first one</Link>, or look at a
-            longer time.
-          </>
+          answer.data?.search?.nextCursor ? (
+            SO_FAR
+          ) : (
+            <>
+              No webhook came in that time, or none that matches. Look at a longer time
+              {mayStart && (
+                <>
+                  , or <Link to="/start">send a first one</Link>
+                </>
+              )}
+              .
+            </>
+          )
         }
       />
     </Page>
   );
 }
 
-function inputOf(search: Search) {
+function filtersOf(search: Search) {
   return {
-    page: search.live === 'on' ? 1 : pageOf(search),
-    pageSize: 50,
     ...rangeOf(search, '24h'),
     sourceId: search.sourceId,
-    status: STATUSES.find((status) => status === search.status),
+    status: severalOf(search.status, STATUSES),
     routed: flagOf(search, 'routed'),
     routeId: search.routeId,
     destinationId: search.destinationId,

@@ -1,22 +1,51 @@
 // When what happened to an event: every attempt as a bar on one scale.
-import { Text } from '@mantine/core';
+import { Group, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useAsk } from '../../api/queries.ts';
+import { CopyMenu } from '../../components/CopyMenu.tsx';
+import type { Column } from '../../components/DataTable.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Status } from '../../components/Status.tsx';
 import { durationText, plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
+interface Bar {
+  delivery: RowProps['delivery'];
+  attempt: RowProps['delivery']['attempts'][number];
+}
+
+/** For its CSV. */
+const columns: Column<Bar>[] = [
+  { title: 'Delivery', cell: () => null, csv: ({ delivery }) => delivery.deliveryId },
+  { title: 'Destination', cell: () => null, csv: ({ delivery }) => delivery.destinationName },
+  { title: 'Attempt', cell: () => null, csv: ({ attempt }) => attempt.attemptNumber },
+  { title: 'Began', cell: () => null, csv: ({ attempt }) => attempt.startedAt },
+  { title: 'Milliseconds', cell: () => null, csv: ({ attempt }) => attempt.latency },
+  { title: 'Status', cell: () => null, csv: ({ attempt }) => attempt.status },
+  { title: 'Code', cell: () => null, csv: ({ attempt }) => attempt.statusCode },
+];
+
 /** @param version changes when the event has; the timeline is asked for again then */
 export function Timeline({ id, version }: { id: string; version: string }) {
   const { data, error, refetch } = useAsk('getEventTimeline', { id }, { every: version.startsWith('pending') && 2000 });
-  if (error) return <Failed error={error} again={() => void refetch()} />;
-  if (!data) return <Text role="status">Loading…</Text>;
+  if (error || !data) {
+    return (
+      <>
+        <h2>Timeline</h2>
+        {error ? <Failed error={error} again={() => void refetch()} /> : <Text role="status">Loading…</Text>}
+      </>
+    );
+  }
   const began = Date.parse(data.received);
   const ends = data.deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => Date.parse(completedAt)));
   const spanMs = Math.max(1, Math.max(began, ...ends) - began);
+  const bars = data.deliveries.flatMap((delivery) => delivery.attempts.map((attempt) => ({ delivery, attempt })));
   return (
     <>
+      <Group justify="space-between" mt="sm">
+        <h2>Timeline</h2>
+        <CopyMenu call={{ name: 'getEventTimeline', input: { id } }} columns={columns} rows={bars} />
+      </Group>
       <Text size="sm" mb="xs">
         Received <Time at={data.received} ms />; the last attempt ended {durationText(spanMs)} later.
       </Text>

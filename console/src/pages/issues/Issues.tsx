@@ -48,6 +48,7 @@ export function Issues() {
       columns={columns}
       every={AGAIN_MS}
       path="/issues"
+      hasCursor
       filters={
         <>
           <ChoiceFilter name="state" label="State" choices={STATES} />

@@ -1,13 +1,12 @@
 // The audit log: who did what, and who was refused.
 import { Group, Modal } from '@mantine/core';
 import type { AuditRecord } from 'hookyard/client';
-import { useAll } from '../../api/all.ts';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { Facts } from '../../components/Facts.tsx';
-import { ChoiceFilter, RangeFilter, TextFilter } from '../../components/filters.tsx';
+import { ChoiceFilter, RangeFilter, RecordFilter, TextFilter } from '../../components/filters.tsx';
 import { Name } from '../../components/Name.tsx';
 import { Page } from '../../components/Page.tsx';
 import { Status } from '../../components/Status.tsx';
@@ -15,6 +14,8 @@ import { countText, plain } from '../../format.ts';
 import { pageOf, rangeOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
+/** AUDIT-07. */
+const MOST_COUNTED = 10_000;
 const RESOURCES = [
   'sources',
   'destinations',
@@ -59,9 +60,8 @@ const columns: Column<AuditRecord>[] = [
 
 export function Audit() {
   const [search, set] = usePageSearch();
-  const input = {
-    page: pageOf(search),
-    pageSize: 50,
+  const mayReadKeys = useMay('keys:read');
+  const filters = {
     ...rangeOf(search, '7d'),
     keyId: search.keyId,
     action: search.action,
@@ -69,16 +69,24 @@ export function Audit() {
     recordId: search.recordId,
     outcome: search.outcome as AuditRecord['outcome'] | undefined,
   };
+  const input = { ...filters, page: pageOf(search), pageSize: 50 };
   const answer = useAsk('listAuditRecords', input, { keep: true });
   const opened = answer.data?.data.find(({ id }) => id === search.open);
   return (
     <Page
       title="Audit log"
-      actions={<CopyMenu call={{ name: 'listAuditRecords', input }} columns={columns} rows={answer.data?.data ?? []} />}
+      actions={
+        <CopyMenu
+          call={{ name: 'listAuditRecords', input }}
+          columns={columns}
+          rows={answer.data?.data ?? []}
+          all={{ list: 'listAuditRecords', filters }}
+        />
+      }
     >
       <Group align="end" gap="xs" mb="sm">
         <RangeFilter byDefault="7d" />
-        <KeyFilter />
+        {mayReadKeys && <RecordFilter name="keyId" label="Key" list="listApiKeys" />}
         <ChoiceFilter name="outcome" label="Outcome" choices={['done', 'refused', 'failed']} />
         <ChoiceFilter name="resource" label="Kind of records" choices={RESOURCES} />
         <TextFilter name="recordId" label="Id of a record" placeholder="rte_…" />
@@ -91,6 +99,7 @@ export function Audit() {
         answer={answer}
         onOpen={(record) => set({ open: record.id })}
         onPage={(page) => set({ page: String(page) })}
+        mostCounted={MOST_COUNTED}
         empty="Nothing was done in this time that matches."
       />
       <Modal opened={opened !== undefined} onClose={() => set({ open: undefined })} title="What was done" size="lg">
@@ -98,14 +107,6 @@ export function Audit() {
       </Modal>
     </Page>
   );
-}
-
-function KeyFilter() {
-  const mayRead = useMay('keys:read');
-  const { data } = useAll('listApiKeys', mayRead);
-  if (!mayRead) return null;
-  const choices = (data?.records ?? []).map(({ id, name }) => ({ value: id, label: plain(name) }));
-  return <ChoiceFilter name="keyId" label="Key" choices={choices} />;
 }
 
 function One({ record }: { record: AuditRecord }) {

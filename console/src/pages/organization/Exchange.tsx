@@ -10,6 +10,7 @@ import { Failed } from '../../components/Failed.tsx';
 import { Page } from '../../components/Page.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
 import { countText, plain } from '../../format.ts';
+import { save } from '../../save.ts';
 
 type Kind = 'destinations' | 'routes';
 type Strategy = 'skip' | 'rename' | 'overwrite';
@@ -58,7 +59,7 @@ function Export({ kind }: { kind: Kind }) {
     setError(null);
     try {
       const file = isDestinations ? await call('exportDestinations', input) : await call('exportRoutes', {});
-      save(`${organization.slug}-${kind}.json`, JSON.stringify(file, null, 2));
+      save(JSON.stringify(file, null, 2), `${organization.slug}-${kind}.json`);
     } catch (problem) {
       setError(problem);
     }
@@ -85,16 +86,6 @@ function Export({ kind }: { kind: Kind }) {
       </Stack>
     </section>
   );
-}
-
-/** Gives text to the browser as a file. */
-function save(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }
 
 function Import({ kind }: { kind: Kind }) {

@@ -9,6 +9,7 @@ import { useAsk } from '../../api/queries.ts';
 import { session } from '../../api/session.ts';
 import { Failed } from '../../components/Failed.tsx';
 import { countText, durationText } from '../../format.ts';
+import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 10_000;
 
@@ -24,17 +25,43 @@ export function Backlog() {
   );
 }
 
+const WAITS = ['pending', 'retrying', 'circuit_open'] as const;
+
 function Waiting() {
   return (
-    <Group gap="lg">
-      {(['pending', 'retrying', 'circuit_open'] as const).map((status) => (
-        <Count key={status} status={status} />
-      ))}
-    </Group>
+    <>
+      <Group gap="lg">
+        {WAITS.map((status) => (
+          <Count key={status} status={status} />
+        ))}
+      </Group>
+      <Oldest />
+    </>
   );
 }
 
-function Count({ status }: { status: 'pending' | 'retrying' | 'circuit_open' }) {
+/** The last of the list, whose newest come first. */
+function Oldest() {
+  const all = useAsk('listDeliveries', { status: [...WAITS], pageSize: 1 }, { every: AGAIN_MS });
+  const total = all.data?.pagination.total ?? 0;
+  const last = useAsk(
+    'listDeliveries',
+    { status: [...WAITS], page: total, pageSize: 1 },
+    { enabled: total > 0, keep: true },
+  );
+  const error = all.error ?? last.error;
+  if (error) return <Failed error={error} again={() => void Promise.all([all.refetch(), last.refetch()])} />;
+  const oldest = last.data?.data[0];
+  if (total === 0 || !oldest) return null;
+  return (
+    <Text>
+      The oldest <Link to={`/deliveries/${oldest.id}`}>waits since</Link> <Time at={oldest.createdAt} /> (
+      {durationText(Math.max(0, Date.now() - Date.parse(oldest.createdAt)))}).
+    </Text>
+  );
+}
+
+function Count({ status }: { status: (typeof WAITS)[number] }) {
   const { data, error } = useAsk('listDeliveries', { status, pageSize: 1 }, { every: AGAIN_MS });
   const word = { pending: 'for a first attempt', retrying: 'for a retry', circuit_open: 'for a circuit or a pause' }[
     status

@@ -30,9 +30,9 @@ export function ReplayPage() {
 }
 
 function Shown({ replay }: { replay: EventReplay }) {
-  const sourceName = useNames('listSources');
-  const destinationName = useNames('listDestinations');
   const { eventsTotal, eventsReplayed, eventsExpired, eventsUnroutable, destinationIds } = replay;
+  const sources = useNames('listSources');
+  const destinations = useNames('listDestinations', destinationIds !== null);
   const judged = eventsReplayed + eventsExpired + eventsUnroutable;
   const share = eventsTotal === null || eventsTotal === 0 ? null : Math.min(100, (100 * judged) / eventsTotal);
   return (
@@ -57,10 +57,15 @@ function Shown({ replay }: { replay: EventReplay }) {
           {plain(replay.error)}
         </Alert>
       )}
+      {sources.problem}
+      {destinations.problem}
       <Facts
         of={[
-          ['What', <bdi key="what">{filterText(replay, sourceName)}</bdi>],
-          ['To', destinationIds === null ? 'where the routes lead' : destinationIds.map(destinationName).join(', ')],
+          ['What', <bdi key="what">{filterText(replay, sources.nameOf)}</bdi>],
+          [
+            'To',
+            destinationIds === null ? 'where the routes lead' : destinationIds.map(destinations.nameOf).join(', '),
+          ],
           ['At most', `${countText(replay.ratePerSecond)} events a second`],
           ['Events replayed', countText(eventsReplayed)],
           ['Deliveries made', countText(replay.deliveriesCreated)],

@@ -25,7 +25,7 @@ export function filterText({ filter }: Pick<EventReplay, 'filter'>, sourceName: 
 }
 
 export function Replays() {
-  const sourceName = useNames('listSources');
+  const { nameOf, problem } = useNames('listSources');
   const columns: Column<EventReplay>[] = [
     {
       title: 'Begun',
@@ -39,8 +39,8 @@ export function Replays() {
     { title: 'Status', cell: (replay) => <Status of={replay.status} />, csv: (replay) => replay.status },
     {
       title: 'What',
-      cell: (replay) => <bdi>{filterText(replay, sourceName)}</bdi>,
-      csv: (replay) => filterText(replay, sourceName),
+      cell: (replay) => <bdi>{filterText(replay, nameOf)}</bdi>,
+      csv: (replay) => filterText(replay, nameOf),
     },
     {
       title: 'Replayed',
@@ -74,6 +74,8 @@ export function Replays() {
       make={{ label: 'New replay', to: '/replays/new', scope: 'events:write' }}
       filters="A replay delivers all events that match a filter again, in the service: the tab need not stay open."
       empty="There was none yet."
-    />
+    >
+      {problem}
+    </ListPage>
   );
 }

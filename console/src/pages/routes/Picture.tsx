@@ -26,7 +26,7 @@ export function Picture({ route, range }: { route: Route; range: RangeName }) {
     { metric: 'deliveries', groupBy: 'destination', routeId: route.id, from, step },
     { enabled: maySee, every: AGAIN_MS, keep: true },
   );
-  const name = useNames('listDestinations');
+  const { nameOf, problem } = useNames('listDestinations', route.failoverDestinationIds.length > 0);
   const error = stats.error ?? byDestination.error;
   const { data } = stats;
   const since = rangeOf({ range }, range);
@@ -34,6 +34,7 @@ export function Picture({ route, range }: { route: Route; range: RangeName }) {
   return (
     <>
       {error && <Failed error={error} again={() => void Promise.all([stats.refetch(), byDestination.refetch()])} />}
+      {problem}
       <ol className="way" aria-label="The way of a webhook">
         <Step kind="Source" title={<Name id={route.source.id} name={route.source.name} />}>
           {data && <strong>{countText(data.eventsRouted + data.eventsFiltered)} webhooks</strong>}
@@ -96,7 +97,7 @@ export function Picture({ route, range }: { route: Route; range: RangeName }) {
             }
           >
             {route.failoverDestinationIds.map((id, index) => (
-              <Target key={id} id={id} name={`${index + 1}. ${name(id)}`} metrics={byDestination.data} />
+              <Target key={id} id={id} name={`${index + 1}. ${nameOf(id)}`} metrics={byDestination.data} />
             ))}
           </Step>
         )}

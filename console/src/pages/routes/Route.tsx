@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Route } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
@@ -57,21 +58,13 @@ function Shown({ route }: { route: Route }) {
       <Circuit route={route} />
       {maySeeFigures && (
         <SimpleGrid cols={{ base: 1, lg: 2 }}>
-          <Figures
-            title="Webhooks it took"
-            metric="events"
-            members={['events']}
-            range={range}
-            of={search}
-            list={{ to: '/deliveries', search }}
-          />
+          <Figures title="Webhooks it took" metric="events" members={['events']} range={range} of={search} />
           <Figures
             title="Deliveries"
             metric="deliveries"
             members={['delivered', 'failed', 'failedOver', 'notSent']}
             range={range}
             of={search}
-            list={{ to: '/deliveries', search }}
           />
         </SimpleGrid>
       )}
@@ -128,7 +121,7 @@ function Actions({ route }: { route: Route }) {
         title={`${route.enabled ? 'Disable' : 'Enable'} this route`}
         verb={route.enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
-          await call('updateRoute', { id: route.id, body: { enabled: !route.enabled } });
+          await call('updateRoute', { id: route.id, body: { enabled: !route.enabled } }, ifUnchanged(route));
           return route.enabled ? 'The route is disabled' : 'The route takes webhooks again';
         }}
       >
@@ -142,7 +135,7 @@ function Actions({ route }: { route: Route }) {
         verb="Delete it"
         isDestructive
         run={async () => {
-          await call('deleteRoute', { id: route.id });
+          await call('deleteRoute', { id: route.id }, ifUnchanged(route));
           return 'The route is deleted';
         }}
         onDone={() => navigate({ to: '/routes' })}

@@ -37,10 +37,10 @@ function RouteForm({ stored, start }: { stored?: Route; start: RouteValues }) {
   const record = useRecordForm<RouteValues, Route>({
     start,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getRoute', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getRoute', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       const body = bodyOf(values, changed);
-      return id === undefined ? call('createRoute', { body: body as never }) : call('updateRoute', { id, body });
+      return id === undefined ? call('createRoute', { body: body as never }) : call('updateRoute', { id, body }, terms);
     },
     onSaved: (saved) => void navigate({ to: `/routes/${saved.id}` }),
   });

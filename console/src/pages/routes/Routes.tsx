@@ -19,6 +19,7 @@ import { Time } from '../../zone.tsx';
 const AGAIN_MS = 5000;
 /** Of the API: ids of one bulk request. */
 const MOST_AT_ONCE = 100;
+const CIRCUITS = ['open', 'half_open', 'closed'] as const;
 const namesOf = (records: { name: string }[]) => records.map(({ name }) => name).join(', ');
 
 const columns: Column<Route>[] = [
@@ -75,13 +76,14 @@ const EMPTY =
 export function Routes() {
   const [search] = usePageSearch();
   const { sourceId, destinationId } = search;
+  const circuitState = CIRCUITS.find((state) => state === search.circuitState);
   const mayWrite = useMay('routes:write');
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   return (
     <ListPage
       title="Routes"
       list="listRoutes"
-      input={{ sourceId, destinationId, enabled: flagOf(search, 'enabled') }}
+      input={{ sourceId, destinationId, circuitState, enabled: flagOf(search, 'enabled') }}
       columns={columns}
       every={AGAIN_MS}
       path="/routes"
@@ -90,6 +92,7 @@ export function Routes() {
         <>
           <RecordFilter name="sourceId" label="Source" list="listSources" />
           <RecordFilter name="destinationId" label="Destination" list="listDestinations" />
+          <ChoiceFilter name="circuitState" label="Circuit" choices={CIRCUITS} />
           <ChoiceFilter name="enabled" label="Enabled" choices={YES_NO} />
         </>
       }

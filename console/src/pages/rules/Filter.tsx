@@ -40,27 +40,28 @@ export function FilterPage() {
       what="filter"
       get="getFilter"
       remove="deleteFilter"
-      form={(one) => (one ? <Form key={one.id} id={one.id} start={valuesOf(one)} /> : <Form start={NEW} />)}
+      form={(one) => (one ? <Form key={one.id} stored={one} /> : <Form />)}
     />
   );
 }
 
-function Form({ id, start }: { id?: string; start: Values }) {
+function Form({ stored }: { stored?: Filter }) {
+  const id = stored?.id;
   const navigate = useNavigate();
   const mayWrite = useMay('filters:write');
   const sample = useSample();
   const record = useRecordForm<Values, Filter>({
-    start,
+    start: stored ? valuesOf(stored) : NEW,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getFilter', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getFilter', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       const body = {
         ...values,
         description: values.description || null,
         conditions: conditionsOf(values.conditions),
       };
       if (id === undefined) return call('createFilter', { body });
-      return call('updateFilter', { id, body: changedOf(body, changed) });
+      return call('updateFilter', { id, body: changedOf(body, changed) }, terms);
     },
     onSaved: (saved) => {
       if (id === undefined) void navigate({ to: `/filters/${saved.id}`, search: (before: object) => before as never });

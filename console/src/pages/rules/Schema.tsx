@@ -1,16 +1,16 @@
-// One schema: JSON Schema beside a real event, and where the event does not match. What is not stored yet cannot be tried: the API
-// validates with a stored schema.
+// One schema: JSON Schema beside a real event, and at which lines the event does not match. It is tried as it is typed.
 import { Text } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { useNavigate } from '@tanstack/react-router';
-import type { Schema } from 'hookyard/client';
+import type { Schema, SchemaResult } from 'hookyard/client';
 import { useMemo } from 'react';
 import { useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
+import { call, HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { Editor } from '../../editor/Editor.tsx';
+import { Editor, type Mark } from '../../editor/Editor.tsx';
 import { jsonOrNothing } from '../../exact-json.ts';
+import { lineOfPointer } from '../../json-place.ts';
 import { changedOf } from '../../forms/changed.ts';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { NameFields } from '../../forms/fields.tsx';
@@ -44,22 +44,21 @@ export function SchemaPage() {
       what="schema"
       get="getSchema"
       remove="deleteSchema"
-      form={(one) =>
-        one ? <Form key={one.id} id={one.id} version={one.version} start={valuesOf(one)} /> : <Form start={NEW} />
-      }
+      form={(one) => (one ? <Form key={one.id} stored={one} /> : <Form />)}
     />
   );
 }
 
-function Form({ id, version, start }: { id?: string; version?: number; start: Values }) {
+function Form({ stored }: { stored?: Schema }) {
+  const id = stored?.id;
   const navigate = useNavigate();
   const mayWrite = useMay('schemas:write');
   const sample = useSample();
   const record = useRecordForm<Values, Schema>({
-    start,
+    start: stored ? valuesOf(stored) : NEW,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getSchema', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getSchema', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       // A text that is no JSON is sent as it is: the API refuses it, and nothing is lost.
       const parsed = jsonOrNothing(values.schema);
       const body = {
@@ -68,7 +67,7 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
         schema: (parsed ? parsed.value : values.schema) as Schema['schema'],
       };
       if (id === undefined) return call('createSchema', { body });
-      return call('updateSchema', { id, body: changedOf(body, changed) });
+      return call('updateSchema', { id, body: changedOf(body, changed) }, terms);
     },
     onSaved: (saved) => {
       if (id === undefined) void navigate({ to: `/schemas/${saved.id}`, search: (before: object) => before as never });
@@ -76,10 +75,15 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
   });
   const { form } = record;
   const { schema } = form.values;
-  const marks = useMemo(() => jsonProblem(schema), [schema]);
-  const [payload] = useDebouncedValue(sample.input.payload, TYPING_MS);
-  const isTried = id !== undefined && mayWrite && !sample.isLoading;
-  const trial = useAsk('validatePayload', { id: id ?? '', body: { payload } }, { enabled: isTried, keep: true });
+  const [tried] = useDebouncedValue({ schema, text: sample.text, payload: sample.input.payload }, TYPING_MS);
+  const parsed = useMemo(() => jsonOrNothing(tried.schema), [tried.schema]);
+  const body = { schema: (parsed ? parsed.value : false) as Schema['schema'], payload: tried.payload };
+  const isTried = parsed !== undefined && mayWrite && !sample.isLoading;
+  const trial = useAsk('testSchema', { body }, { enabled: isTried, keep: true });
+  const isNow = isTried && tried.schema === schema;
+  const marks = useSchemaMarks(schema, isNow ? trial.error : null);
+  const isOfThisSample = isNow && sample.isJson && tried.text === sample.text && trial.error === null;
+  const misfits = usePayloadMarks(sample.text, isOfThisSample ? trial.data : undefined);
   return (
     <Beside
       form={
@@ -93,7 +97,7 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
             onChange={(next) => form.setFieldValue('schema', next)}
             marks={marks}
           />
-          {form.errors.schema && (
+          {form.errors.schema && marks.length === 0 && (
             <Text role="alert" size="sm" className="problem">
               {form.errors.schema}
             </Text>
@@ -102,18 +106,37 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
       }
       trial={
         <>
-          <SampleField sample={sample} />
+          <SampleField sample={sample} marks={misfits} />
           <h2>Result</h2>
           {!mayWrite && <Text>This key may not try it: that needs schemas:write.</Text>}
-          {id === undefined && <Text>Make the schema first: the API tries one that is stored.</Text>}
-          {record.isDirty && id !== undefined && (
-            <Text size="sm">Of version {version}, which is stored: save to try what you changed.</Text>
+          {parsed === undefined && <Text>It is tried when it is JSON.</Text>}
+          {isTried && trial.error && marks.length === 0 && (
+            <Failed error={trial.error} again={() => void trial.refetch()} />
           )}
-          {trial.error && <Failed error={trial.error} again={() => void trial.refetch()} />}
-          {trial.data && !trial.error && <SchemaOutcome result={trial.data} />}
+          {isTried && trial.data && !trial.error && <SchemaOutcome result={trial.data} />}
           <ReplayTried sample={sample} isDirty={record.isDirty} />
         </>
       }
     />
+  );
+}
+
+/** Where the schema is no JSON, or no JSON Schema: the message of the API begins with a pointer into it. */
+function useSchemaMarks(schema: string, error: unknown): readonly Mark[] {
+  return useMemo(() => {
+    const problems = jsonProblem(schema);
+    if (problems.length > 0 || !(error instanceof HookyardError) || error.code !== 'INVALID_SCHEMA') return problems;
+    return error.details.map(({ message }) => {
+      const [pointer = ''] = /(?<=^|\s)\/[^\s:]*/.exec(message) ?? [];
+      return { line: lineOfPointer(schema, pointer), message };
+    });
+  }, [schema, error]);
+}
+
+/** Where the payload does not match. */
+function usePayloadMarks(text: string, result: SchemaResult | undefined): readonly Mark[] {
+  return useMemo(
+    () => result?.errors.map(({ path, message }) => ({ line: lineOfPointer(text, path), message })) ?? [],
+    [text, result],
   );
 }

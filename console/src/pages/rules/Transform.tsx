@@ -48,27 +48,28 @@ export function TransformPage() {
       what="transform"
       get="getTransform"
       remove="deleteTransform"
-      form={(one) => (one ? <Form key={one.id} id={one.id} start={valuesOf(one)} /> : <Form start={NEW} />)}
+      form={(one) => (one ? <Form key={one.id} stored={one} /> : <Form />)}
     />
   );
 }
 
-function Form({ id, start }: { id?: string; start: Values }) {
+function Form({ stored }: { stored?: Transform }) {
+  const id = stored?.id;
   const navigate = useNavigate();
   const mayWrite = useMay('transforms:write');
   const sample = useSample();
   const record = useRecordForm<Values, Transform>({
-    start,
+    start: stored ? valuesOf(stored) : NEW,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getTransform', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getTransform', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       const body = {
         ...values,
         description: values.description || null,
         outputContentType: values.outputContentType || null,
       };
       if (id === undefined) return call('createTransform', { body });
-      return call('updateTransform', { id, body: changedOf(body, changed) });
+      return call('updateTransform', { id, body: changedOf(body, changed) }, terms);
     },
     onSaved: (saved) => {
       if (id === undefined)

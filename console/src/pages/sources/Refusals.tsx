@@ -1,19 +1,24 @@
 // Webhooks that a source refused: how many, why, what the senders were told, and what came.
-import { Group, Modal, Text } from '@mantine/core';
+import { Button, Group, Modal, Text } from '@mantine/core';
+import { useEffect, useRef } from 'react';
 import type { Refusal, RefusalCounts } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { useAsk } from '../../api/queries.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
 import { Facts } from '../../components/Facts.tsx';
+import { Loaded } from '../../components/Loaded.tsx';
 import { ChoiceFilter } from '../../components/filters.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { countText, plain, sizeText } from '../../format.ts';
 import type { RangeName } from '../../search.ts';
 import { pageOf, usePageSearch } from '../../search.ts';
+import { stepFor } from '../refusals/step.ts';
 import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 10_000;
+/** SRC-36. */
+const MOST_KEPT = 100;
 
 type Cause = Refusal['cause'];
 
@@ -59,30 +64,40 @@ function causeText({ cause, limit }: { cause: Cause; limit: string | null }): st
 export function Refusals({ id, range }: { id: string; range: RangeName }) {
   const [search, set] = usePageSearch();
   const mayRead = useMay('payloads:read');
-  // The API counts a day, a week or a month.
-  const period = range === '1h' ? '24h' : range;
   const cause = search.cause as Cause | undefined;
-  const input = { id, period, cause, page: pageOf(search), pageSize: 20, includePayload: mayRead };
+  const { from, to } = search;
+  const isPart = from !== undefined || to !== undefined;
+  // The API counts a day, a week or a month.
+  const period = isPart ? '30d' : range === '1h' ? '24h' : range;
+  // The API has no times here: of a part all that are kept are asked for.
+  const part = isPart ? { page: 1, pageSize: MOST_KEPT } : { page: pageOf(search), pageSize: 20 };
+  const input = { id, period, cause, includePayload: mayRead, ...part };
   const answer = useAsk('listRefusals', input, { keep: true, every: AGAIN_MS });
-  const opened = answer.data?.data.find((refusal) => refusal.id === search.open);
+  const { data } = answer;
+  const shown = isPart && data ? { data: data.data.filter((refusal) => isWithin(refusal, from, to)) } : data;
+  const opened = data?.data.find((refusal) => refusal.id === search.open);
+  const place = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isPart) place.current?.scrollIntoView();
+  }, [isPart]);
   return (
-    <section aria-label="Refused webhooks">
+    <section aria-label="Refused webhooks" ref={place}>
       <Group justify="space-between" mt="sm">
         <h2>Refused webhooks</h2>
-        <CopyMenu call={{ name: 'listRefusals', input }} columns={columns} rows={answer.data?.data ?? []} />
+        <CopyMenu call={{ name: 'listRefusals', input }} columns={columns} rows={shown?.data ?? []} />
       </Group>
-      {answer.data && <Counts of={answer.data.counts} />}
-      {answer.data && (answer.data.counts.total > 0 || cause !== undefined) && (
+      {isPart ? <CountsWithin id={id} from={from} to={to} /> : data && <Counts of={data.counts} />}
+      {data && (data.counts.total > 0 || cause !== undefined) && (
         <Group align="end" gap="xs" mb="sm">
           <ChoiceFilter name="cause" label="Cause" choices={Object.keys(CAUSES)} />
         </Group>
       )}
-      {answer.data?.counts.total === 0 && cause === undefined ? null : (
+      {data?.counts.total === 0 && cause === undefined ? null : (
         <DataTable
           title="Refused"
           columns={columns}
           idOf={(refusal) => refusal.id}
-          answer={answer}
+          answer={{ ...answer, data: shown }}
           onOpen={(refusal) => set({ open: refusal.id })}
           onPage={(page) => set({ page: String(page) })}
           empty="None of these is among the last hundred that were kept."
@@ -92,6 +107,54 @@ export function Refusals({ id, range }: { id: string; range: RangeName }) {
         {opened && <One refusal={opened} mayRead={mayRead} />}
       </Modal>
     </section>
+  );
+}
+
+const isWithin = ({ refusedAt }: Refusal, from?: string, to?: string): boolean =>
+  (from === undefined || Date.parse(refusedAt) >= Date.parse(from)) &&
+  (to === undefined || Date.parse(refusedAt) <= Date.parse(to));
+
+/** How many were refused in the time that the address names, as a chart leads here. */
+function CountsWithin({ id, from, to }: { id: string; from: string | undefined; to: string | undefined }) {
+  const [, set] = usePageSearch();
+  const mayCount = useMay('deliveries:read');
+  const answer = useAsk(
+    'getMetrics',
+    { metric: 'refused', sourceId: id, from, to, step: stepFor(from) },
+    { enabled: mayCount },
+  );
+  return (
+    <>
+      <Group gap="xs">
+        <Text size="sm">
+          From <Time at={from} /> to {to === undefined ? 'now' : <Time at={to} />}.
+        </Text>
+        <Button size="xs" variant="default" onClick={() => set({ from: undefined, to: undefined })}>
+          All times
+        </Button>
+      </Group>
+      {mayCount && (
+        <Loaded answer={answer}>
+          {({ series: [all] }) => (
+            <>
+              <Text size="sm" role="status">
+                {countText(all?.total.refused ?? 0)} were refused.
+              </Text>
+              <ul>
+                {Object.entries(all?.total.causes ?? {}).map(([cause, count]) => (
+                  <li key={cause}>
+                    <strong>
+                      {countText(count)} × {cause.replaceAll('_', ' ')}
+                    </strong>
+                    . {CAUSES[cause as Cause]}
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </Loaded>
+      )}
+    </>
   );
 }
 

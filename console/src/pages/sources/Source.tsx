@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { Source } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
+import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
 import { Deed } from '../../components/Deed.tsx';
@@ -56,22 +57,8 @@ function Shown({ source }: { source: Source }) {
       </Group>
       {maySeeFigures && (
         <SimpleGrid cols={{ base: 1, lg: 2 }}>
-          <Figures
-            title="Webhooks"
-            metric="events"
-            members={['events']}
-            range={range}
-            of={of}
-            list={{ to: '/events', search: of }}
-          />
-          <Figures
-            title="Refused by the hour"
-            metric="refused"
-            members={['refused']}
-            range={range}
-            of={of}
-            list={{ to: `/sources/${source.id}`, search: {} }}
-          />
+          <Figures title="Webhooks" metric="events" members={['events']} range={range} of={of} />
+          <Figures title="Refused by the hour" metric="refused" members={['refused']} range={range} of={of} />
         </SimpleGrid>
       )}
       {maySeeEvents && <Refusals id={source.id} range={range} />}
@@ -155,7 +142,7 @@ function Actions({ source }: { source: Source }) {
         title={`${enabled ? 'Disable' : 'Enable'} this source`}
         verb={enabled ? 'Disable it' : 'Enable it'}
         run={async () => {
-          await call('updateSource', { id, body: { enabled: !enabled } });
+          await call('updateSource', { id, body: { enabled: !enabled } }, ifUnchanged(source));
           return enabled ? 'The source is disabled' : 'The source takes webhooks again';
         }}
       >
@@ -169,7 +156,7 @@ function Actions({ source }: { source: Source }) {
         verb="Delete it and all its events"
         isDestructive
         run={async () => {
-          await call('deleteSource', { id });
+          await call('deleteSource', { id }, ifUnchanged(source));
           return 'The source is deleted';
         }}
         onDone={() => navigate({ to: '/sources' })}

@@ -39,10 +39,12 @@ function SourceForm({ stored, start }: { stored?: Source; start: SourceValues })
   const record = useRecordForm<SourceValues, Source>({
     start,
     fields: FIELDS,
-    load: id === undefined ? undefined : async () => valuesOf(await call('getSource', { id })),
-    save: (values, changed) => {
+    stored: stored && { record: stored, load: () => call('getSource', { id: stored.id }), valuesOf },
+    save: (values, changed, terms) => {
       const body = bodyOf(values, changed);
-      return id === undefined ? call('createSource', { body }) : call('updateSource', { id, body: body as never });
+      return id === undefined
+        ? call('createSource', { body })
+        : call('updateSource', { id, body: body as never }, terms);
     },
     onSaved: (saved) => void navigate({ to: `/sources/${saved.id}` }),
   });

@@ -112,6 +112,12 @@ class Operations:
         """The items of all parts of list_providers, each part asked for when it is needed."""
         return self._each("GET /api/providers", {}, {"pageSize": page_size}, False, options)
 
+    def sign_sample(self, body: types.SignSampleRequest, *, options: Options | None = None) -> types.SignedSample:
+        """Make a sample webhook as a provider signs it.
+
+        To try a source before its provider is connected: send it to the `webhookUrl` with `POST`. Needs the scope `sources:write`."""
+        return self._call("POST /api/providers/sample", {}, {}, body, options)
+
     def list_destinations(self, *, page: int | None = None, page_size: int | None = None, enabled: bool | None = None, search: str | None = None, options: Options | None = None) -> types.DestinationSummaryPage:
         """List destinations.
 
@@ -570,6 +576,12 @@ class Operations:
 
         It becomes what a create would make of the body: what is left out goes back to its default. Needs the scope `schemas:write`."""
         return self._call("PUT /api/schemas/by-slug/{slug}", {"slug": slug}, {}, body, options)
+
+    def test_schema(self, body: types.TestSchemaRequest, *, options: Options | None = None) -> types.SchemaResult:
+        """Try a schema that is not stored.
+
+        Needs the scope `schemas:write`."""
+        return self._call("POST /api/schemas/test", {}, {}, body, options)
 
     def validate_payload(self, id: str, body: types.ValidatePayloadRequest, *, options: Options | None = None) -> types.SchemaResult:
         """Try a schema on a payload.

@@ -1737,6 +1737,8 @@ class Provider(TypedDict):
     answer: "SourceAnswer | None"
     instructions: "str"
     """How to connect it."""
+    samples: "list[str]"
+    """The events that there are samples of."""
 
 
 class ProviderConfig(TypedDict):
@@ -2361,6 +2363,30 @@ class SignInRequest(TypedDict):
     code: "str"
 
 
+class SignSampleRequest(TypedDict):
+    provider: "str"
+    """Its `name`."""
+    secret: "str"
+    """As `verificationConfig.secret` of the source. It is not stored."""
+    url: "str"
+    """The `webhookUrl` of the source, which some providers sign."""
+    event: "NotRequired[str]"
+    """One of the `samples`; the first by default."""
+    payload: "NotRequired[str]"
+    """Instead of the payload of the sample."""
+
+
+class SignedSample(TypedDict):
+    event: "str"
+    headers: "dict[str, str]"
+    payload: "str"
+    """To be sent byte by byte."""
+    sample: "str"
+    """The same before the provider adds to it what proves it."""
+    query: "str"
+    """To be added to the address; usually empty."""
+
+
 class SlackChannel(TypedDict):
     url: "str"
     """Of an incoming webhook."""
@@ -2502,6 +2528,12 @@ class TestFilterRequest(TypedDict):
 
 
 TestResult: TypeAlias = "HttpTestSuccess | HttpTestFailure | WarehouseTestSuccess | WarehouseTestFailure"
+
+
+class TestSchemaRequest(TypedDict):
+    payload: "Any"
+    schema: "JsonObject | bool"
+    """A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12)."""
 
 
 class TestTransformRequest(TypedDict):

@@ -1,0 +1,88 @@
+// The repair of docs/console.md with nothing but a keyboard: each step is reached by Tab, and done with Enter.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { consoleWorld, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
+import { failingHarbour } from '../support/harbour.ts';
+
+/** More than any page of the console has. */
+const MOST_STEPS = 200;
+const FOCUSED = `(() => {
+  const at = document.activeElement;
+  if (!at) return '';
+  return (at.getAttribute('aria-label') || at.labels?.[0]?.textContent || at.textContent || '').trim();
+})()`;
+
+/** Goes on with Tab until something with this name has the focus. @throws Error when nothing has */
+async function tabTo(page: Page, name: string | RegExp): Promise<void> {
+  const met: string[] = [];
+  for (let step = 0; step < MOST_STEPS; step += 1) {
+    await page.keyboard.press('Tab');
+    const focused = String(await page.evaluate(FOCUSED));
+    if (typeof name === 'string' ? focused === name : name.test(focused)) return;
+    met.push(focused.slice(0, 40));
+  }
+  throw new Error(`nothing named ${name} is reached by Tab: ${[...new Set(met)].join(' | ')}`);
+}
+
+async function press(page: Page, name: string | RegExp): Promise<void> {
+  await tabTo(page, name);
+  await page.keyboard.press('Enter');
+}
+
+describe('the console with a keyboard alone @turns', function () {
+  this.timeout(JOURNEY_MS);
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  it('leads through the repair of a destination', async () => {
+    const { records } = await consoleWorld();
+    const { issue, held, taken } = await failingHarbour(await consoleWorld(), 'Quay');
+    const title = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+    const work = async (page: Page) => {
+      // A pasted id: there may be other issues on the overview.
+      await title(page, 'Overview');
+      await page.keyboard.press('/');
+      await page.getByLabel('Search', { exact: true }).waitFor();
+      await page.keyboard.type(issue.id);
+      await page.keyboard.press('Enter');
+      await title(page, 'Deliveries fail: it answered 401');
+      await page.getByRole('link', { name: 'the last delivery that failed' }).waitFor();
+      await press(page, 'the last delivery that failed');
+      await seen(page, 'which token?');
+      await press(page, 'Quay desk');
+      await title(page, 'Destination Quay desk');
+      await press(page, 'Edit');
+      await page.getByLabel('Token').waitFor();
+      await tabTo(page, /^Token/);
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.type('right');
+      // From a field, Enter saves.
+      await page.keyboard.press('Enter');
+      await title(page, 'Destination Quay desk');
+      await page.getByRole('button', { name: 'Send a test webhook' }).waitFor();
+      await press(page, 'Send a test webhook');
+      await seen(page, 'It works');
+      await press(page, 'Orders to the Quay');
+      await title(page, 'Route Orders to the Quay');
+      await page.getByRole('button', { name: 'Let deliveries through now' }).waitFor();
+      await press(page, 'Let deliveries through now');
+      await page.getByRole('dialog').waitFor();
+      await press(page, 'Let them through');
+      await records.eventWith('delivered', held);
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.keyboard.press('/');
+      await page.getByLabel('Search', { exact: true }).waitFor();
+      await page.keyboard.type(issue.id);
+      await page.keyboard.press('Enter');
+      await title(page, 'Deliveries fail: it answered 401');
+      await page.getByRole('button', { name: 'Retry what failed' }).waitFor();
+      await press(page, 'Retry what failed');
+      await seen(page, /2 deliveries failed/);
+      await press(page, 'Retry it');
+      await seen(page, /2 delivered, 0 on the way, 0 not delivered/);
+    };
+    await onPage('/', work);
+    expect(taken()).to.equal(4);
+  });
+});

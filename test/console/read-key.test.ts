@@ -1,0 +1,61 @@
+// A key that may only look: no page of the console has a button for it that changes something, however it comes there.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { JOURNEY_MS, keyWith, onPage, requireChromium, seen } from '../support/console.ts';
+import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '../support/console-pages.ts';
+
+/** Buttons that change nothing. A new one is either added here, or is not there for this key. */
+const LOOKS = [
+  /^Copy\b/,
+  /^(Follow live|Newer|Older|Count|Go on|All times|Download|Clear)/,
+  // A form that asks the API and stores nothing, the operator's key, files for oneself, and the end of the session.
+  /^(Show|Sign out|Try again)$/,
+  /^Save .* as a file$/,
+];
+
+describe('a key that may only read @turns', function () {
+  this.timeout(JOURNEY_MS);
+  let pages: ConsolePage[];
+  let ids: Ids;
+  let token: string;
+  before(async function () {
+    await requireChromium(this);
+    pages = await consolePages();
+    ({ ids } = await oneOfEach());
+    token = await keyWith('read');
+  });
+
+  const buttonsOf = async (page: Page) => {
+    const texts = await page.locator('#page').getByRole('button').allTextContents();
+    return texts.map((text) => text.trim()).filter((text) => text !== '' && !LOOKS.some((look) => look.test(text)));
+  };
+
+  it('sees no button that changes something, on any page, by any address', async () => {
+    const work = async (page: Page) => {
+      for (const row of pages) {
+        const address = addressOf(row, pages, ids);
+        await page.goto(new URL(`/console${address}`, page.url()).href);
+        await page.getByRole('heading', { level: 1 }).waitFor();
+        await page.waitForLoadState('networkidle');
+        expect(await buttonsOf(page), row.path).to.deep.equal([]);
+        expect(
+          await page
+            .locator('#page')
+            .getByRole('link', { name: /first (one|webhook)/ })
+            .count(),
+        ).to.equal(0);
+        if (row.scope?.endsWith(':write')) await seen(page, 'This key may not change anything here.');
+      }
+    };
+    await onPage('/', work, { token });
+  });
+
+  it('is told what it may not see either', async () => {
+    const work = async (page: Page) => {
+      await seen(page, 'This key may not see this.');
+      await seen(page, 'routes:read');
+      expect(await page.getByRole('link', { name: 'Routes', exact: true }).count()).to.equal(0);
+    };
+    await onPage(`/routes/${ids.rte}`, work, { token: await keyWith('events:read') });
+  });
+});

@@ -1,0 +1,137 @@
+// Two people who change the same record at the same time do not overwrite each other, each in a tab of their own.
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen } from '../support/console.ts';
+import { until } from '../support/until.ts';
+
+const TOLD = { expected: /Failed to load resource.* 412/ };
+const CHANGED = 'Somebody else has changed this record meanwhile';
+
+interface Kind {
+  make: () => Promise<{ id: string }>;
+  api: string;
+  form: (id: string) => string;
+}
+
+const KINDS: Record<string, Kind> = {
+  filter: {
+    make: async () => {
+      const { hookyard } = await consoleWorld();
+      const conditions = [{ field: 'payload.a', operator: 'exists' }];
+      return hookyard.client.create<{ id: string }>('/api/filters', { name: 'Two tabs', conditions });
+    },
+    api: '/api/filters',
+    form: (id) => `/filters/${id}`,
+  },
+  route: {
+    make: async () => {
+      const { records, receiver } = await consoleWorld();
+      return (await records.pipe(receiver.endpoint(200).url, { route: { name: 'Two tabs' } })).route;
+    },
+    api: '/api/routes',
+    form: (id) => `/routes/${id}/edit`,
+  },
+  destination: {
+    make: async () => {
+      const { records, receiver } = await consoleWorld();
+      return records.destination(receiver.endpoint(200).url, { name: 'Two tabs' });
+    },
+    api: '/api/destinations',
+    form: (id) => `/destinations/${id}/edit`,
+  },
+};
+
+describe('two people who change the same record @turns', function () {
+  this.timeout(JOURNEY_MS);
+  before(async function () {
+    await requireChromium(this);
+  });
+
+  for (const [name, { make, api, form }] of Object.entries(KINDS)) {
+    const read = async (id: string) =>
+      (await consoleWorld()).hookyard.client.get<{ name: string; description: string | null; enabled: boolean }>(
+        `${api}/${id}`,
+      );
+
+    it(`${name}: what the one has stored is shown to the other, and nothing that was typed is lost`, async () => {
+      const { id } = await make();
+      const save = (page: Page) => page.getByRole('button', { name: 'Save' }).click();
+      const type = (page: Page, text: string) => page.getByLabel('Description', { exact: true }).fill(text);
+      const inBothTabs = (ours: Page) =>
+        onPage(form(id), async (theirs) => {
+          await type(ours, 'ours');
+          await type(theirs, 'theirs');
+          // It is sent before they store theirs, and arrives after it.
+          const change = await heldChange(ours);
+          await save(ours);
+          await change.sent;
+          await save(theirs);
+          await until('their change', async () => (await read(id)).description === 'theirs');
+          change.goOn();
+          await seen(ours, CHANGED);
+          expect((await read(id)).description).to.equal('theirs');
+          const table = ours.getByRole('region', { name: 'What was changed meanwhile' });
+          await table.getByRole('cell', { name: 'theirs' }).waitFor();
+          await table.getByRole('cell', { name: 'ours' }).waitFor();
+          await expectUsable(ours);
+          await ours.getByRole('button', { name: /keep what I changed/ }).click();
+          await save(ours);
+          await until('our change', async () => (await read(id)).description === 'ours');
+        });
+      await onPage(form(id), inBothTabs, TOLD);
+    });
+
+    it(`${name}: a change of another member is not lost either`, async () => {
+      const { hookyard } = await consoleWorld();
+      const { id } = await make();
+      const work = async (page: Page) => {
+        await page.getByLabel('Name', { exact: false }).first().fill('Two tabs, mine');
+        await hookyard.client.patch(`${api}/${id}`, { description: 'theirs' });
+        await page.getByRole('button', { name: 'Save' }).click();
+        await seen(page, CHANGED);
+        expect((await read(id)).name).to.equal('Two tabs');
+        await page.getByRole('button', { name: /keep what I changed/ }).click();
+        await page.getByRole('button', { name: 'Save' }).click();
+        await until('both changes', async () => (await read(id)).name === 'Two tabs, mine');
+      };
+      await onPage(form(id), work, TOLD);
+      expect((await read(id)).description).to.equal('theirs');
+    });
+
+    if (name !== 'filter') {
+      it(`${name}: it is not disabled as it was before somebody changed it`, async () => {
+        const { hookyard } = await consoleWorld();
+        const { id } = await make();
+        const work = async (page: Page) => {
+          const disable = page.getByRole('dialog').getByRole('button', { name: 'Disable it' });
+          await page.getByRole('button', { name: 'Disable', exact: true }).click();
+          const change = await heldChange(page);
+          await disable.click();
+          await change.sent;
+          await hookyard.client.patch(`${api}/${id}`, { name: 'Renamed meanwhile' });
+          change.goOn();
+          await seen(page, /Somebody else has changed it meanwhile/);
+          expect((await read(id)).enabled).to.equal(true);
+          await seen(page, /Renamed meanwhile/);
+          await disable.click();
+          await until('it to be disabled', async () => !(await read(id)).enabled);
+        };
+        await onPage(form(id).replace('/edit', ''), work, TOLD);
+      });
+    }
+  }
+});
+
+/** Keeps the next change that a page sends until it may go on. */
+async function heldChange(page: Page): Promise<{ sent: Promise<void>; goOn: () => void }> {
+  const sent = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  await page.route('**/api/**', async (route) => {
+    if (route.request().method() === 'PATCH') {
+      sent.resolve();
+      await gate.promise;
+    }
+    await route.continue();
+  });
+  return { sent: sent.promise, goOn: gate.resolve };
+}
