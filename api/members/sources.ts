@@ -37,6 +37,12 @@ const keyMembers = {
     .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
     .meta({ examples: ['$.order.id'] })
     .optional(),
+  query: z
+    .string()
+    .min(1, 'must be the name of a parameter in the query of the address')
+    .max(256, 'must be at most 256 characters')
+    .meta({ examples: ['delivery'] })
+    .optional(),
   signature: z
     .literal(true)
     .meta({ description: 'By the signature: a captured request that is sent again is a repeat.' })
@@ -46,8 +52,9 @@ const keyMembers = {
 const idempotencyKey = z
   .object(keyMembers)
   .refine(
-    ({ header, jsonPath, signature }) => [header, jsonPath, signature].filter((way) => way !== undefined).length === 1,
-    'must have one of header, jsonPath and signature',
+    ({ header, jsonPath, query, signature }) =>
+      [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
+    'must have one of header, jsonPath, query and signature',
   )
   .nullable()
   .meta({

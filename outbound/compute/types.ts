@@ -69,6 +69,8 @@ export interface ValidateTask {
   /** JSON of `StoredSchema[]`. */
   schemas: string;
   body: Uint8Array;
+  /** As received. */
+  contentType: string | undefined;
 }
 
 /** What rows of a file look like. */

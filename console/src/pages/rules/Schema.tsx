@@ -79,7 +79,8 @@ function Form({ id, version, start }: { id?: string; version?: number; start: Va
   const marks = useMemo(() => jsonProblem(schema), [schema]);
   const [payload] = useDebouncedValue(sample.input.payload, TYPING_MS);
   const isTried = id !== undefined && mayWrite && !sample.isLoading;
-  const trial = useAsk('validatePayload', { id: id ?? '', body: { payload } }, { enabled: isTried, keep: true });
+  const body = { payload, headers: sample.input.headers };
+  const trial = useAsk('validatePayload', { id: id ?? '', body }, { enabled: isTried, keep: true });
   return (
     <Beside
       form={

@@ -212,6 +212,13 @@ function Address({ form }: { form: Form }) {
   );
 }
 
+/** What the place of the key is called, and an example. */
+const KEY_LABELS = {
+  header: ['Header', 'X-Request-Id'],
+  jsonPath: ['JSONPath', '$.id'],
+  query: ['Parameter', 'delivery'],
+} as const;
+
 function Repeats({ form }: { form: Form }) {
   const { by, windowSeconds } = form.values.idempotencyKey;
   const set = form.setFieldValue as (path: string, value: unknown) => void;
@@ -227,14 +234,15 @@ function Repeats({ form }: { form: Form }) {
           data={[
             { value: 'none', label: 'Nothing: each is stored' },
             { value: 'header', label: 'A header' },
-            { value: 'jsonPath', label: 'A member of the payload' },
+            { value: 'jsonPath', label: 'A member of the payload, or a field of a form' },
+            { value: 'query', label: 'A parameter of the query' },
             { value: 'signature', label: 'Its signature' },
           ]}
         />
-        {(by === 'header' || by === 'jsonPath') && (
+        {(by === 'header' || by === 'jsonPath' || by === 'query') && (
           <TextInput
-            label={by === 'header' ? 'Header' : 'JSONPath'}
-            placeholder={by === 'header' ? 'X-Request-Id' : '$.id'}
+            label={KEY_LABELS[by][0]}
+            placeholder={KEY_LABELS[by][1]}
             required
             {...form.getInputProps('idempotencyKey.at')}
           />

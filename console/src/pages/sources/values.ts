@@ -16,7 +16,7 @@ export interface SourceValues {
     /** Null: the provider has no subscriptions to confirm. */
     confirmSubscriptions: boolean | null;
   };
-  idempotencyKey: { by: 'none' | 'header' | 'jsonPath' | 'signature'; at: string; windowSeconds: number | null };
+  idempotencyKey: { by: 'none' | 'header' | 'jsonPath' | 'query' | 'signature'; at: string; windowSeconds: number | null };
   ingestToken: Source['ingestToken'];
   concealed: boolean;
   allowPaths: boolean;
@@ -71,8 +71,8 @@ export function valuesOf(source: Source): SourceValues {
     verificationConfig: { ...NEW.verificationConfig, ...source.verificationConfig },
     idempotencyKey: key
       ? {
-          by: key.signature ? 'signature' : key.header === undefined ? 'jsonPath' : 'header',
-          at: key.header ?? key.jsonPath ?? '',
+          by: keyKind(key),
+          at: key.header ?? key.jsonPath ?? key.query ?? '',
           windowSeconds: key.windowSeconds,
         }
       : NEW.idempotencyKey,
@@ -117,6 +117,12 @@ function configOf({ type, secret, verifyToken, confirmSubscriptions, ...hmac }: 
     ...signature,
     ...(timestampHeader !== '' && { timestampHeader, timestampSeparator }),
   };
+}
+
+function keyKind({ signature, header, query }: NonNullable<Source['idempotencyKey']>) {
+  if (signature) return 'signature';
+  if (query !== undefined) return 'query';
+  return header === undefined ? 'jsonPath' : 'header';
 }
 
 function keyOf({ by, at, windowSeconds }: SourceValues['idempotencyKey']) {

@@ -1,0 +1,34 @@
+// Forms as they stand in a body: `From=%2B4912&Body=Hello+you` (WHATWG URL, "application/x-www-form-urlencoded parsing"). Stricter than
+// browsers: what is hardly a form stays a text.
+import { type Form, formOf, MAX_FIELDS } from './fields.ts';
+
+/** Null: it is no form, or has too many fields. */
+export function readUrlencoded(body: string): Form | null {
+  // Some senders end it like a line.
+  const text = body.replace(/\r?\n$/, '');
+  if (!text.includes('=') || /\p{Cc}/u.test(text)) return null;
+  // Not one more than are read: a body may be nothing but ampersands.
+  const parts = text.split('&', MAX_FIELDS + 1);
+  if (parts.length > MAX_FIELDS) return null;
+  const fields: [string, string][] = [];
+  for (const part of parts) {
+    if (part === '') continue;
+    const at = part.indexOf('=');
+    const name = decoded(at === -1 ? part : part.slice(0, at));
+    const value = decoded(at === -1 ? '' : part.slice(at + 1));
+    if (name === null || value === null) return null;
+    fields.push([name, value]);
+  }
+  return formOf(fields);
+}
+
+/** Null: an escape is none, or not UTF-8. */
+function decoded(text: string): string | null {
+  const spaced = text.replaceAll('+', ' ');
+  if (!spaced.includes('%')) return spaced;
+  try {
+    return decodeURIComponent(spaced);
+  } catch {
+    return null;
+  }
+}
