@@ -1,10 +1,10 @@
 // Sample webhooks as the providers send them, and their signatures. The bodies are shortened from the providers' documentation.
 import { randomUUID } from 'node:crypto';
-import type { VerificationType } from '../core/signatures/index.ts';
+import type { NamedType } from '../core/signatures/index.ts';
 import { hmac, type SignatureAlgorithm, type SignatureEncoding } from '../core/signatures/scheme.ts';
 
 /** A webhook of a source without verification is `plain`. */
-export type Provider = Exclude<VerificationType, 'none'> | 'plain';
+export type Provider = Exclude<NamedType, 'none'> | 'plain';
 
 /** How an `hmac` source is signed; the members of its `verificationConfig`. */
 export interface HmacConfig {
@@ -12,6 +12,8 @@ export interface HmacConfig {
   algorithm?: SignatureAlgorithm;
   encoding?: SignatureEncoding;
   prefix?: string;
+  timestampHeader?: string;
+  timestampSeparator?: string;
 }
 
 const ORDER_EVENTS: readonly [string, ...string[]] = ['order.paid', 'order.created', 'order.cancelled'];
@@ -86,7 +88,14 @@ export function headersFor(
       };
     case 'hmac': {
       const { header = 'X-Signature', algorithm = 'sha256', encoding = 'hex', prefix = '' } = config;
-      return { ...headers, ...(secret && { [header]: prefix + hmac(algorithm, secret, body).toString(encoding) }) };
+      const { timestampHeader, timestampSeparator = '.' } = config;
+      const time = timestampHeader === undefined ? '' : seconds + timestampSeparator;
+      const signature = hmac(algorithm, secret ?? '', time, body).toString(encoding);
+      return {
+        ...headers,
+        ...(secret && { [header]: prefix + signature }),
+        ...(secret && timestampHeader !== undefined && { [timestampHeader]: seconds }),
+      };
     }
     case 'plain':
       return headers;
