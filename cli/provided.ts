@@ -2,7 +2,7 @@
 import { randomUUID, type KeyObject } from 'node:crypto';
 import type { Source } from '../client/index.ts';
 import { describedScheme } from '../core/verification/described/index.ts';
-import { type AnyScheme, needsSecret } from '../core/verification/index.ts';
+import { type AnyScheme, needsPublishedKeys } from '../core/verification/index.ts';
 import { signAs, signByKey, type Unsigned } from '../core/verification/sign.ts';
 import { type Provider, providerNamed } from '../providers/index.ts';
 import { sampleOf } from '../providers/sample.ts';
@@ -74,11 +74,15 @@ function signedBy(
     const { headers, body } = signByKey(scheme, keyFor(scheme.algorithm, privateKey), unsigned);
     return { headers, body, query: '' };
   }
-  if (!needsSecret(scheme)) throw usage(ofOthers(who));
+  if (needsPublishedKeys(scheme)) throw usage(ofOthers(who));
   if (secret === undefined)
-    throw usage(`${who.slug} verifies webhooks of ${who.name}: give its secret with --secret (@file reads it from a file)`);
+    throw usage(
+      `${who.slug} verifies webhooks of ${who.name}: give its secret with --secret (@file reads it from a file)`,
+    );
   const signed = signAs(scheme, secret, unsigned);
-  if (signed === null) throw usage(ofOthers(who));
+  // Standard Webhooks with a public key in place of the shared one.
+  if (signed === null)
+    throw usage(`${who.title} signs with a private key here, which nobody else has: let it send a test of its own`);
   return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
 }
 

@@ -119,8 +119,8 @@ interface Arrivals {
 
 /** The last delivery once more. */
 function again({ client, output }: Context, { last }: Arrivals): void {
-  if (last === null) return output.note('Nothing has arrived yet that could be sent again.');
-  sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent again: ${error.message}`));
+  if (last === null) output.note('Nothing has arrived yet that could be sent again.');
+  else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent again: ${error.message}`));
 }
 
 /** What arrived before the session began, where that is asked for. */

@@ -192,7 +192,8 @@ function acceptedOf({ status }: Response, text: string): Accepted {
 function refusalOf(status: number, text: string): string {
   try {
     const { message, code } = JSON.parse(text) as { message: string; code?: string };
-    if (code === 'INVALID_SIGNATURE') return `${message}; --secret (or --private-key) and --provider must be those of the source`;
+    if (code === 'INVALID_SIGNATURE')
+      return `${message}; --secret (or --private-key) and --provider must be those of the source`;
     if (code === 'SOURCE_DISABLED') return `${message}; hookyard sources update <source> --enable opens it`;
     return message;
   } catch {

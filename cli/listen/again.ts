@@ -45,7 +45,9 @@ export async function sendSince(client: Client, session: Session, from: string):
   const events: Event[] = [];
   for await (const event of client.each('listEvents', range)) {
     if (events.length === MOST_LOOKED_AT)
-      throw usage(`There are more than ${MOST_LOOKED_AT} events since ${from}: --from with a later time, or without --filter`);
+      throw usage(
+        `There are more than ${MOST_LOOKED_AT} events since ${from}: --from with a later time, or without --filter`,
+      );
     events.push(event);
   }
   let count = 0;

@@ -32,7 +32,7 @@ export function readMultipart(body: Buffer, boundary: string): Form | null {
     const end = body.indexOf(delimiter, head.end);
     if (end === -1) return null;
     const content = body.subarray(head.end, end);
-    const value = valueOf(content, head, room);
+    const value = readValue(content, head, room);
     if (typeof value !== 'string' && (value.text ?? value.base64) !== undefined) room -= content.length;
     fields.push([head.name, value]);
     at = end + delimiter.length;
@@ -86,10 +86,10 @@ function readHead(text: string): Head | null {
 
 // HTML, "Multipart form data": browsers escape these three, and nothing else.
 const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
-const unescaped = (text: string): string => text.replace(/%(?:22|0D|0A)/g, (escape) => ESCAPED[escape] ?? escape);
+const unescaped = (text: string): string => text.replace(/%(?:22|0D|0A)/g, (code) => ESCAPED[code] ?? code);
 
 /** @param room bytes that the contents of files may still take */
-function valueOf(content: Buffer, { filename, contentType }: Head, room: number): FormValue {
+function readValue(content: Buffer, { filename, contentType }: Head, room: number): FormValue {
   const isText = isUtf8(content);
   if (filename === undefined && isText) return content.toString('utf8');
   const part: FilePart = {

@@ -37,7 +37,7 @@ const GENUINE: Verification = { valid: true, mac: null };
 const WRONG = refused('The token is not that of the source');
 const MAX_ITEMS = 1000;
 /** Of a body in which an owner says that there is a token: a stranger's is parsed. */
-export const MAX_TOKEN_BODY_BYTES = 256 * 1024;
+const MAX_TOKEN_BODY_BYTES = 256 * 1024;
 // Microsoft Graph sends up to a hundred notifications or so together.
 const MAX_LIST_BYTES = 256 * 1024;
 

@@ -172,11 +172,7 @@ export async function loadPayload(db: Queryable, eventId: string): Promise<Buffe
 }
 
 /** The same of an event of this organization, with its content type. */
-export async function loadContent(
-  db: Queryable,
-  organizationId: string,
-  eventId: string,
-): Promise<TypedBody | null> {
+export async function loadContent(db: Queryable, organizationId: string, eventId: string): Promise<TypedBody | null> {
   const { rows } = await db.query<{ body: Buffer; contentType: string | null }>(
     `select p.body, e.headers ->> 'content-type' as "contentType"
      from events e join event_payloads p on p.event_id = e.id where e.id = $2 and e.organization_id = $1`,

@@ -102,8 +102,8 @@ function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {
   const { id, source, method, path, query, headers, body, receivedAt } = event;
   const lowercase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const form = readForm(bytes, lowercase['content-type']);
-  const isText = form !== null || isUtf8(bytes);
+  const fields = readForm(bytes, lowercase['content-type']);
+  const isText = fields !== null || isUtf8(bytes);
   const facts = {
     payload: null,
     ...(!isText && { payloadEncoding: 'base64' }),
@@ -116,7 +116,8 @@ function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {
     receivedAt: receivedAt.toISOString(),
   };
   const seed = hash(id);
-  const text = form !== null ? JSON.stringify(form) : isText ? textOf(bytes) : JSON.stringify(bytes.toString('base64'));
+  const text =
+    fields !== null ? JSON.stringify(fields) : isText ? textOf(bytes) : JSON.stringify(bytes.toString('base64'));
   return {
     facts: JSON.stringify(facts),
     body: text,

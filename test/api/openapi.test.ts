@@ -82,7 +82,8 @@ describe('The description of the API', () => {
     const { components, paths } = JSON.parse(checkedInText());
     const told: string[] = [];
     for (const name of Object.values(components as Record<string, object>).flatMap(Object.keys))
-      if (!/^[A-Z][A-Za-z0-9]*$/.test(name) && !['apiKey', 'apiKeyHeader', 'operatorKey'].includes(name)) told.push(`name ${name}`);
+      if (!/^[A-Z][A-Za-z0-9]*$/.test(name) && !['apiKey', 'apiKeyHeader', 'operatorKey'].includes(name))
+        told.push(`name ${name}`);
     const look = (value: unknown, at: string[]): void => {
       if (typeof value !== 'object' || value === null) return;
       const { type, properties, enum: values, anyOf, oneOf } = value as Record<string, unknown[] | undefined>;

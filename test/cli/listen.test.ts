@@ -178,7 +178,7 @@ describe('hookyard listen @turns', () => {
     const deliveries = async () => (await organization.api.list(`/api/deliveries?eventId=${eventId}`)).data;
     await until('it waits', async () => (await deliveries())[0]?.status === 'retrying');
     command.type('r');
-    await until('the next attempt', () => /attempt 2  -> 200/.test(command.stdout()));
+    await until('the next attempt', () => /attempt 2 {2}-> 200/.test(command.stdout()));
     await until('it is delivered', async () => (await deliveries())[0]?.status === 'delivered');
     command.type('r');
     await until('the replay', () => target.requests.length === 3);

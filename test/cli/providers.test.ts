@@ -98,7 +98,9 @@ describe('hookyard providers @turns', () => {
         ([code, text]: [number, string]) => code === 2 && /another kind.*openssl genpkey/.test(text),
       );
       expect(await cli.run([...send, '--private-key', ofPublic])).to.include({ code: 2 });
-      expect(await cli.run([...send, '--private-key', keyFiles(type).ofPrivate]), 'of another pair').to.include({ code: 4 });
+      expect(await cli.run([...send, '--private-key', keyFiles(type).ofPrivate]), 'of another pair').to.include({
+        code: 4,
+      });
     });
   }
 

@@ -56,7 +56,14 @@ for (const [name, signer] of Object.entries(describedSigners)) {
       return { ...sent, body: sent.body ?? BODY };
     }
     function verified(sent: Sent, change: Change = {}, withSecret = secret): Promise<Verification> {
-      const { headers, body, query = '', nowMs, address, isRepeated } = {
+      const {
+        headers,
+        body,
+        query = '',
+        nowMs,
+        address,
+        isRepeated,
+      } = {
         ...{ nowMs: NOW, address: ADDRESS, isRepeated: () => false },
         ...{ ...sent, ...change },
       };
@@ -70,7 +77,9 @@ for (const [name, signer] of Object.entries(describedSigners)) {
     }
     const expectRefused = async (outcome: Promise<Verification>, what: string) => {
       const verification = await outcome;
-      expect(verification.valid ? 'accepted' : verification.reason, what).to.match(/\w/).and.not.equal('accepted');
+      expect(verification.valid ? 'accepted' : verification.reason, what)
+        .to.match(/\w/)
+        .and.not.equal('accepted');
       return verification.valid ? '' : verification.reason;
     };
 
@@ -177,7 +186,14 @@ describe('a JSON Web Token by a published key', () => {
     expect(await valid({})).to.equal(true);
     expect(await valid({ aud: 'urn:shop' })).to.equal(true);
     const changes = [
-      ...[{ aud: 'urn:other' }, { aud: undefined }, { aud: [] }, { shop: 'two' }, { shop: undefined }, { shop: ['one'] }],
+      ...[
+        { aud: 'urn:other' },
+        { aud: undefined },
+        { aud: [] },
+        { shop: 'two' },
+        { shop: undefined },
+        { shop: ['one'] },
+      ],
       ...[{ iss: 'https://issuer.example.org' }, { exp: undefined }, { exp: NOW / 1000 - 61 }, { iat: undefined }],
     ];
     for (const change of changes) expect(await valid(change), JSON.stringify(change)).to.equal(false);
@@ -221,7 +237,10 @@ describe('what an owner describes', () => {
       [{ template: '{id}{body}' }, /^idHeader and \{id\}/],
       [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is needed/],
       [{ signaturePart: 'v1', prefix: 'v1=' }, /^signaturePart must be left out/],
-      [{ signaturePart: 'v1', timestampPart: 't', timestampHeader: 'T', template: '{timestamp}{body}' }, /^timestampPart/],
+      [
+        { signaturePart: 'v1', timestampPart: 't', timestampHeader: 'T', template: '{timestamp}{body}' },
+        /^timestampPart/,
+      ],
       [{ signaturePart: 'v=1' }, /^signaturePart must be the name/],
       [{ listSeparator: ', ' }, /^listSeparator must not hold/],
       [{ toleranceSeconds: 0 }, /^toleranceSeconds/],
@@ -248,7 +267,9 @@ describe('what an owner describes', () => {
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     expect(key('ecdsa', pem), 'a private key').to.match(/^secret must be the public key/);
     expect(problemOf({ type: 'basic', secret: 'no colon in this one' })).to.match(/^secret must be the user/);
-    expect(problemOf({ type: 'header_token', header: 'X-T', secret: `${secret}, more` })).to.match(/^secret must not hold/);
+    expect(problemOf({ type: 'header_token', header: 'X-T', secret: `${secret}, more` })).to.match(
+      /^secret must not hold/,
+    );
     expect(problemOf({ type: 'header_token', header: 'Content-Type', secret })).to.match(/^header must be another/);
     expect(problemOf({ type: 'query_token', secret })).to.match(/^parameter/);
     for (const path of ['', '$', 'a[*]', 'a..b']) {
@@ -268,7 +289,13 @@ describe('what an owner describes', () => {
     expect(jwt({ algorithm: 'HS256' })).to.match(/^secret is needed/);
     expect(jwt({ algorithm: 'HS256', secret, jwksUrl })).to.match(/^jwksUrl must be left out/);
     expect(jwt({ algorithm: 'none', secret })).to.match(/^algorithm/);
-    for (const url of ['http://issuer.example.com', 'https://a:b@issuer.example.com', 'https://x/#a', 'x', 'file:///etc'])
+    for (const url of [
+      'http://issuer.example.com',
+      'https://a:b@issuer.example.com',
+      'https://x/#a',
+      'x',
+      'file:///etc',
+    ])
       expect(jwt({ jwksUrl: url, audience: 'a' }), url).to.match(/^jwksUrl must be an https address/);
     expect([jwt({ jwksUrl, audience: 'a' }), jwt({ jwksUrl, claims: { sub: 'a' } })]).to.deep.equal([
       ...['accepted', 'accepted'],

@@ -108,7 +108,12 @@ describe('sources with a scheme that their owner describes', () => {
     const first = await receive(source, signer, key);
     // ECDSA signs the same in another way each time.
     expect((await receive(source, signer, key)).body).to.deep.equal({ ...first.body, duplicate: true });
-    for (const name of ['a token in a header', 'user and password', 'a token in JSON', 'a JSON Web Token by a published key']) {
+    for (const name of [
+      'a token in a header',
+      'user and password',
+      'a token in JSON',
+      'a JSON Web Token by a published key',
+    ]) {
       const token = signerOf(name);
       const verificationConfig = configOf(token, token.secret().secret);
       const refused = await organization.api.request('POST', `${organization.base}/sources`, {

@@ -173,7 +173,7 @@ describe('webhooks that are forms', () => {
   it('of 10 MiB in 100,000 parts hold nobody up, and are stored as they came', async () => {
     const boundary = 'b'.repeat(30);
     const part = `--${boundary}\r\nContent-Disposition: form-data; name="f"\r\n\r\n${'x'.repeat(18)}\r\n`;
-    const body = Buffer.from(part.repeat(100_000) + `--${boundary}--`);
+    const body = Buffer.from(`${part.repeat(100_000)}--${boundary}--`);
     const { source } = await records.pipe(receiver.endpoint(200).url, {
       source: { idempotencyKey: { jsonPath: '$.f', windowSeconds: 300 } },
       route: { filterConditions: [{ field: 'payload.f', operator: 'exists' }] },
@@ -203,7 +203,15 @@ describe('webhooks with a key in the query', () => {
     expect(first.body).to.include({ success: true });
     for (const query of ['?delivery=a%20b', '?y=2&delivery=a+b'])
       expect((await receive(source, query)).body).to.deep.equal({ ...first.body, duplicate: true });
-    const others = ['', '?delivery=', '?delivery', '?Delivery=a%20b', '?delivery=a', '?delivery=a&delivery=b', '?delivery='];
+    const others = [
+      '',
+      '?delivery=',
+      '?delivery',
+      '?Delivery=a%20b',
+      '?delivery=a',
+      '?delivery=a&delivery=b',
+      '?delivery=',
+    ];
     for (const query of others) expect((await receive(source, query)).body, query).not.to.have.property('duplicate');
     expect((await receive(source, '?delivery=a&delivery=b')).body).to.have.property('duplicate', true);
     expect(await records.storedEvents(source.id)).to.equal(others.length + 1);

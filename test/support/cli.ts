@@ -52,7 +52,10 @@ const running = new Set<ChildProcess>();
 
 /** The command line with the address and the key of an organization in its environment. */
 export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'token'>): CommandLine {
-  function start(args: string[], { env = {}, input, inTerminal = false, deadlineMs = DEADLINE_MS }: RunOptions = {}): Running {
+  function start(
+    args: string[],
+    { env = {}, input, inTerminal = false, deadlineMs = DEADLINE_MS }: RunOptions = {},
+  ): Running {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKYARD_'));
     const [program = '', ...before] = inTerminal ? IN_TERMINAL : [process.execPath];
     const child = spawn(program, [...before, BIN, ...args], {

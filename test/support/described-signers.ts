@@ -83,7 +83,9 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
     headers: ['x-sender-mac', 'x-sender-id', 'x-sender-time'],
     sign: (message, key) => {
       const signed = bodyOf(message, `v2:POST:${message.url}\nm-1\n${message.nowMs}\n`);
-      const mac = createHmac('sha512', Buffer.from(key as string, 'base64')).update(signed).digest('base64url');
+      const mac = createHmac('sha512', Buffer.from(key as string, 'base64'))
+        .update(signed)
+        .digest('base64url');
       return {
         headers: { 'x-sender-mac': `v1=x v2=${mac}`, 'x-sender-id': 'm-1', 'x-sender-time': String(message.nowMs) },
       };
@@ -94,7 +96,11 @@ export const describedSigners: Readonly<Record<string, DescribedSigner>> = {
     secret: shared,
     headers: ['x-mac'],
     sign: ({ body }, key) => ({
-      headers: { 'x-mac': createHmac('sha1', Buffer.from(key as string, 'hex')).update(body).digest('base64') },
+      headers: {
+        'x-mac': createHmac('sha1', Buffer.from(key as string, 'hex'))
+          .update(body)
+          .digest('base64'),
+      },
     }),
   },
   'ECDSA as DER in base64': {

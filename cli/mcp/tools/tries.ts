@@ -37,7 +37,10 @@ async function sampleOf(
   }
   const event = await client.getEvent({ id, includePayload: true });
   const isRead = event.payloadEncoding === undefined && !isOtherText(event.payload, event.headers['content-type']);
-  if (!isRead) throw usage(`The payload of ${id} is neither JSON nor a form of text; preview_route shows what a route makes of it`);
+  if (!isRead)
+    throw usage(
+      `The payload of ${id} is neither JSON nor a form of text; preview_route shows what a route makes of it`,
+    );
   return { payload: event.payload, headers: event.headers, path: event.path, query: event.query, method: event.method };
 }
 

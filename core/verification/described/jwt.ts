@@ -39,9 +39,12 @@ function isKeySetUrl(given: string): boolean {
 function problemOf({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig): MemberProblem | null {
   if (algorithm === 'HS256') {
     if (secret === undefined) return { member: 'secret', message: 'is needed with HS256' };
-    return jwksUrl === undefined ? null : { member: 'jwksUrl', message: 'must be left out with HS256, whose key is the secret' };
+    return jwksUrl === undefined
+      ? null
+      : { member: 'jwksUrl', message: 'must be left out with HS256, whose key is the secret' };
   }
-  if (secret !== undefined) return { member: 'secret', message: `must be left out with ${algorithm}, whose keys are published` };
+  if (secret !== undefined)
+    return { member: 'secret', message: `must be left out with ${algorithm}, whose keys are published` };
   if (jwksUrl === undefined)
     return { member: 'jwksUrl', message: `is needed with ${algorithm}: where the sender publishes its keys` };
   if (audience !== undefined || Object.keys(claims ?? {}).length > 0) return null;

@@ -27,7 +27,8 @@ export const refineBy =
   ) =>
   (config: Config, context: z.RefinementCtx): void => {
     const problem = problemOf(config);
-    const ofSecret = problem === null && config.secret !== undefined ? secretProblem(scheme(config), config.secret) : null;
+    const ofSecret =
+      problem === null && config.secret !== undefined ? secretProblem(scheme(config), config.secret) : null;
     if (problem !== null) context.addIssue({ code: 'custom', path: [problem.member], message: problem.message });
     if (ofSecret !== null) context.addIssue({ code: 'custom', path: ['secret'], message: ofSecret });
   };

@@ -50,7 +50,8 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
   const problem = (member: string, message: string): MemberProblem => ({ member, message });
   if (parts.some((part) => typeof part === 'object' && /[{}]/.test(part.text)))
     return problem('template', `has braces around something else than ${KNOWN}`);
-  if (!parts.includes('body')) return problem('template', 'must hold {body}: a signature without it proves nothing of it');
+  if (!parts.includes('body'))
+    return problem('template', 'must hold {body}: a signature without it proves nothing of it');
   const hasTime = timestampHeader !== undefined || timestampPart !== undefined;
   if (timestampHeader !== undefined && timestampPart !== undefined)
     return problem('timestampPart', 'must be left out with timestampHeader: the time stands in one place');
@@ -100,7 +101,9 @@ export const hmacTemplateScheme = (config: Omit<z.output<typeof hmacTemplate>, '
   ...{ kind: 'hmac', algorithm: config.algorithm, key: config.secretEncoding },
   ...templateOf(config),
 });
-export const hmacTemplateSchema = hmacTemplate.superRefine(refineBy<z.output<typeof hmacTemplate>>(templateProblem, hmacTemplateScheme));
+export const hmacTemplateSchema = hmacTemplate.superRefine(
+  refineBy<z.output<typeof hmacTemplate>>(templateProblem, hmacTemplateScheme),
+);
 
 const publicKey = z.object({
   type: z.literal('public_key'),
@@ -114,4 +117,6 @@ export const publicKeyScheme = (config: Omit<z.output<typeof publicKey>, 'secret
   ...{ kind: 'key-signature', algorithm: config.algorithm },
   ...templateOf(config),
 });
-export const publicKeySchema = publicKey.superRefine(refineBy<z.output<typeof publicKey>>(templateProblem, publicKeyScheme));
+export const publicKeySchema = publicKey.superRefine(
+  refineBy<z.output<typeof publicKey>>(templateProblem, publicKeyScheme),
+);

@@ -19,7 +19,9 @@ export const headerTokenScheme = ({
   header,
   prefix,
 }: Omit<z.output<typeof headerToken>, 'secret'>): HeaderTokenScheme => ({ kind: 'header-token', header, prefix });
-export const headerTokenSchema = headerToken.superRefine(refineBy<z.output<typeof headerToken>>(nothingElse, headerTokenScheme));
+export const headerTokenSchema = headerToken.superRefine(
+  refineBy<z.output<typeof headerToken>>(nothingElse, headerTokenScheme),
+);
 
 // `user:password`
 const basic = z.object({ type: z.literal('basic'), secret: secretSchema });
@@ -43,10 +45,7 @@ export const bodyTokenSchema = z.object({
   secret: secretSchema,
   path: z
     .string()
-    .refine(
-      (path) => isPathToOne(path),
-      'must be a path to one value of the payload, for example $.token',
-    )
+    .refine((path) => isPathToOne(path), 'must be a path to one value of the payload, for example $.token')
     .meta({ examples: ['$.token'] }),
 });
 export const bodyTokenScheme = ({ path }: Omit<z.output<typeof bodyTokenSchema>, 'secret'>): PayloadTokenScheme => ({

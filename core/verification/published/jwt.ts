@@ -85,7 +85,9 @@ function audienceProblem(
 ): Refused | null {
   if (wanted === undefined) return null;
   if (typeof wanted === 'object')
-    return [aud].flat().includes(wanted.is) ? null : refused('The token is for another audience than that of the source');
+    return [aud].flat().includes(wanted.is)
+      ? null
+      : refused('The token is for another audience than that of the source');
   const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
   return isForUs ? null : refused('The token is for another address: its aud is not that of the source');
 }

@@ -133,9 +133,7 @@ function Secrets({ form, of: provider, hasSecret }: { form: Form; of: Provider |
   const { type } = form.values.verificationConfig;
   const { algorithm } = form.values.verificationConfig;
   const isTold =
-    type === 'provider'
-      ? provider !== undefined && provider.secret !== null
-      : type !== 'jwt' || algorithm === 'HS256';
+    type === 'provider' ? provider !== undefined && provider.secret !== null : type !== 'jwt' || algorithm === 'HS256';
   const keeps = hasSecret ? ' Empty: the one that is stored stays.' : '';
   return (
     <>

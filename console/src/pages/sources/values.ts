@@ -20,7 +20,11 @@ export interface SourceValues {
     /** Null: the provider has no subscriptions to confirm. */
     confirmSubscriptions: boolean | null;
   };
-  idempotencyKey: { by: 'none' | 'header' | 'jsonPath' | 'query' | 'signature'; at: string; windowSeconds: number | null };
+  idempotencyKey: {
+    by: 'none' | 'header' | 'jsonPath' | 'query' | 'signature';
+    at: string;
+    windowSeconds: number | null;
+  };
   ingestToken: Source['ingestToken'];
   concealed: boolean;
   allowPaths: boolean;
