@@ -30,8 +30,7 @@ export function readForm(body: Buffer, contentType: string | undefined): Form | 
   // What begins with a delimiter is no JSON.
   if (type.kind === 'multipart') return readMultipart(body, type.boundary);
   if (!isUtf8(body)) return null;
-  const text = body.toString('utf8');
-  return isJsonText(withoutMark(text)) ? null : readUrlencoded(text);
+  return isJsonText(withoutMark(body.toString('utf8'))) ? null : readUrlencoded(body);
 }
 
 /** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
