@@ -1,13 +1,13 @@
 // Webhooks as `hookyard send` makes them for the types of verificationConfig: the samples of the provider of the same name (providers/),
 // and what each type signs.
 import { randomUUID } from 'node:crypto';
-import type { VerificationType } from '../core/signatures/index.ts';
+import type { NamedType } from '../core/signatures/index.ts';
 import { hmac, type SignatureAlgorithm, type SignatureEncoding } from '../core/signatures/scheme.ts';
 import { providerNamed } from '../providers/index.ts';
 import { sampleOf } from '../providers/sample.ts';
 
 /** A webhook of a source without verification is `plain`. */
-export type Provider = Exclude<VerificationType, 'none'> | 'plain';
+export type Provider = Exclude<NamedType, 'none'> | 'plain';
 
 /** How an `hmac` source is signed; the members of its `verificationConfig`. */
 export interface HmacConfig {
@@ -15,6 +15,8 @@ export interface HmacConfig {
   algorithm?: SignatureAlgorithm;
   encoding?: SignatureEncoding;
   prefix?: string;
+  timestampHeader?: string;
+  timestampSeparator?: string;
 }
 
 const ORDER_EVENTS: readonly [string, ...string[]] = ['order.paid', 'order.created', 'order.cancelled'];
@@ -77,7 +79,14 @@ export function headersFor(
       };
     case 'hmac': {
       const { header = 'X-Signature', algorithm = 'sha256', encoding = 'hex', prefix = '' } = config;
-      return { ...headers, ...(secret && { [header]: prefix + hmac(algorithm, secret, body).toString(encoding) }) };
+      const { timestampHeader, timestampSeparator = '.' } = config;
+      const time = timestampHeader === undefined ? '' : seconds + timestampSeparator;
+      const signature = hmac(algorithm, secret ?? '', time, body).toString(encoding);
+      return {
+        ...headers,
+        ...(secret && { [header]: prefix + signature }),
+        ...(secret && timestampHeader !== undefined && { [timestampHeader]: seconds }),
+      };
     }
     case 'plain':
       return headers;

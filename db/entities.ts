@@ -89,6 +89,8 @@ export type ApiKey = InferEntity<typeof ApiKey>;
 export interface IdempotencyKeyRule {
   header?: string;
   jsonPath?: string;
+  /** A parameter of the query. */
+  query?: string;
   /** The signature itself: who sends a captured request again is told of the first one. */
   signature?: true;
   windowSeconds: number;

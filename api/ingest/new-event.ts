@@ -90,11 +90,21 @@ function idempotencyOf(
   { mac, keyHash: hashInPayload }: { mac: Buffer | null; keyHash: Buffer | null },
 ): NewEvent['idempotency'] {
   if (!rule) return null;
-  const keyHash = rule.signature
-    ? // The right signature, not the received text: the same one can be written in several ways.
-      mac && hashOfKey(mac)
-    : rule.header
-      ? hashOfKey(received.headers[rule.header.toLowerCase()])
-      : hashInPayload;
+  const keyHash = keyHashOf(rule, received, mac, hashInPayload);
   return keyHash && { keyHash, windowSeconds: rule.windowSeconds };
+}
+
+function keyHashOf(rule: IdempotencyKeyRule, received: Received, mac: Buffer | null, hashInPayload: Buffer | null) {
+  // The right signature, not the received text: the same one can be written in several ways.
+  if (rule.signature) return mac && hashOfKey(mac);
+  if (rule.header) return hashOfKey(received.headers[rule.header.toLowerCase()]);
+  if (rule.query !== undefined) return hashOfKey(keyInQuery(received.query().getAll(rule.query)));
+  return hashInPayload;
+}
+
+/** Of a repeated parameter all values are the key; empty ones are none. */
+function keyInQuery(values: string[]): string | undefined {
+  const [first, ...others] = values;
+  if (others.length === 0) return first;
+  return values.some((value) => value !== '') ? JSON.stringify(values) : undefined;
 }

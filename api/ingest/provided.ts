@@ -1,8 +1,8 @@
-// Webhooks and handshakes of a source with a provider.
+// Webhooks and handshakes of a source with a provider, or with a scheme that its owner describes.
 // Rules: PRV-05, PRV-08, PRV-11 to PRV-14, PRV-16.
 import type { Verification } from '../../core/signatures/index.ts';
 import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
-import { type ProviderRequest, verifyProvided, withoutSecret } from '../../core/verification/index.ts';
+import { needsSecret, type ProviderRequest, verifyProvided, withoutSecret } from '../../core/verification/index.ts';
 import type { PublishedKeys } from '../../core/verification/published/keys.ts';
 import type { Received } from './received.ts';
 import type { Provided } from './routing.ts';
@@ -32,7 +32,8 @@ export async function judgeProvided(
   const request = requestOf(received, baseUrl);
   const early = replyTo(provider.handshakes, credentials, request, false);
   if (early !== null && (answersStrangers || early.isProven)) return { kind: 'handshake', reply: early, mac: null };
-  if (credentials.secret === '') return refused('The provider has not sent its secret to the source yet');
+  if (credentials.secret === '' && needsSecret(provider.verification))
+    return refused('The provider has not sent its secret to the source yet');
   let used = credentials;
   let verification = await verifyProvided(provider.verification, credentials, request, keys);
   if (!verification.valid && previous !== null && request.nowMs < previous.untilMs) {

@@ -1,8 +1,8 @@
 // One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
+import { readPayload } from '../../core/forms/index.ts';
 import type { GatedRequest } from '../../core/gates/gate.ts';
 import { newId } from '../../core/ids.ts';
 import type { WebhookSpan } from '../../core/tracing.ts';
-import { viewPayload } from '../../core/payload.ts';
 
 export interface ReceivedParts {
   organizationSlug: string;
@@ -70,7 +70,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
   }
 
   payload(): unknown {
-    this.#payload ??= viewPayload(this.body);
+    this.#payload ??= { payload: readPayload(this.body, this.headers['content-type']) };
     return this.#payload.payload;
   }
 

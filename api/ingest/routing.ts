@@ -5,20 +5,18 @@ import { LRUCache } from 'lru-cache';
 import { Gate } from '../../core/gates/gate.ts';
 import type { IngestTokens } from '../../core/ingest-token.ts';
 import { openCredentials, providerOf } from '../../core/provider-config.ts';
-import {
-  confirmsSubscriptions,
-  type ProviderVerification,
-  type VerificationConfig,
-} from '../../core/signatures/index.ts';
+import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
 import { createTurns, type InTurn } from '../../core/turns.ts';
-import type { Credentials } from '../../core/verification/index.ts';
+import { describedScheme } from '../../core/verification/described/index.ts';
+import type { Handshake } from '../../core/verification/handshakes.ts';
+import type { AnyScheme, Credentials } from '../../core/verification/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { type Provider, providerNamed } from '../../providers/index.ts';
+import { providerNamed } from '../../providers/index.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
@@ -34,11 +32,11 @@ export interface SourceRouting {
   standing: Standing;
   sourceId: string;
   enabled: boolean;
-  verification: VerificationConfig | ProviderVerification;
-  /** Whose webhooks it receives, instead of a `verification` of its own; null without a provider. */
+  verification: NamedConfig | ProviderVerification;
+  /** Whose webhooks it receives, instead of a `verification` of its own; null without a provider, or a scheme that its owner describes. */
   provided: Provided | null;
   /** The verification with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
-  previous: { verification: VerificationConfig; untilMs: number } | null;
+  previous: { verification: NamedConfig; untilMs: number } | null;
   idempotencyKey: IdempotencyKeyRule | null;
   tokens: IngestTokens;
   /** Whoever cannot prove who they are is answered as if there were no such source. */
@@ -52,9 +50,15 @@ export interface SourceRouting {
   isGated: boolean;
 }
 
+/** How a provider, or the sender that an owner describes, signs and asks. */
+export interface Sender {
+  verification: AnyScheme;
+  handshakes: readonly Handshake[];
+}
+
 export interface Provided {
   /** Null: this release does not know it, and refuses everything. */
-  provider: Provider | null;
+  provider: Sender | null;
   credentials: Credentials;
   /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
   previous: { credentials: Credentials; untilMs: number } | null;
@@ -142,11 +146,16 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
   const routes = row.routes.map(toRoute);
   const verificationWith = (sealed: string | null) => {
     const secret = sealed === null ? undefined : secretBox.decrypt(sealed, row.sourceId);
-    return { ...row.verification, ...(secret !== undefined && { secret }) } as VerificationConfig;
+    return { ...row.verification, ...(secret !== undefined && { secret }) } as NamedConfig;
   };
   const { previousSecret, previousSecretUntil: untilMs } = row;
-  const provider = providerOf(row);
-  const provided = provider === null ? null : providedOf(row, provider, secretBox);
+  const name = providerOf(row);
+  const provider = name === null ? null : (providerNamed(name) ?? null);
+  const described = describedScheme(row.verification);
+  const provided =
+    name !== null
+      ? providedOf(row, provider, secretBox, openCredentials)
+      : described && providedOf(row, { verification: described, handshakes: [] }, secretBox, ofOwner);
   return {
     organizationId: row.organizationId,
     configVersion: row.configVersion,
@@ -163,18 +172,26 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     tokens: tokensOf(row, secretBox),
     concealed: row.concealed,
     allowsPaths: row.allowPaths,
-    answer: row.answer ?? provided?.provider?.answer ?? null,
+    answer: row.answer ?? provider?.answer ?? null,
     routes,
     isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,
   };
 }
 
-function providedOf(row: RoutingRow, name: string, secretBox: SecretBox): Provided {
-  const open = (sealed: string | null) =>
-    openCredentials(sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
+/** Sealed alone; null: the scheme has none. */
+const ofOwner = (secret: string | null): Credentials => ({ secret: secret ?? '' });
+
+/** @param read makes credentials of what was sealed */
+function providedOf(
+  row: RoutingRow,
+  provider: Sender | null,
+  secretBox: SecretBox,
+  read: (text: string | null) => Credentials,
+): Provided {
+  const open = (sealed: string | null) => read(sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
   const { previousSecret, previousSecretUntil: untilMs } = row;
   return {
-    provider: providerNamed(name) ?? null,
+    provider,
     credentials: open(row.secret),
     previous: previousSecret !== null && untilMs !== null ? { credentials: open(previousSecret), untilMs } : null,
     confirmsSubscriptions: confirmsSubscriptions(row.verification),

@@ -37,6 +37,12 @@ const keyMembers = {
     .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
     .meta({ examples: ['$.order.id'] })
     .optional(),
+  query: z
+    .string()
+    .min(1, 'must be the name of a parameter in the query of the address')
+    .max(256, 'must be at most 256 characters')
+    .meta({ examples: ['delivery'] })
+    .optional(),
   signature: z
     .literal(true)
     .meta({ description: 'By the signature: a captured request that is sent again is a repeat.' })
@@ -46,8 +52,9 @@ const keyMembers = {
 const idempotencyKey = z
   .object(keyMembers)
   .refine(
-    ({ header, jsonPath, signature }) => [header, jsonPath, signature].filter((way) => way !== undefined).length === 1,
-    'must have one of header, jsonPath and signature',
+    ({ header, jsonPath, query, signature }) =>
+      [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
+    'must have one of header, jsonPath, query and signature',
   )
   .nullable()
   .meta({
@@ -74,20 +81,34 @@ const verificationConfig = z
   .nullable()
   .optional();
 
-// The members of every scheme but its secret.
-const publicMembers = verificationSchemas.flatMap(({ shape }) =>
-  Object.entries<z.ZodType>(shape).filter(([name]) => name !== 'type' && name !== 'secret'),
+// The members of every scheme but its secret, by name: several have some of one name.
+const publicMembers = Map.groupBy(
+  verificationSchemas.flatMap(({ shape }) =>
+    Object.entries<z.ZodType>(shape).filter(([name]) => name !== 'type' && name !== 'secret'),
+  ),
+  ([name]) => name,
 );
+
+/** What a member may be in any of them. */
+function shownMember(types: readonly z.ZodType[]): z.ZodType {
+  const [first = z.never(), ...others] = types.map(withoutDefault);
+  if (others.length === 0 || !(first instanceof z.ZodEnum)) return first;
+  const values = [first, ...others].flatMap((each) => (each instanceof z.ZodEnum ? each.options.map(String) : []));
+  return z.enum([...new Set(values)]);
+}
+
 const shownVerificationConfig = z
   .object({
     type: z.enum([...VERIFICATION_TYPES, PROVIDER_TYPE]),
-    ...Object.fromEntries(publicMembers.map(([name, type]) => [name, withoutDefault(type).optional()])),
+    ...Object.fromEntries(
+      [...publicMembers].map(([name, all]) => [name, shownMember(all.map(([, type]) => type)).optional()]),
+    ),
     confirmSubscriptions: z.boolean().optional(),
   })
   .meta({
     id: 'VerificationConfig',
     description:
-      'How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some providers, and all others are of hmac.',
+      'How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, and `confirmSubscriptions` is of some providers; the other members are those of the type.',
     examples: [{ type: 'github' }],
   });
 

@@ -10,7 +10,7 @@ import { withComponents } from './components.ts';
 import { withExamples } from './examples.ts';
 import { signInOperation } from '../console/sign-in.ts';
 import { ingestOperations } from './ingest.ts';
-import { toOperationObject } from './operation-object.ts';
+import { MANAGEMENT_SECURITY, toOperationObject } from './operation-object.ts';
 import { serviceOperations } from './service.ts';
 import { statusOperation } from './status.ts';
 
@@ -26,7 +26,7 @@ const operations: Described[] = [
 
 const INTRODUCTION = `Hookyard receives webhooks, stores them, and delivers each to its destinations.
 
-* Credentials: an API key, \`Authorization: Bearer whr_...\`. It belongs to one organization, which it selects on paths
+* Credentials: an API key, \`Authorization: Bearer whr_...\`, or alone as \`X-API-Key\`. It belongs to one organization, which it selects on paths
   without an organization. Each operation names the scope that it needs (\`x-scopes\`); \`read\` holds those of \`GET\`, \`write\` all others.
 * Bodies are JSON. Members and query parameters that are not known are ignored, and named in the header \`X-Ignored\` of the
   answer; replays and bulk requests refuse them. Answers may get more members.
@@ -47,13 +47,19 @@ export function apiDocument(): ApiDocument {
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
       servers: [{ url: '/', description: 'Where this description was read.' }],
-      security: [{ apiKey: [] }],
+      security: MANAGEMENT_SECURITY,
       tags: Object.entries(TAGS).map(([name, { about }]) => ({ name, description: about })),
       paths: paths(),
       webhooks: alertWebhooks,
       components: {
         securitySchemes: {
           apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `whr_...`' },
+          apiKeyHeader: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-API-Key',
+            description: 'The same key by itself, instead: a token in `Authorization` counts before it.',
+          },
           operatorKey: {
             type: 'http',
             scheme: 'bearer',

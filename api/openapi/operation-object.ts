@@ -61,12 +61,15 @@ function descriptionOf(operation: Described): string {
 
 const whoMay = (scope: string | null): string => (scope === null ? 'Every key may.' : `Needs the scope \`${scope}\`.`);
 
+/** The same key in either header (AUTH-01). */
+export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];
+
 // Only OAuth has scopes that linters and generators know, so those of keys stand beside it.
 function securityOf(operation: Described): Pick<ZodOpenApiOperationObject, 'security' | `x-${string}`> {
   if (operation.family === 'public') return { security: [] };
   if (operation.family === 'operator') return { security: [{ operatorKey: [] }] };
   const scope = scopeOf(operation);
-  return { security: [{ apiKey: [] }], 'x-scopes': scope === null ? [] : [scope] };
+  return { security: MANAGEMENT_SECURITY, 'x-scopes': scope === null ? [] : [scope] };
 }
 
 const notModified: ZodOpenApiResponseObject = {

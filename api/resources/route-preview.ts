@@ -149,7 +149,8 @@ async function judge(
     }),
   ).then(({ passages }) => passages[0] ?? ({ kind: 'taken' } as const));
   if (passage.kind !== 'schema_failed' || schema === null) return { ...passage, schemaErrors: [] };
-  const [schemaErrors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [schema], body));
+  const content = { body, contentType: headers['content-type'] };
+  const [schemaErrors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [schema], content));
   return { ...passage, schemaErrors };
 }
 

@@ -1,6 +1,7 @@
 // JSON Schemas that the payloads of a route must match.
 // Rules: SCH-02, SCH-05, SCH-06, SCH-09, ERR-14.
 import { z } from 'zod';
+import { sampleContent } from '../../core/forms/index.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
 import { Schema } from '../../db/entities.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
@@ -14,6 +15,7 @@ import { NamedRecords } from './named-records.ts';
 
 const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),
+  headers: z.record(z.string(), z.string()).optional(),
 });
 const testSchema = validateSchema.extend({ schema: jsonSchema });
 
@@ -122,21 +124,20 @@ async function requireGoodSchema(ctx: Context, deps: ApiDeps, schema: JsonSchema
 /** Tests the schema on a payload. */
 async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
   const schema = await schemas.find(ctx, deps);
-  const { payload } = await parseBody(ctx, validateSchema);
-  const json = bodyOf(payload);
+  const { payload, headers } = await parseBody(ctx, validateSchema);
   const { id, name, version } = schema;
   const stored = { id, name, version, schema: schema.schema };
-  const [errors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [stored], json));
+  // Evaluated like an event with this body.
+  const content = sampleContent(payload, headers);
+  const [errors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [stored], content));
   ctx.body = { valid: errors.length === 0, errors };
 }
 
 /** Tests a schema that is not stored. */
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { schema, payload } = await parseBody(ctx, testSchema);
-  const trial = await inThreads(() => deps.compute.trySchema(organizationId(ctx), schema, bodyOf(payload)));
+  const { schema, payload, headers } = await parseBody(ctx, testSchema);
+  const content = sampleContent(payload, headers);
+  const trial = await inThreads(() => deps.compute.trySchema(organizationId(ctx), schema, content));
   if (!trial.ok) throw invalid('schema', trial.problem, 'INVALID_SCHEMA');
   ctx.body = { valid: trial.errors.length === 0, errors: trial.errors };
 }
-
-/** A payload is evaluated like that of an event with this body. */
-const bodyOf = (payload: unknown): Buffer => Buffer.from(JSON.stringify(payload) ?? 'null');

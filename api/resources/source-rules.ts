@@ -1,7 +1,8 @@
 // Which members of a source go together with how it verifies.
 // Rules: PRV-10, PRV-13, PRV-18.
 import { providerOf } from '../../core/provider-config.ts';
-import { isSigned, needsPublishedKeys } from '../../core/verification/index.ts';
+import { describedScheme } from '../../core/verification/described/index.ts';
+import { type AnyScheme, isSigned, needsPublishedKeys } from '../../core/verification/index.ts';
 import type { IdempotencyKeyRule, Source } from '../../db/entities.ts';
 import { providerNamed } from '../../providers/index.ts';
 import { invalid } from '../errors.ts';
@@ -12,12 +13,23 @@ export function requireSignature(
   source: Pick<Source, 'provider' | 'verification'>,
 ): void {
   if (!rule?.signature) return;
-  const provider = providerOf(source);
   if (source.verification.type === 'none')
     throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
-  const scheme = provider ? providerNamed(provider)?.verification : undefined;
-  if (scheme !== undefined && !isSigned(scheme))
-    throw invalid('idempotencyKey.signature', `needs a provider that signs its webhooks, and ${provider} does not`);
+  const scheme = schemeOf(source);
+  if (scheme === null || isSigned(scheme)) return;
+  const provider = providerOf(source);
+  throw invalid(
+    'idempotencyKey.signature',
+    provider
+      ? `needs a provider that signs its webhooks, and ${provider} does not`
+      : `needs a verificationConfig with a signature of the body, and ${source.verification.type} has none`,
+  );
+}
+
+/** Null: a type that has none of a provider's, or a provider that this release does not know. */
+function schemeOf(source: Pick<Source, 'provider' | 'verification'>): AnyScheme | null {
+  const provider = providerOf(source);
+  return provider ? (providerNamed(provider)?.verification ?? null) : describedScheme(source.verification);
 }
 
 /**
@@ -44,11 +56,11 @@ export function requireUntold(
     concealed?: boolean | undefined;
   },
 ): void {
-  const provider = providerOf(source);
-  const scheme = provider ? providerNamed(provider)?.verification : undefined;
+  const scheme = schemeOf(source);
   if (!source.concealed || source.ingestToken === 'required' || !scheme || !needsPublishedKeys(scheme)) return;
+  const whose = providerOf(source) ?? 'the sender';
   throw invalid(
     'ingestToken',
-    `must be required when the source is concealed, because fetching a key of ${provider} takes a time that tells of it`,
+    `must be required when the source is concealed, because fetching a key of ${whose} takes a time that tells of it`,
   );
 }

@@ -1,5 +1,5 @@
-// How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures) or by its provider
-// (providers/). Public members stand in clear, secrets encrypted.
+// How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures,
+// core/verification/described) or by its provider (providers/). Public members stand in clear, secrets encrypted.
 // Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-17, PRV-21.
 import { z } from 'zod';
 import { openCredentials, PROVIDER_TYPE, providerOf, sealedCredentials } from '../../core/provider-config.ts';
@@ -12,6 +12,7 @@ import {
   type VerificationConfig,
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
+import { describedScheme, takesSecret } from '../../core/verification/described/index.ts';
 import { type Credentials, secretProblem } from '../../core/verification/index.ts';
 import type { Source } from '../../db/entities.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
@@ -101,7 +102,7 @@ export function replacedVerification(
 export function openSecret(deps: Deps, source: Source): string | null {
   if (providerOf(source) !== null) return openProvided(deps, source).secret || null;
   const config = openOwn(deps, source);
-  return config !== null && 'secret' in config ? config.secret : null;
+  return config !== null && 'secret' in config ? (config.secret ?? null) : null;
 }
 
 /** As `withSecret`, of a secret that is new. @throws ApiError 400 when it is too short, or of another form than the provider's */
@@ -109,7 +110,8 @@ export function withNewSecret(deps: Deps, source: Source, secret: string): strin
   const name = providerOf(source);
   const provider = name === null ? null : knownProvider(name);
   check(z.object({ secret: newSecret(provider?.secret.minLength) }), { secret }, 'The body');
-  const problem = provider && secretProblem(provider.verification, secret);
+  const scheme = provider?.verification ?? describedScheme(source.verification);
+  const problem = scheme && secretProblem(scheme, secret);
   if (problem) throw invalid('secret', problem);
   return withSecret(deps, source, secret);
 }
@@ -126,14 +128,15 @@ function ownColumns(deps: Deps, id: string, config: Record<string, unknown>, sto
   return {
     provider: null,
     verification: publicVerificationConfig(checked),
-    verificationSecret: 'secret' in checked ? deps.secretBox.encrypt(checked.secret, id) : null,
+    verificationSecret:
+      'secret' in checked && checked.secret !== undefined ? deps.secretBox.encrypt(checked.secret, id) : null,
   };
 }
 
 /** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
 function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
-  const known = isKept(config.secret) ? { ...config, secret: storedSecret } : config;
+  const known = isKept(config.secret) && takesSecret(config) ? { ...config, secret: storedSecret } : config;
   const { verificationConfig: checked } = check(
     z.object({ verificationConfig: isKept(config.secret) ? verificationConfigSchema : newVerificationConfigSchema }),
     { verificationConfig: known },

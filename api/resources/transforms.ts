@@ -1,6 +1,7 @@
 // Transforms: code that turns an event into the request that is sent.
 // Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
 import { z } from 'zod';
+import { sampleContent } from '../../core/forms/index.ts';
 import { newId } from '../../core/ids.ts';
 import { MAX_PATH_LENGTH } from '../../core/ingest-path.ts';
 import { METHODS } from '../../core/methods.ts';
@@ -185,7 +186,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     path: sample.path ?? '',
     query: sample.query ?? '',
     headers: { 'content-type': 'application/json', ...sample.headers },
-    body: Buffer.from(JSON.stringify(sample.payload ?? null)),
+    body: sampleContent(sample.payload, sample.headers).body,
     receivedAt: new Date(),
   };
   const result = await inSandbox(() => deps.transforms.run(transform, event, turnOf(ctx)));

@@ -3,12 +3,14 @@ import type { Command } from 'commander';
 import { onEndRequest } from '../../core/end-request.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
-import { collect, integer } from '../input.ts';
+import { collect, integer, time } from '../input.ts';
+import { sendAgain, sendOne, sendSince } from '../listen/again.ts';
 import { conditionsOf } from '../listen/conditions.ts';
 import { forward, forwardUrl } from '../listen/forward.ts';
+import { hasKeys, onKeys } from '../listen/keys.ts';
 import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
 import { openSession, probe, type Removed, RENEW_MS, type Session } from '../listen/session.ts';
-import { showDelivery } from '../listen/show.ts';
+import { identityOf, showDelivery } from '../listen/show.ts';
 import { onUnread, type Output } from '../output.ts';
 
 interface ListenOptions {
@@ -19,6 +21,8 @@ interface ListenOptions {
   filter?: string[];
   eventType?: string[];
   path?: string;
+  from?: string;
+  retry?: string;
   compact?: boolean;
 }
 
@@ -42,12 +46,15 @@ export function addListen(program: Command): void {
       collect,
     )
     .option('--path <path>', 'only webhooks to this path below the source, or further below')
+    .option('--from <time>', 'first what arrived since then: ISO 8601, or how long ago: 30m, 1h, 7d')
+    .option('--retry <id>', 'first this delivery, or event, of the source: it is sent here, whatever --filter says')
     .option('--compact', 'one line for each delivery')
     .option('--address <url>', 'where the service reaches this machine (http://127.0.0.1:<port>)')
     .option('--host <address>', 'on which to listen', '127.0.0.1')
     .addHelpText(
       'after',
       `
+In a terminal, r has the last delivery sent again.
 Creates a destination and a route for this session, and removes them at the end. If listen is killed, the service removes them.
 The service must reach this machine: npm start on this machine does; a service started otherwise needs
 HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, for example of a tunnel. Port 0 picks a free port.`,
@@ -62,9 +69,11 @@ async function listen(context: Context, portText: string, options: ListenOptions
   for (const url of [options.forward, options.address]) requireHttp(url);
   const wanted = integer(portText, 'The port') ?? 0;
   if (wanted < 0 || wanted > 65535) throw usage(`The port must be between 0 and 65535, not ${portText}`);
+  const arrivals: Arrivals = { last: null, hasKeys: hasKeys() };
   const receiver = await startReceiver(options.host, wanted, (request) =>
-    answer(context, request, options, JSON.stringify(probe(receiver.path))),
+    answer(context, request, options, JSON.stringify(probe(receiver.path)), arrivals),
   );
+  let giveBack: (() => void) | undefined;
   let renewing: NodeJS.Timeout | undefined;
   try {
     const base = (options.address ?? `http://127.0.0.1:${receiver.port}`).replace(/\/+$/, '');
@@ -84,15 +93,46 @@ async function listen(context: Context, portText: string, options: ListenOptions
       `Listening on port ${receiver.port}${options.forward ? `, forwarding to ${options.forward}` : ''}. Ctrl-C ends it.`,
     );
     output.note(`Webhooks to ${source.webhookUrl} arrive here; try: hookyard send --source ${source.slug}`);
+    if (arrivals.hasKeys) {
+      giveBack = onKeys({ r: () => again(context, arrivals) });
+      output.note('Press r to have the last delivery sent again.');
+    }
+    sendEarlier(context, session, options).catch((error: Error) => output.note(`Not sent again: ${error.message}`));
     await asked;
     const removed = await session.remove();
     if (removed.left.length > 0)
       throw new CliError(EXIT.unavailable, `Not removed; delete by hand: ${removed.left.join('; ')}`);
     output.note(`The destination and the route of this session are removed${withSource(removed, source.slug)}.`);
   } finally {
+    giveBack?.();
     clearInterval(renewing);
     await receiver.close();
   }
+}
+
+interface Arrivals {
+  /** The id of the last delivery. */
+  last: string | null;
+  /** Whether there is somebody who presses keys. */
+  hasKeys: boolean;
+}
+
+/** The last delivery once more. */
+function again({ client, output }: Context, { last }: Arrivals): void {
+  if (last === null) output.note('Nothing has arrived yet that could be sent again.');
+  else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent again: ${error.message}`));
+}
+
+/** What arrived before the session began, where that is asked for. */
+async function sendEarlier({ client, output }: Context, session: Session, { from, retry }: ListenOptions) {
+  if (retry !== undefined) {
+    await sendOne(client, session, retry);
+    output.note(`${retry} is sent here.`);
+  }
+  const since = time(from);
+  if (since === undefined) return;
+  const count = await sendSince(client, session, since);
+  output.note(`${count === 1 ? '1 event' : `${count} events`} of before ${count === 1 ? 'is' : 'are'} sent here.`);
 }
 
 function withSource({ source }: Removed, slug: string): string {
@@ -115,13 +155,16 @@ async function answer(
   request: Received,
   { forward: target, compact: isCompact = false }: ListenOptions,
   probeBody: string,
+  arrivals: Arrivals,
 ): Promise<Reply> {
   if (request.body.equals(Buffer.from(probeBody))) return { status: 200, headers: {}, body: Buffer.from('ok') };
   const forwardedTo = target && forwardUrl(target, request);
   const reply = forwardedTo
     ? await forward(forwardedTo, request)
     : { status: 200, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from('ok') };
-  showDelivery(output, request, reply, { forwardedTo, isCompact });
+  const { deliveryId } = identityOf(request.headers);
+  if (deliveryId !== undefined) arrivals.last = deliveryId;
+  showDelivery(output, request, reply, { forwardedTo, isCompact, hasKeys: arrivals.hasKeys });
   return reply;
 }
 

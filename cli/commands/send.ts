@@ -2,11 +2,13 @@
 import { type Command, Option } from 'commander';
 import type { Source } from '../../client/index.ts';
 import { isRedacted } from '../../core/redaction.ts';
+import { describedScheme } from '../../core/verification/described/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { findSource, readInput } from '../input.ts';
 import { printable } from '../output.ts';
-import { providedWebhook } from '../provided.ts';
+import { privateKeyOf } from '../private-key.ts';
+import { describedWebhook, type ProvidedWebhook, providedWebhook, unsignedWebhook } from '../provided.ts';
 import { EVENTS, type HmacConfig, headersFor, PROVIDERS, type Provider, sampleBody } from '../samples.ts';
 import { PROVIDER_NAMES } from '../../providers/index.ts';
 import { secretOf } from '../secret.ts';
@@ -17,6 +19,7 @@ interface SendOptions {
   provider?: string;
   event?: string;
   secret?: string;
+  privateKey?: string;
   data?: string;
   watch?: boolean;
 }
@@ -35,6 +38,7 @@ export function addSend(program: Command): void {
     )
     .option('--event <name>', `for example ${EVENTS.github[0]} or ${EVENTS.stripe[0]}; with --data any name`)
     .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
+    .option('--private-key <file>', 'whose public key the source has, when its sender signs with one; PEM')
     .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
     .option('--watch', 'then print its deliveries until each has ended; exit code 1 if one fails')
     .action(async (options: SendOptions, command: Command) => send(contextOf(command), options));
@@ -45,6 +49,10 @@ async function send(context: Context, options: SendOptions): Promise<void> {
   const source = await findSource(client, options.source);
   const { type } = source.verificationConfig;
   if (type === 'provider') return sendProvided(context, source, options);
+  if (describedScheme(source.verificationConfig) !== null) return sendDescribed(context, source, options);
+  const { provider: named } = options;
+  if (type === 'none' && named !== undefined && !PROVIDERS.some((each) => each === named))
+    return sendWebhook(context, source, options, unsignedWebhook(named, sampleOptions(options)));
   const provider = sampleKind(options.provider ?? (type === 'none' ? 'plain' : type), source.slug);
   const secret = secretOf(options.secret);
   if (type !== 'none' && secret === undefined) {
@@ -64,15 +72,35 @@ async function sendProvided(context: Context, source: Source, options: SendOptio
   const { provider, slug } = source;
   if (!provider || (options.provider !== undefined && options.provider !== provider))
     throw usage(`${slug} takes webhooks of ${provider} only; leave --provider out`);
-  const secret = secretOf(options.secret);
-  if (secret === undefined)
-    throw usage(`${slug} verifies webhooks of ${provider}: give its secret with --secret (@file reads it from a file)`);
+  const webhook = providedWebhook(source, provider, { ...signing(source, options), ...sampleOptions(options) });
+  await sendWebhook(context, source, options, webhook);
+}
+
+/** As the sender that its owner describes. */
+async function sendDescribed(context: Context, source: Source, options: SendOptions): Promise<void> {
+  if (options.provider !== undefined)
+    throw usage(`${source.slug} has no provider, but a scheme of its own; leave --provider out`);
+  const body = bodyOf(options.data) ?? sampleOf('plain', options.event ?? EVENTS.plain[0], new Date());
+  await sendWebhook(context, source, options, describedWebhook(source, { ...signing(source, options), body }));
+}
+
+const sampleOptions = ({ event, data }: SendOptions) => ({ event, data: bodyOf(data) });
+
+function signing(source: Source, { secret, privateKey }: SendOptions) {
+  return {
+    // Some sign the address that they were given.
+    url: ingestAddress(source, new URL(source.webhookUrl).origin),
+    keys: { secret: secretOf(secret), privateKey: privateKeyOf(privateKey) },
+  };
+}
+
+async function sendWebhook(
+  context: Context,
+  source: Source,
+  options: SendOptions,
+  { headers, body, query }: ProvidedWebhook,
+): Promise<void> {
   const address = ingestAddress(source, context.url);
-  // Some sign the address that they were given.
-  const url = ingestAddress(source, new URL(source.webhookUrl).origin);
-  const { headers, body, query } = providedWebhook(provider, {
-    ...{ event: options.event, secret, data: bodyOf(options.data), url },
-  });
   await show(context, options, await post(query === '' ? address : `${address}?${query}`, headers, body));
 }
 
@@ -164,7 +192,8 @@ function acceptedOf({ status }: Response, text: string): Accepted {
 function refusalOf(status: number, text: string): string {
   try {
     const { message, code } = JSON.parse(text) as { message: string; code?: string };
-    if (code === 'INVALID_SIGNATURE') return `${message}; --secret and --provider must be those of the source`;
+    if (code === 'INVALID_SIGNATURE')
+      return `${message}; --secret (or --private-key) and --provider must be those of the source`;
     if (code === 'SOURCE_DISABLED') return `${message}; hookyard sources update <source> --enable opens it`;
     return message;
   } catch {

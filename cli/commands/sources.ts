@@ -119,6 +119,9 @@ function addRefusals(sources: Command): void {
     });
 }
 
+const asObject = (value: unknown) =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+
 const nameOf = ({ cause, limit }: Pick<Refusal, 'cause' | 'limit'>) => (limit ? `${cause} (${limit})` : cause);
 
 function withSourceOptions(command: Command): Command {
@@ -130,20 +133,25 @@ function withSourceOptions(command: Command): Command {
     .option('--verify-token <token>', 'the second secret of providers that have one; @file reads a file')
     .option('--confirm-subscriptions', 'of providers that send an address to confirm a subscription: open it')
     .option('--secret <secret>', 'that signs them; @file reads a file')
-    .option('--signature-header <name>', 'of hmac: the header that holds the signature')
+    .option('--signature-header <name>', 'the header that holds the signature or token, where it has no fixed name')
     .option('--allow-paths', 'take webhooks at paths below its address, too')
     .option('--no-allow-paths');
 }
 
 function bodyOf(options: SourceOptions): Record<string, unknown> {
   const { name, description, verify, provider, confirmSubscriptions, signatureHeader: header, allowPaths } = options;
-  if (!verify && !provider && options.secret) throw usage('--secret needs --verify or --provider');
+  const data = dataOf(options.data);
+  const described = asObject(data.verificationConfig);
+  if (!verify && !provider && options.secret && described === undefined)
+    throw usage('--secret needs --verify, --provider, or a verificationConfig in --data');
   if (!provider && confirmSubscriptions) throw usage('--confirm-subscriptions needs --provider');
   if (!verify && header) throw usage('--signature-header needs --verify');
   const secret = secretOf(options.secret);
   const verifyToken = secretOf(options.verifyToken);
   const ofProvider = provider ? given({ secret, verifyToken, confirmSubscriptions }) : undefined;
-  const verificationConfig = verify ? given({ type: verify, secret, header }) : ofProvider;
+  // What --verify has no option for stands in --data.
+  const own = given({ type: verify, secret, header });
+  const verificationConfig = verify || (described && secret) ? { ...described, ...own } : ofProvider;
   const members = given({ name, description, provider, verificationConfig, allowPaths, enabled: enabledOf(options) });
-  return { ...dataOf(options.data), ...members };
+  return { ...data, ...members };
 }

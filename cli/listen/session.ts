@@ -13,6 +13,13 @@ export const RENEW_MS = 300_000;
 
 export interface Session {
   source: Source;
+  /** As they are now: a renewal may make others. */
+  readonly destinationId: string;
+  readonly routeId: string;
+  /** When the first route was made: what arrived before was not sent to it. */
+  since: string;
+  /** Whether it takes only some webhooks. */
+  isFiltered: boolean;
   /**
    * Renews the session, and recreates its destination and its route when one of them is gone: the machine slept, or somebody
    * deleted it. The source is made only when it is gone; it may hold events and routes of others by now.
@@ -56,6 +63,15 @@ interface Made {
   /** The source, when the session has made it. */
   sourceId: string | null;
   records: MadeRecord[];
+  destinationId: string;
+  routeId: string;
+}
+
+/** What `make` found and made. */
+interface MadeSession {
+  source: Source;
+  since: string;
+  isFiltered: boolean;
 }
 
 /** The webhook that tests whether the service reaches the receiver; it is not shown as a delivery. */
@@ -65,8 +81,8 @@ export function probe(path: string): { listening: string } {
 
 /** @throws CliError when the service does not reach the receiver; everything is removed again then */
 export async function openSession(client: Client, options: Options): Promise<Session> {
-  const made: Made = { sourceId: null, records: [] };
-  const source = await makeOr(() => removeAll(client, made), client, options, made);
+  const made: Made = { sourceId: null, records: [], destinationId: '', routeId: '' };
+  const first = await makeOr(() => removeAll(client, made), client, options, made);
   // Serialized: a Ctrl-C must not leave records of a session that is being recreated.
   let last: Promise<unknown> = Promise.resolve();
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -75,7 +91,13 @@ export async function openSession(client: Client, options: Options): Promise<Ses
     return done;
   }
   return {
-    source,
+    ...first,
+    get destinationId() {
+      return made.destinationId;
+    },
+    get routeId() {
+      return made.routeId;
+    },
     renew: () =>
       inTurn(async () => {
         if (await holdAll(client, made)) return false;
@@ -87,7 +109,12 @@ export async function openSession(client: Client, options: Options): Promise<Ses
   };
 }
 
-async function makeOr(undo: () => Promise<unknown>, client: Client, options: Options, made: Made): Promise<Source> {
+async function makeOr(
+  undo: () => Promise<unknown>,
+  client: Client,
+  options: Options,
+  made: Made,
+): Promise<MadeSession> {
   try {
     return await make(client, options, made);
   } catch (error) {
@@ -97,7 +124,7 @@ async function makeOr(undo: () => Promise<unknown>, client: Client, options: Opt
 }
 
 /** @param made gets each record as soon as it is there */
-async function make(client: Client, options: Options, made: Made): Promise<Source> {
+async function make(client: Client, options: Options, made: Made): Promise<MadeSession> {
   const { base, path, port } = options;
   async function keep(record: MadeRecord): Promise<void> {
     made.records.push(record);
@@ -121,7 +148,8 @@ async function make(client: Client, options: Options, made: Made): Promise<Sourc
     body: { name, sourceId: source.id, destinationIds: [id], ...(filterConditions.length > 0 && { filterConditions }) },
   });
   await keep({ id: route.id, what: `route ${route.id}`, remove: () => client.deleteRoute({ id: route.id }) });
-  return source;
+  Object.assign(made, { destinationId: id, routeId: route.id });
+  return { source, since: route.createdAt, isFiltered: filterConditions.length > 0 };
 }
 
 /** @returns whether all of the session is still there */

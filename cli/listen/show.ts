@@ -8,7 +8,7 @@ const MAX_SHOWN_CHARACTERS = 10_000;
 const DULL = /^(host|connection|content-length|accept|accept-encoding|user-agent|traceparent|tracestate)$/;
 const OWN = /^(.*-)(event-id|delivery-id|attempt|source)$/;
 
-interface Identity {
+export interface Identity {
   eventId?: string;
   deliveryId?: string;
   attempt?: number;
@@ -16,7 +16,7 @@ interface Identity {
 }
 
 /** The service's own headers, by their suffix: the prefix is a setting (HOOKYARD_HEADER_PREFIX). */
-function identityOf(headers: Record<string, string>): Identity {
+export function identityOf(headers: Record<string, string>): Identity {
   const prefix = Object.keys(headers)
     .find((name) => /-delivery-id$/.test(name) && headers[name]?.startsWith('dlv_'))
     ?.replace(/delivery-id$/, '');
@@ -30,6 +30,8 @@ function identityOf(headers: Record<string, string>): Identity {
 }
 
 interface Shown {
+  /** Whether a key sends it again. */
+  hasKeys: boolean;
   /** Where it was passed on to. */
   forwardedTo: string | undefined;
   /** In one line. */
@@ -47,7 +49,7 @@ export function showDelivery(output: Output, request: Received, reply: Reply, sh
     output.line(JSON.stringify({ ...identity, method, path, query, headers, ...body, answered: reply.status }));
     return;
   }
-  const { isCompact, forwardedTo } = shown;
+  const { isCompact, forwardedTo, hasKeys } = shown;
   const answered = isCompact ? `  ${answerText(output, reply, isCompact)}` : '';
   output.line(`${headline(output, request, identity)}${answered}`);
   if (isCompact) return;
@@ -60,7 +62,8 @@ export function showDelivery(output: Output, request: Received, reply: Reply, sh
   if (forwardedTo) {
     output.line(`  ${answerText(output, reply, isCompact, forwardedTo)}`);
     if (reply.status >= 400 && identity.deliveryId) {
-      output.line(`  now once more: hookyard deliveries retry ${identity.deliveryId}`);
+      const key = hasKeys ? 'press r, or ' : '';
+      output.line(`  now once more: ${key}hookyard deliveries retry ${identity.deliveryId}`);
     }
   }
   output.line('');

@@ -6,13 +6,14 @@ import {
   header,
   hmac,
   invalid,
+  SIGNATURE_ENCODINGS,
   type SignedRequest,
   secretSchema,
   timestampProblem,
   type Verification,
 } from './scheme.ts';
 
-const headerName = (what: string) =>
+export const headerName = (what: string) =>
   z
     .string()
     .max(256, 'must be at most 256 characters')
@@ -23,7 +24,7 @@ export const hmacSchema = z.object({
   secret: secretSchema,
   header: headerName('carries the signature'),
   algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
-  encoding: z.enum(['hex', 'base64']).default('hex'),
+  encoding: z.enum(SIGNATURE_ENCODINGS).default('hex'),
   prefix: z.string().max(256, 'must be at most 256 characters').default(''),
   // With it, what is signed is the timestamp, the separator and the body, and an old request is refused.
   timestampHeader: headerName('carries the time of the signature').optional(),

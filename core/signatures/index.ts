@@ -1,8 +1,9 @@
 // The registry of signature schemes. A new one is a file beside this one, a line in `schemes`, its row in the conformance tests, and
-// its headers for `hookyard send` (cli/samples.ts).
+// a sample for `hookyard send` (cli/samples.ts). Those that an owner describes in full: core/verification/described.
 // Rules: SRC-12 to SRC-17.
 import { z } from 'zod';
 import type { PROVIDER_TYPE } from '../provider-config.ts';
+import { DESCRIBED_TYPES, type DescribedConfig, describedSchemas } from '../verification/described/index.ts';
 import { githubSchema, verifyGithub } from './github.ts';
 import { hmacSchema, verifyHmac } from './hmac.ts';
 import { noneSchema, verifyNone } from './none.ts';
@@ -21,33 +22,45 @@ const schemes = {
   hmac: { schema: hmacSchema, verify: verifyHmac },
   none: { schema: noneSchema, verify: verifyNone },
 } as const;
-type Scheme = (typeof schemes)[VerificationType];
-type Verify = (config: VerificationConfig, request: SignedRequest) => Verification;
+export type NamedType = keyof typeof schemes;
+type Scheme = (typeof schemes)[NamedType];
+type Verify = (config: NamedConfig, request: SignedRequest) => Verification;
 
-export type VerificationType = keyof typeof schemes;
-export const VERIFICATION_TYPES = Object.keys(schemes) as [VerificationType, ...VerificationType[]];
+export const NAMED_TYPES = Object.keys(schemes) as [NamedType, ...NamedType[]];
+export const VERIFICATION_TYPES = [...NAMED_TYPES, ...DESCRIBED_TYPES] as const;
 
+type AnySchema = Scheme['schema'] | (typeof describedSchemas)[number];
 /** The schema of `verificationConfig`, by its type. */
-export const verificationSchemas = Object.values(schemes).map(({ schema }) => schema) as [
-  Scheme['schema'],
-  ...Scheme['schema'][],
-];
+export const verificationSchemas = [
+  ...Object.values(schemes).map(({ schema }) => schema),
+  ...describedSchemas,
+] as unknown as [AnySchema, ...AnySchema[]];
 
-/** A source's `verificationConfig` (SRC-12 to SRC-16), secrets in clear. */
+/** A source's `verificationConfig` (SRC-12 to SRC-16, SRC-44 to SRC-50), secrets in clear. */
 export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
-export type VerificationConfig = z.output<Scheme['schema']>;
+/** Of the types that say how they verify by themselves. */
+export type NamedConfig = z.output<Scheme['schema']>;
+export type VerificationConfig = NamedConfig | DescribedConfig;
 
-const [firstNew, ...othersNew] = verificationSchemas.map((schema) =>
-  'secret' in schema.shape ? z.object({ ...schema.shape, secret: newSecretSchema }) : schema,
-) as [Scheme['schema'], ...Scheme['schema'][]];
 /** The same with a new secret. */
-export const newVerificationConfigSchema = z.discriminatedUnion('type', [firstNew, ...othersNew]);
+export const newVerificationConfigSchema = z.discriminatedUnion(
+  'type',
+  verificationSchemas.map(withNewSecret) as unknown as [AnySchema, ...AnySchema[]],
+);
+
+/** What else a schema checks it goes on checking. */
+function withNewSecret(given: AnySchema): z.ZodObject {
+  const schema = given as z.ZodObject;
+  const { secret } = schema.shape;
+  if (secret === undefined) return schema;
+  return schema.safeExtend({ secret: secret instanceof z.ZodOptional ? newSecretSchema.optional() : newSecretSchema });
+}
 
 /**
  * Verifies that a request comes from the provider that shares the source's secret; comparisons take constant time.
  * @param config the source's configuration with its secret in clear
  */
-export function verifySignature(config: VerificationConfig, request: SignedRequest): Verification {
+export function verifySignature(config: NamedConfig, request: SignedRequest): Verification {
   // The line of the type takes the config of the type.
   const verify = schemes[config.type].verify as Verify;
   return verify(config, request);

@@ -12,7 +12,8 @@ export type SignedRequest = { headers: Readonly<Record<string, string>>; body: B
 export type Verification = { valid: true; mac: Buffer | null } | { valid: false; reason: string; hashed?: true };
 
 export type SignatureAlgorithm = 'sha1' | 'sha256' | 'sha512';
-export type SignatureEncoding = 'hex' | 'base64';
+export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const;
+export type SignatureEncoding = (typeof SIGNATURE_ENCODINGS)[number];
 
 /** Stripe's and Slack's advice for the age of a signed timestamp: five minutes, in either direction. */
 const TIMESTAMP_TOLERANCE_SECONDS = 300;
@@ -50,7 +51,9 @@ export function hmac(algorithm: SignatureAlgorithm, secret: string | Buffer, ...
 
 const ENCODED: Readonly<Record<SignatureEncoding, RegExp>> = {
   hex: /^(?:[0-9a-f]{2})+$/i,
+  // Some senders mean the other alphabet.
   base64: /^[A-Za-z0-9+/_-]+={0,2}$/,
+  base64url: /^[A-Za-z0-9_-]+={0,2}$/,
 };
 
 /** The outcome of comparing received signatures, one of which is enough, with the right one. */
@@ -60,9 +63,13 @@ export function compared(received: string[], encoding: SignatureEncoding, mac: B
 
 /** Compares a received signature with the right one in constant time. */
 function macEquals(received: string, encoding: SignatureEncoding, expected: Buffer): boolean {
-  if (!ENCODED[encoding].test(received)) return false;
-  const bytes = Buffer.from(received, encoding);
-  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
+  const bytes = signatureBytes(received, encoding);
+  return bytes?.length === expected.length && timingSafeEqual(bytes, expected);
+}
+
+/** The bytes of a received signature; null when it is not written so. */
+export function signatureBytes(received: string, encoding: SignatureEncoding): Buffer | null {
+  return ENCODED[encoding].test(received) ? Buffer.from(received, encoding) : null;
 }
 
 /** Whether two secrets are the same, in constant time. */

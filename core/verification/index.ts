@@ -5,10 +5,16 @@ import { withoutParameter } from '../query-text.ts';
 import type { Verification } from '../signatures/scheme.ts';
 import { type AdyenScheme, adyenProblem, verifyAdyen } from './adyen.ts';
 import { type BraintreeScheme, braintreeProblem, verifyBraintree } from './braintree.ts';
-import { type HmacScheme, verifyHmacScheme } from './hmac.ts';
+import { type HmacScheme, hmacKeyProblem, verifyHmacScheme } from './hmac.ts';
 import { type Hook0Scheme, verifyHook0 } from './hook0.ts';
 import { type MailgunScheme, verifyMailgun } from './mailgun.ts';
-import { type PublicKeyScheme, publicKeyProblem, verifyPublicKey } from './public-key.ts';
+import {
+  type KeySignatureScheme,
+  type PublicKeyScheme,
+  publicKeyProblem,
+  verifyKeySignature,
+  verifyPublicKey,
+} from './public-key.ts';
 import { type JwtScheme, jwtProblem, verifyJwt } from './published/jwt.ts';
 import type { PublishedKeys } from './published/keys.ts';
 import { PAYPAL_HEADERS, type PaypalScheme, verifyPaypal, webhookIdProblem } from './published/paypal.ts';
@@ -17,10 +23,12 @@ import { type Credentials, JOINED, type ProviderRequest } from './request.ts';
 import { type StandardScheme, standardKeyProblem, verifyStandard } from './standard-webhooks.ts';
 import {
   basicProblem,
+  type PayloadTokenScheme,
   type TokenScheme,
   verifyBasic,
   verifyBodyToken,
   verifyHeaderToken,
+  verifyPayloadToken,
   verifyQueryToken,
 } from './tokens.ts';
 import { type TwilioScheme, verifyTwilio } from './twilio.ts';
@@ -33,6 +41,8 @@ export type LocalScheme =
   | (StandardScheme | HmacScheme | TokenScheme | TwilioScheme | MailgunScheme | PublicKeyScheme)
   | (AdyenScheme | BraintreeScheme | WebSubScheme | Hook0Scheme);
 export type Scheme = LocalScheme | JwtScheme | SnsScheme | PaypalScheme;
+/** Those of providers, and those that only owners describe (./described). */
+export type AnyScheme = Scheme | KeySignatureScheme | PayloadTokenScheme;
 
 /**
  * Verifies that a request comes from the provider; comparisons take constant time.
@@ -40,7 +50,7 @@ export type Scheme = LocalScheme | JwtScheme | SnsScheme | PaypalScheme;
  * @throws KeysAwayError when a key of the provider is needed, and cannot be had now
  */
 export async function verifyProvided(
-  scheme: Scheme,
+  scheme: AnyScheme,
   credentials: Credentials,
   request: ProviderRequest,
   keys: PublishedKeys,
@@ -52,6 +62,10 @@ export async function verifyProvided(
       return verifySns(scheme, credentials, request, keys);
     case 'paypal':
       return verifyPaypal(scheme, credentials, request, keys);
+    case 'key-signature':
+      return verifyKeySignature(scheme, credentials, request);
+    case 'payload-token':
+      return verifyPayloadToken(scheme, credentials, request);
     default:
       return verifyScheme(scheme, credentials, request);
   }
@@ -90,20 +104,25 @@ export function verifyScheme(scheme: LocalScheme, credentials: Credentials, requ
 }
 
 /** Whether a webhook may make this service ask the provider for a key. */
-export const needsPublishedKeys = (scheme: Scheme): boolean =>
+export const needsPublishedKeys = (scheme: AnyScheme): boolean =>
   scheme.kind === 'sns' || scheme.kind === 'paypal' || (scheme.kind === 'jwt' && scheme.keys !== 'secret');
 
+/** Whether the source shares something with the sender; else what the sender publishes is enough. */
+export const needsSecret = (scheme: AnyScheme): boolean =>
+  scheme.kind !== 'jwt' || typeof scheme.keys === 'string' || scheme.sender !== undefined;
+
 /** What is wrong with the form of a secret that the owner enters; null when nothing is. */
-export function secretProblem(scheme: Scheme, secret: string): string | null {
+export function secretProblem(scheme: AnyScheme, secret: string): string | null {
   switch (scheme.kind) {
     case 'standard':
       return standardKeyProblem(secret);
     case 'public-key':
+    case 'key-signature':
       return publicKeyProblem(scheme, secret);
     case 'basic':
       return basicProblem(secret);
     case 'hmac':
-      return scheme.key === 'base64' && !/^[A-Za-z0-9+/]+={0,2}$/.test(secret) ? 'must be base64' : null;
+      return hmacKeyProblem(scheme, secret);
     case 'header-token':
       return secret.includes(JOINED) ? 'must not hold a comma and a space' : null;
     case 'adyen':
@@ -121,17 +140,20 @@ export function secretProblem(scheme: Scheme, secret: string): string | null {
   }
 }
 
+const TOKENS: readonly AnyScheme['kind'][] = ['header-token', 'basic', 'query-token', 'body-token', 'payload-token'];
+
 /** Whether a request has a signature by which a repeat is known; a token is the same in each. */
-export function isSigned(scheme: Scheme): boolean {
+export function isSigned(scheme: AnyScheme): boolean {
   const { kind } = scheme;
   if (kind === 'jwt') return scheme.bodyHash !== undefined;
-  return kind !== 'header-token' && kind !== 'basic' && kind !== 'query-token' && kind !== 'body-token';
+  return !TOKENS.includes(kind);
 }
 
 /** The headers whose values are not shown, in lower case. */
-export function secretHeaders(scheme: Scheme): string[] {
+export function secretHeaders(scheme: AnyScheme): string[] {
   switch (scheme.kind) {
     case 'hmac':
+    case 'key-signature':
     case 'header-token':
       return [scheme.header.toLowerCase(), 'x-hook-secret'];
     case 'jwt':
@@ -154,7 +176,7 @@ interface StoredParts {
 }
 
 /** What is left of the headers and the query when the secret in them is taken out, so that it is neither stored nor forwarded. */
-export function withoutSecret(scheme: Scheme, { headers, queryText }: StoredParts): StoredParts {
+export function withoutSecret(scheme: AnyScheme, { headers, queryText }: StoredParts): StoredParts {
   if (scheme.kind === 'query-token') return { headers, queryText: withoutParameter(queryText, scheme.parameter) };
   const isToken = scheme.kind === 'header-token' || scheme.kind === 'basic';
   // Whoever has a JSON Web Token without a hash of the body can send any body with it.

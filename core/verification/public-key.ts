@@ -1,49 +1,106 @@
-// Providers that sign with a private key; the source has the public one. Signed is the time and the body.
+// Senders that sign with a private key; the source has the public one.
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
-import type { Verification } from '../signatures/scheme.ts';
-import { type Credentials, headerOf, type ProviderRequest, refused, timeProblem } from './request.ts';
-import { ed25519Key, verifyEd25519 } from './standard-webhooks.ts';
+import { signatureBytes, type Verification } from '../signatures/scheme.ts';
+import { isP256, isRsa } from './published/keys.ts';
+import { type Credentials, type ProviderRequest, refused } from './request.ts';
+import { ed25519Key } from './standard-webhooks.ts';
+import { readTemplate, type SignatureTemplate } from './template.ts';
 
+/** ECDSA: P-256 and SHA-256, as DER or its two numbers alone. RSA: PKCS #1 v1.5 and SHA-256. */
+export const KEY_ALGORITHMS = ['ecdsa', 'ed25519', 'rsa'] as const;
+export type KeyAlgorithm = (typeof KEY_ALGORITHMS)[number];
+
+/** Of providers: signed is the time and the body. ECDSA signatures are in base64, those of Ed25519 in hex. */
 export interface PublicKeyScheme {
   kind: 'public-key';
-  /** ECDSA: P-256 and SHA-256, the key as SPKI in base64, the signature as DER in base64. Ed25519: key and signature in hex. */
   algorithm: 'ecdsa' | 'ed25519';
   signatureHeader: string;
   timestampHeader: string;
   toleranceSeconds: number;
 }
 
-export function publicKeyProblem({ algorithm }: PublicKeyScheme, secret: string): string | null {
-  if (keyOf(algorithm, secret) !== null) return null;
-  return algorithm === 'ecdsa' ? 'must be the public key in base64' : 'must be the public key: 64 hex digits';
+export interface KeySignatureScheme extends SignatureTemplate {
+  kind: 'key-signature';
+  algorithm: KeyAlgorithm;
 }
+
+export const signatureOf = (scheme: PublicKeyScheme): KeySignatureScheme => ({
+  kind: 'key-signature',
+  algorithm: scheme.algorithm,
+  encoding: scheme.algorithm === 'ecdsa' ? 'base64' : 'hex',
+  header: scheme.signatureHeader,
+  timestamp: { header: scheme.timestampHeader, unit: 's', toleranceSeconds: scheme.toleranceSeconds },
+  signed: ['timestamp', 'body'],
+});
+
+const FORMS: Readonly<Record<KeyAlgorithm, string>> = {
+  ecdsa: 'must be the public key: P-256, as PEM, or as SPKI in base64',
+  ed25519: 'must be the public key: 64 hex digits, 32 bytes in base64, or PEM',
+  rsa: 'must be the public key: RSA with 2048 bits or more, as PEM, or as SPKI in base64',
+};
+
+export const publicKeyProblem = ({ algorithm }: { algorithm: KeyAlgorithm }, secret: string): string | null =>
+  keyOf(algorithm, secret) === null ? FORMS[algorithm] : null;
 
 export function verifyPublicKey(
   scheme: PublicKeyScheme,
+  credentials: Credentials,
+  request: ProviderRequest,
+): Verification {
+  return verifyKeySignature(signatureOf(scheme), credentials, request);
+}
+
+// Each takes a tenth of a millisecond; nobody rotates more keys at once.
+const MAX_TRIED = 4;
+
+export function verifyKeySignature(
+  scheme: KeySignatureScheme,
   { secret }: Credentials,
   request: ProviderRequest,
 ): Verification {
-  const signature = headerOf(request, scheme.signatureHeader);
-  if (typeof signature !== 'string') return signature;
-  const timestamp = headerOf(request, scheme.timestampHeader);
-  if (typeof timestamp !== 'string') return timestamp;
-  const problem = timeProblem(timestamp, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
-  if (problem !== null) return problem;
+  const read = readTemplate(scheme, request);
+  if ('valid' in read) return read;
   const key = keyOf(scheme.algorithm, secret);
-  const signed = Buffer.concat([Buffer.from(timestamp), request.body]);
-  if (scheme.algorithm === 'ed25519') return verifyEd25519(key, signed, [signature], 'hex');
-  if (key === null) return refused('The key of the source is not a public key of this provider');
-  if (/^[A-Za-z0-9+/]+={0,2}$/.test(signature) && verify('sha256', signed, key, Buffer.from(signature, 'base64')))
+  if (key === null) return refused('The key of the source is not a public key of this sender');
+  const signed = Buffer.concat(read.signed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  for (const text of read.signatures.slice(0, MAX_TRIED)) {
+    const bytes = signatureBytes(text, scheme.encoding);
     // Whoever sees an ECDSA signature can write another that is right, too: what was signed tells a repeat.
-    return { valid: true, mac: createHash('sha256').update(signed).digest() };
+    if (bytes !== null && isSigned(scheme.algorithm, signed, key, bytes))
+      return { valid: true, mac: createHash('sha256').update(signed).digest() };
+  }
   return { ...refused('The signature does not match the body and the key of the source'), hashed: true };
 }
 
-function keyOf(algorithm: PublicKeyScheme['algorithm'], text: string): KeyObject | null {
-  if (algorithm === 'ed25519') return /^[0-9a-f]{64}$/i.test(text) ? ed25519Key(Buffer.from(text, 'hex')) : null;
+// The two numbers of P-256, 32 bytes each. In DER they have never so few bytes, or once in 2^50.
+const PLAIN_BYTES = 64;
+
+function isSigned(algorithm: KeyAlgorithm, signed: Buffer, key: KeyObject, signature: Buffer): boolean {
+  if (algorithm === 'ed25519') return signature.length === PLAIN_BYTES && verify(null, signed, key, signature);
+  const dsaEncoding = signature.length === PLAIN_BYTES ? 'ieee-p1363' : 'der';
+  return verify('sha256', signed, { key, dsaEncoding }, signature);
+}
+
+const RAW_HEX = /^[0-9a-f]{64}$/i;
+const RAW_BASE64 = /^[A-Za-z0-9+/]{43}=?$/;
+
+/** Null: it is none for this algorithm. */
+function keyOf(algorithm: KeyAlgorithm, text: string): KeyObject | null {
+  if (algorithm === 'ed25519' && RAW_HEX.test(text)) return ed25519Key(Buffer.from(text, 'hex'));
+  if (algorithm === 'ed25519' && RAW_BASE64.test(text)) return ed25519Key(Buffer.from(text, 'base64'));
+  const key = readPublicKey(text);
+  if (key === null) return null;
+  const isOfKind = { ecdsa: isP256, rsa: isRsa, ed25519: () => key.asymmetricKeyType === 'ed25519' }[algorithm];
+  return isOfKind(key) ? key : null;
+}
+
+function readPublicKey(text: string): KeyObject | null {
+  // Of a private key or a certificate this would make the public one, and the private one would be stored.
+  if (/-----BEGIN (?!(?:RSA )?PUBLIC KEY-----)/.test(text)) return null;
   try {
-    const key = createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
-    return key.asymmetricKeyDetails?.namedCurve === 'prime256v1' ? key : null;
+    return text.includes('-----BEGIN')
+      ? createPublicKey(text)
+      : createPublicKey({ key: Buffer.from(text, 'base64'), format: 'der', type: 'spki' });
   } catch {
     return null;
   }

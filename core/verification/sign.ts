@@ -1,12 +1,17 @@
-// Signs as a provider does, for `hookyard send`.
+// Signs as a provider does, or as the owner of a source describes it, for `hookyard send`.
+import { createHash, type KeyObject, sign as signWith } from 'node:crypto';
+import { parsePath } from '../dotted-path.ts';
 import { hmac } from '../signatures/scheme.ts';
 import { signStandardWebhook } from '../signatures/standard-webhooks.ts';
 import { adyenMac } from './adyen.ts';
 import { braintreeForm } from './braintree.ts';
-import { type HmacScheme, macOf } from './hmac.ts';
+import { macOf } from './hmac.ts';
 import { hook0Signature } from './hook0.ts';
-import type { Scheme } from './index.ts';
+import type { AnyScheme } from './index.ts';
+import { type KeySignatureScheme, type PublicKeyScheme, signatureOf } from './public-key.ts';
+import type { JwtScheme } from './published/jwt.ts';
 import { jsonOf, memberOf, timeText } from './request.ts';
+import { type SignatureTemplate, signedParts } from './template.ts';
 import { twilioMac } from './twilio.ts';
 
 export interface Unsigned {
@@ -27,13 +32,13 @@ export interface Signed {
   query: Record<string, string>;
 }
 
-/** Signs a POST; null when that takes the private key of the provider, which nobody else has. */
-export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Signed | null {
+/** Signs a POST; null when that takes a private key (`signByKey`), or one of the provider, which nobody else has. */
+export function signAs(scheme: AnyScheme, secret: string, unsigned: Unsigned): Signed | null {
   const { body, nowMs, id, url } = unsigned;
   const plain = { headers: {}, body, query: {} };
   switch (scheme.kind) {
     case 'hmac':
-      return { ...plain, headers: hmacHeaders(scheme, secret, unsigned) };
+      return { ...plain, headers: templateHeaders(scheme, unsigned, (signed) => macOf(scheme, secret, signed)) };
     case 'standard': {
       if (secret.startsWith('whpk_')) return null;
       const signed = signStandardWebhook({ secrets: [secret], id, timestampSeconds: Math.floor(nowMs / 1000), body });
@@ -84,9 +89,12 @@ export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Sign
     }
     case 'jwt':
       return scheme.keys === 'secret'
-        ? { ...plain, headers: { [scheme.header]: sharedToken(secret, unsigned) } }
+        ? { ...plain, headers: { [scheme.header]: sharedToken(scheme, secret, unsigned) } }
         : null;
+    case 'payload-token':
+      return { ...plain, body: withToken(scheme.path, secret, unsigned) };
     case 'public-key':
+    case 'key-signature':
     case 'sns':
     case 'paypal':
       return null;
@@ -95,10 +103,23 @@ export function signAs(scheme: Scheme, secret: string, unsigned: Unsigned): Sign
 
 const jsonBytes = (value: object): Buffer => Buffer.from(JSON.stringify(value));
 
-function hmacHeaders(scheme: HmacScheme, secret: string, { url, body, nowMs, id }: Unsigned): Record<string, string> {
+/** The same with a private key whose public one the source has. */
+export function signByKey(scheme: PublicKeyScheme | KeySignatureScheme, key: KeyObject, unsigned: Unsigned): Signed {
+  const template = scheme.kind === 'public-key' ? signatureOf(scheme) : scheme;
+  const hash = scheme.algorithm === 'ed25519' ? null : 'sha256';
+  const bytesOf = (signed: (string | Buffer)[]) => Buffer.concat(signed.map((part) => Buffer.from(part as string)));
+  const headers = templateHeaders(template, unsigned, (signed) => signWith(hash, bytesOf(signed), key));
+  return { headers, body: unsigned.body, query: {} };
+}
+
+function templateHeaders(
+  scheme: SignatureTemplate,
+  { url, body, nowMs, id }: Unsigned,
+  sign: (signed: (string | Buffer)[]) => Buffer,
+): Record<string, string> {
   const timestamp = scheme.timestamp === undefined ? '' : timeText(nowMs, scheme.timestamp.unit);
   const request = { method: 'POST', url: () => url, body };
-  const signature = macOf(scheme, secret, { timestamp, id, request }).toString(scheme.encoding);
+  const signature = sign(signedParts(scheme, { timestamp, id, request })).toString(scheme.encoding);
   const { named, prefix = '' } = scheme;
   const parts = named && [
     ...(named.timestamp === undefined ? [] : [`${named.timestamp}=${timestamp}`]),
@@ -124,9 +145,27 @@ function adyenBody(secret: string, body: Buffer): Buffer {
 }
 
 /** A token by HS256 (RFC 7518, section 3.2) that is good for five minutes. */
-function sharedToken(secret: string, { url, nowMs }: Unsigned): string {
+function sharedToken(scheme: JwtScheme, secret: string, { url, body, nowMs }: Unsigned): string {
+  const { audience, issuers, bodyHash } = scheme;
   const issuedAt = Math.floor(nowMs / 1000);
-  const claims = { aud: url, iat: issuedAt, exp: issuedAt + 300 };
+  const claims = {
+    ...{ aud: typeof audience === 'object' ? audience.is : url, iat: issuedAt, exp: issuedAt + 300 },
+    ...(issuers !== undefined && { iss: issuers[0] }),
+    ...scheme.claims,
+    ...(bodyHash !== undefined && { [bodyHash]: createHash('sha256').update(body).digest('hex') }),
+  };
   const signed = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) => jsonBytes(part).toString('base64url')).join('.');
   return `${signed}.${hmac('sha256', secret, signed).toString('base64url')}`;
+}
+
+/** The body with the token at a path: as a field of a form, else as a member of JSON. */
+function withToken(path: string, secret: string, { body, contentType }: Unsigned): Buffer {
+  const names = (parsePath(path) ?? []).flatMap((step) => ('key' in step ? [step.key] : []));
+  if (contentType.startsWith('application/x-www-form-urlencoded')) {
+    const field = new URLSearchParams({ [names.join('.')]: secret }).toString();
+    return Buffer.from(body.length === 0 ? field : `${body.toString()}&${field}`);
+  }
+  const put = (value: unknown, [name, ...deeper]: string[]): unknown =>
+    name === undefined ? secret : { ...(value as object), [name]: put(memberOf(value, name), deeper) };
+  return jsonBytes(put(jsonOf(body), names) as object);
 }

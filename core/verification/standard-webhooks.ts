@@ -56,7 +56,7 @@ const MAX_TRIED = 4;
 const SIGNATURE_BYTES = 64;
 
 /** Whether one of the signatures is right. What stands for it (SourceRouting's `mac`) is the hash of what was signed. */
-export function verifyEd25519(
+function verifyEd25519(
   key: KeyObject | null,
   signed: Buffer,
   signatures: string[],

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
 import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
+import { readPayload } from '../forms/index.ts';
 import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
-import { viewPayload, viewText } from '../payload.ts';
 import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
 
 /** WH-02 */
@@ -156,7 +156,7 @@ function written({ isText }: Column, json: string): string {
 /** What expressions see of an event. */
 function rootOf(event: WarehouseEvent): Record<(typeof ROOT_MEMBERS)[number], unknown> {
   return {
-    payload: typeof event.body === 'string' ? viewText(event.body) : viewPayload(event.body).payload,
+    payload: readPayload(event.body, event.headers['content-type']),
     headers: sortedHeaders(event.headers),
     id: event.id,
     receivedAt: event.receivedAt.toISOString(),

@@ -1,5 +1,6 @@
 // Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while its rows
 // are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of those days.
+import type { TypedBody } from '../../core/forms/index.ts';
 import { idFloor } from '../../core/ids.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
@@ -168,4 +169,15 @@ export async function existingEventIds(db: Queryable, organizationId: string, id
 export async function loadPayload(db: Queryable, eventId: string): Promise<Buffer | null> {
   const { rows } = await db.query<{ body: Buffer }>('select body from event_payloads where event_id = $1', [eventId]);
   return rows[0]?.body ?? null;
+}
+
+/** The same of an event of this organization, with its content type. */
+export async function loadContent(db: Queryable, organizationId: string, eventId: string): Promise<TypedBody | null> {
+  const { rows } = await db.query<{ body: Buffer; contentType: string | null }>(
+    `select p.body, e.headers ->> 'content-type' as "contentType"
+     from events e join event_payloads p on p.event_id = e.id where e.id = $2 and e.organization_id = $1`,
+    [organizationId, eventId],
+  );
+  const [row] = rows;
+  return row === undefined ? null : { body: row.body, contentType: row.contentType ?? undefined };
 }

@@ -1,8 +1,9 @@
 // Replays are validated by the current schemas: after a schema is fixed, a replay delivers the events that it refused. Filters
 // are not applied again, because the replay was requested explicitly.
+import type { TypedBody } from '../../core/forms/index.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import { describeErrors, type SchemaError } from '../../core/schemas/errors.ts';
-import { loadPayload } from '../history/events.ts';
+import { loadContent } from '../history/events.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 /** The target of a replay. */
@@ -15,7 +16,7 @@ interface RoutedEvent {
 export type ValidatePayload = (
   organizationId: string,
   schemas: readonly StoredSchema[],
-  body: Buffer,
+  content: TypedBody,
 ) => Promise<SchemaError[][]>;
 
 /** For callers whose routes have no schemas. */
@@ -41,14 +42,14 @@ export async function findMismatches(
   const eventIds = new Set(targets.filter(({ routeId }) => schemas.has(routeId ?? '')).map(({ eventId }) => eventId));
   // One payload at a time: together they may be a gigabyte.
   for (const eventId of eventIds) {
-    const body = await loadPayload(db, eventId);
-    if (body === null) continue;
+    const content = await loadContent(db, organizationId, eventId);
+    if (content === null) continue;
     const checked = targets.flatMap((target) => {
       const schema = schemas.get(target.routeId ?? '');
       return target.eventId === eventId && schema ? [{ target, schema }] : [];
     });
     const used = [...new Map(checked.map(({ schema }) => [schema.id, schema])).values()];
-    const errors = await validate(organizationId, used, body);
+    const errors = await validate(organizationId, used, content);
     const errorsOf = new Map(used.map(({ id }, index) => [id, errors[index] ?? []]));
     for (const { target, schema } of checked) {
       const found = errorsOf.get(schema.id) ?? [];

@@ -2,6 +2,7 @@
 import { BudgetError } from '../../core/budget.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
+import { readSample } from '../../core/forms/index.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { TimedBudget } from '../../core/timed-budget.ts';
 import type { FilterResult, FilterTask, FilterTrial } from './types.ts';
@@ -26,5 +27,6 @@ export function tryFilter({ trial }: FilterTask): FilterResult {
 
 function requestOf({ method, headers, path, query: text, payload }: FilterTrial): FilteredRequest {
   const query = new URLSearchParams(text);
-  return { method, headers, path, query: () => query, payload: () => payload };
+  const seen = readSample(payload, headers['content-type']);
+  return { method, headers, path, query: () => query, payload: () => seen };
 }

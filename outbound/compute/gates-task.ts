@@ -1,9 +1,9 @@
 // The gates of a webhook, in a thread: schemas and filters of all its routes in one budget.
 import { createHash } from 'node:crypto';
+import { readPayload } from '../../core/forms/index.ts';
 import { Gate, type GatedRequest } from '../../core/gates/gate.ts';
 import { keyInPayload } from '../../core/gates/idempotency-key.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
-import { viewPayload } from '../../core/payload.ts';
 import { ShareCache } from '../../core/share-cache.ts';
 import { TimedBudget } from '../../core/timed-budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
@@ -61,7 +61,8 @@ function requestOf({ request, body }: GatesTask): GatedRequest {
       return query;
     },
     payload() {
-      payload ??= viewPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+      const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+      payload ??= { payload: readPayload(bytes, request.headers['content-type']) };
       return payload.payload;
     },
   };

@@ -1,6 +1,7 @@
 // Filters, schemas and mappings that are too much for the event loop, in threads: one task of an organization after the other's.
 import type { Log } from '../../core/log.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
+import type { TypedBody } from '../../core/forms/index.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
 import type { EncodedRowGroup, RowGroup } from '../parquet/row-group.ts';
@@ -39,11 +40,11 @@ export interface Compute {
   /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. @throws ComputeBusyError */
   schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null>;
   /** Validates a payload by each schema. @throws ComputeBusyError */
-  validate(organizationId: string, schemas: readonly StoredSchema[], body: Buffer): Promise<SchemaError[][]>;
+  validate(organizationId: string, schemas: readonly StoredSchema[], content: TypedBody): Promise<SchemaError[][]>;
   /** Makes the rows of events, in their order, some at a time. It ends before one that is too large. @throws ComputeBusyError */
   rows(organizationId: string, form: RowsForm, events: readonly StoredEvent[]): AsyncGenerator<MadeRows>;
   /** Validates a payload by a schema that is not stored. @throws ComputeBusyError */
-  trySchema(organizationId: string, schema: JsonSchema, body: Buffer): Promise<SchemaTrial>;
+  trySchema(organizationId: string, schema: JsonSchema, content: TypedBody): Promise<SchemaTrial>;
   /** Encodes rows of a Parquet file; their bytes are handed over. @throws ComputeBusyError, ComputeOverrunError */
   rowGroup(organizationId: string, group: RowGroup): Promise<EncodedRowGroup>;
   /** Ends the threads; what runs is refused. */
@@ -61,8 +62,8 @@ export function createCompute({ threads, log }: { threads: number; log: Pick<Log
       return pool.run({ organizationId, kind: 'filter', bytes: TASK_BYTES + text.length, task });
     },
     schemaProblem: (organizationId, schema) => schemaProblem(pool, organizationId, schema),
-    validate: (organizationId, schemas, body) => validate(pool, organizationId, schemas, body),
-    trySchema: (organizationId, schema, body) => trySchema(pool, organizationId, schema, body),
+    validate: (organizationId, schemas, content) => validate(pool, organizationId, schemas, content),
+    trySchema: (organizationId, schema, content) => trySchema(pool, organizationId, schema, content),
     rows: (organizationId, form, events) => rows(pool, organizationId, form, events),
     rowGroup(organizationId, group) {
       const task = () => ({ task: { kind: 'rowGroup' as const, ...group }, handedOver: [group.lines.buffer] });
@@ -109,7 +110,7 @@ async function validate(
   pool: ComputePool,
   organizationId: string,
   schemas: readonly StoredSchema[],
-  body: Buffer,
+  { body, contentType }: TypedBody,
 ): Promise<SchemaError[][]> {
   const text = JSON.stringify(schemas);
   try {
@@ -119,7 +120,8 @@ async function validate(
       bytes: TASK_BYTES + text.length + body.length,
       task() {
         const bytes = new Uint8Array(body);
-        return { task: { kind: 'validate', organizationId, schemas: text, body: bytes }, handedOver: [bytes.buffer] };
+        const task = { kind: 'validate' as const, organizationId, schemas: text, body: bytes, contentType };
+        return { task, handedOver: [bytes.buffer] };
       },
     });
   } catch (error) {
@@ -132,7 +134,7 @@ async function trySchema(
   pool: ComputePool,
   organizationId: string,
   schema: JsonSchema,
-  body: Buffer,
+  { body, contentType }: TypedBody,
 ): Promise<SchemaTrial> {
   const text = JSON.stringify(schema);
   try {
@@ -142,7 +144,7 @@ async function trySchema(
       bytes: TASK_BYTES + text.length + body.length,
       task() {
         const bytes = new Uint8Array(body);
-        return { task: { kind: 'schemaTrial', schema: text, body: bytes }, handedOver: [bytes.buffer] };
+        return { task: { kind: 'schemaTrial', schema: text, body: bytes, contentType }, handedOver: [bytes.buffer] };
       },
     });
   } catch (error) {

@@ -1,6 +1,6 @@
 // Schemas of users in a thread: checked before they are stored, and payloads validated by them.
+import { readPayload } from '../../core/forms/index.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
-import { viewPayload } from '../../core/payload.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import { checkSchema, compileSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
@@ -21,10 +21,10 @@ export function checkStoredSchema({ schema }: Pick<SchemaTask, 'schema'>): strin
 }
 
 /** All schemas are compiled, however long it takes: nobody waits for the answer but the one who asked for it. */
-export function validatePayload({ organizationId, schemas: text, body }: ValidateTask): SchemaError[][] {
+export function validatePayload({ organizationId, schemas: text, body, contentType }: ValidateTask): SchemaError[][] {
   const schemas = parseExact(text) as StoredSchema[];
   while (!compileFor(organizationId, schemas));
-  const { payload } = viewPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  const payload = readPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType);
   const budget = new TimedBudget(EVENT_MS);
   const check = checkerInThread(organizationId, budget);
   const request = { payload: () => payload, size: body.byteLength };
@@ -32,9 +32,9 @@ export function validatePayload({ organizationId, schemas: text, body }: Validat
 }
 
 /** In the time that one payload has for a schema (SCH-04). */
-export function trySchema({ schema, body }: SchemaTrialTask): SchemaTrial {
+export function trySchema({ schema, body, contentType }: SchemaTrialTask): SchemaTrial {
   const problem = checkStoredSchema({ schema });
   if (problem !== null) return { ok: false, problem };
-  const { payload } = viewPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  const payload = readPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType);
   return { ok: true, errors: compileSchema(parseExact(schema) as JsonSchema).validate(payload, body.byteLength) };
 }

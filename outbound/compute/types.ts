@@ -70,6 +70,8 @@ export interface ValidateTask {
   /** JSON of `StoredSchema[]`. */
   schemas: string;
   body: Uint8Array;
+  /** As received. */
+  contentType: string | undefined;
 }
 
 /** A schema that is not stored, and a payload: compiled for it alone, and kept nowhere. */
@@ -78,6 +80,7 @@ export interface SchemaTrialTask {
   /** Its JSON. */
   schema: string;
   body: Uint8Array;
+  contentType: string | undefined;
 }
 
 /** `problem`: what is wrong with the schema, as the end of a sentence. */

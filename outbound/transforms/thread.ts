@@ -5,6 +5,7 @@ import { isUtf8 } from 'node:buffer';
 import { parse as parseQuery } from 'node:querystring';
 import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { readForm } from '../../core/forms/index.ts';
 import { letOthersGoFirst } from '../../core/thread-priority.ts';
 import { threadCpuMs } from '../../core/thread-time.ts';
 import { languages } from './languages.ts';
@@ -100,7 +101,9 @@ function keepWarm(key: string | null, sandbox: Sandbox): void {
 function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {
   const { id, source, method, path, query, headers, body, receivedAt } = event;
   const lowercase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-  const isText = isUtf8(body);
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const fields = readForm(bytes, lowercase['content-type']);
+  const isText = fields !== null || isUtf8(bytes);
   const facts = {
     payload: null,
     ...(!isText && { payloadEncoding: 'base64' }),
@@ -113,7 +116,8 @@ function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {
     receivedAt: receivedAt.toISOString(),
   };
   const seed = hash(id);
-  const text = isText ? textOf(body) : JSON.stringify(Buffer.from(body).toString('base64'));
+  const text =
+    fields !== null ? JSON.stringify(fields) : isText ? textOf(bytes) : JSON.stringify(bytes.toString('base64'));
   return {
     facts: JSON.stringify(facts),
     body: text,

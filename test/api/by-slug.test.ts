@@ -19,22 +19,25 @@ interface Kind {
 const described = { description: 'Declared' };
 const undescribed = { description: null };
 
-const KINDS: Record<string, Kind> = {
-  source: {
-    path: (base) => `${base}/sources`,
-    bodies: [
-      {
-        ...{ name: 'Orders', ...described, allowPaths: true, concealed: true, ingestToken: 'required', enabled: false },
-        verificationConfig: { type: 'github', secret: 'whispered to both sides' },
-        idempotencyKey: { signature: true, windowSeconds: 60 },
-      },
-      { name: 'Orders of the shop' },
-    ],
-    defaults: {
-      ...{ ...undescribed, allowPaths: false, concealed: false, ingestToken: 'none', enabled: true },
-      ...{ verificationConfig: { type: 'none' }, idempotencyKey: null },
+const ofSources: Omit<Kind, 'path'> = {
+  bodies: [
+    {
+      ...{ name: 'Orders', ...described, allowPaths: true, concealed: true, ingestToken: 'required', enabled: false },
+      verificationConfig: { type: 'github', secret: 'whispered to both sides' },
+      idempotencyKey: { signature: true, windowSeconds: 60 },
     },
+    { name: 'Orders of the shop' },
+  ],
+  defaults: {
+    ...{ ...undescribed, allowPaths: false, concealed: false, ingestToken: 'none', enabled: true },
+    ...{ verificationConfig: { type: 'none' }, idempotencyKey: null },
   },
+};
+
+const KINDS: Record<string, Kind> = {
+  source: { path: (base) => `${base}/sources`, ...ofSources },
+  // HTTP-03
+  'source at its flat path': { path: () => '/api/sources', ...ofSources },
   destination: {
     path: () => '/api/destinations',
     bodies: [

@@ -11,7 +11,7 @@ import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
 import { describedOperations, expectDescribed } from '../support/described.ts';
 import { managementEndpoints } from '../support/endpoints.ts';
 import { send } from '../support/http-client.ts';
-import { type Service, sharedService } from '../support/service.ts';
+import { createOrganization, type Service, sharedService } from '../support/service.ts';
 
 /** Why a rule of Redocly's recommended set is off. */
 const RULES_OFF = {
@@ -82,7 +82,8 @@ describe('The description of the API', () => {
     const { components, paths } = JSON.parse(checkedInText());
     const told: string[] = [];
     for (const name of Object.values(components as Record<string, object>).flatMap(Object.keys))
-      if (!/^[A-Z][A-Za-z0-9]*$/.test(name) && !['apiKey', 'operatorKey'].includes(name)) told.push(`name ${name}`);
+      if (!/^[A-Z][A-Za-z0-9]*$/.test(name) && !['apiKey', 'apiKeyHeader', 'operatorKey'].includes(name))
+        told.push(`name ${name}`);
     const look = (value: unknown, at: string[]): void => {
       if (typeof value !== 'object' || value === null) return;
       const { type, properties, enum: values, anyOf, oneOf } = value as Record<string, unknown[] | undefined>;
@@ -99,6 +100,29 @@ describe('The description of the API', () => {
     for (const response of Object.values(components.responses as Record<string, { content: object }>))
       expect(response.content).to.have.nested.property('application/json.schema.$ref', '#/components/schemas/Error');
     expect(told).to.deep.equal([]);
+  });
+
+  // AUTH-01
+  it('has both headers that an API key may come in, for each operation that takes one', async () => {
+    const { components, paths, security } = JSON.parse(checkedInText());
+    expect(components.securitySchemes.apiKey).to.include({ type: 'http', scheme: 'bearer' });
+    expect(components.securitySchemes.apiKeyHeader).to.include({ type: 'apiKey', in: 'header', name: 'X-API-Key' });
+    const both = [{ apiKey: [] }, { apiKeyHeader: [] }];
+    expect(security).to.deep.equal(both);
+    const operations = Object.values(paths as Record<string, Record<string, object>>).flatMap(Object.values);
+    const scoped = operations.filter((operation) => 'x-scopes' in operation);
+    expect(scoped.length).to.be.above(100);
+    for (const operation of scoped) expect(operation).to.deep.include({ security: both });
+    const { api, token } = await createOrganization();
+    const send = (headers: Record<string, string>) => fetch(`${api.url}/api/auth/me`, { headers });
+    const statuses = [
+      await send({ 'X-API-Key': token }),
+      await send({ Authorization: `Bearer ${token}` }),
+      await send({ 'X-API-Key': token, Authorization: 'Basic eDp5' }),
+      await send({ 'X-API-Key': token, Authorization: 'Bearer whr_another_one_of_these' }),
+      await send({ 'X-API-Key': `Bearer ${token}` }),
+    ].map(({ status }) => status);
+    expect(statuses).to.deep.equal([200, 200, 200, 401, 401]);
   });
 
   describe('comparing answers with it', () => {

@@ -1,4 +1,4 @@
-// What the Tab key completes, in the shells themselves; those that are not on this machine are left out.
+// What the Tab key completes, in the shells themselves; those that are not on this machine are left out, but with `REQUIRE_SHELLS` (.ci/run).
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,9 +8,18 @@ import { join } from 'node:path';
 const folder = mkdtempSync(join(tmpdir(), 'hookyard-completion-'));
 const BIN = join(import.meta.dirname, '..', '..', 'cli', 'hookyard.js');
 
+/** @throws Error instead of leaving the test out with `REQUIRE_SHELLS` */
+function requireShell(context: Mocha.Context, shell: string): void {
+  if (!spawnSync(shell, ['--version']).error) return;
+  const how = `${shell} is not installed: "apt-get install ${shell}" or "brew install ${shell}" lets this test run`;
+  if (process.env.REQUIRE_SHELLS) throw new Error(how);
+  console.log(`    ${how}`);
+  context.skip();
+}
+
 /** Runs a script in a shell that has read its completion. */
 function inShell(context: Mocha.Context, shell: string, script: (completion: string) => string): string[] {
-  if (spawnSync(shell, ['--version']).error) context.skip();
+  requireShell(context, shell);
   const completion = spawnSync(process.execPath, [BIN, 'completion', shell], { encoding: 'utf8' });
   expect(completion, completion.stderr).to.include({ status: 0 });
   // Too long for an argument.
@@ -42,6 +51,18 @@ describe('the completion of hookyard', function () {
   it('passes over options and their values', function () {
     const words = ['hookyard', '--url', 'http://127.0.0.1:1', 'deliveries', 'list', '--status', 'failed', '--fr'];
     expect(bash(this, ...words)).to.deep.equal(['--from']);
+  });
+
+  it('is not left out where the shells are required', () => {
+    const skipped = { skip: () => expect.fail('it was left out') } as unknown as Mocha.Context;
+    const before = process.env.REQUIRE_SHELLS;
+    process.env.REQUIRE_SHELLS = '1';
+    try {
+      expect(() => requireShell(skipped, 'no-such-shell')).to.throw(/no-such-shell is not installed/);
+    } finally {
+      if (before === undefined) delete process.env.REQUIRE_SHELLS;
+      else process.env.REQUIRE_SHELLS = before;
+    }
   });
 
   it('works in fish', function () {

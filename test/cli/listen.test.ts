@@ -9,6 +9,7 @@ import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';
+import { requirePython } from '../support/python.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -157,6 +158,69 @@ describe('hookyard listen @turns', () => {
       expect(ran.stderr).to.match(message);
     }
     expect(await counts()).to.deep.equal(before);
+  });
+
+  it('has the last delivery sent again when r is pressed in a terminal, also in one line each', async function () {
+    requirePython(this);
+    const target = receiver.endpoint(500, 200, 200);
+    await cli.ok('sources', 'create', 'pressed');
+    const args = ['listen', '0', '--source', 'pressed', '--compact', '--forward', target.url];
+    const command = cli.start(args, { inTerminal: true, env: { NO_COLOR: '1' } });
+    await until('it is ready', () => command.stdout().includes('Press r'));
+    command.type('r');
+    await until('it says that there is nothing', () => command.stdout().includes('Nothing has arrived yet'));
+    const destinations = await organization.api.list<{ id: string; name: string }>('/api/destinations?search=listen');
+    // It would attempt it again by itself soon.
+    const retryPolicy = { initialDelay: 3_600_000, maxDelay: 3_600_000 };
+    for (const { id } of destinations.data) await organization.api.patch(`/api/destinations/${id}`, { retryPolicy });
+    const eventId = (await cli.ok('send', '--source', 'pressed')).trim();
+    await until('the failed attempt', () => command.stdout().includes('-> 500'));
+    const deliveries = async () => (await organization.api.list(`/api/deliveries?eventId=${eventId}`)).data;
+    await until('it waits', async () => (await deliveries())[0]?.status === 'retrying');
+    command.type('r');
+    await until('the next attempt', () => /attempt 2 {2}-> 200/.test(command.stdout()));
+    await until('it is delivered', async () => (await deliveries())[0]?.status === 'delivered');
+    command.type('r');
+    await until('the replay', () => target.requests.length === 3);
+    await until('it says so', () => /dlv_\w+ is sent again as dlv_\w+/.test(command.stdout()));
+    command.type('\u0003');
+    expect((await command.ended).code).to.equal(0);
+    expect(command.stdout()).to.include('The destination and the route of this session are removed');
+  });
+
+  it('gets what arrived before, and one of before, when that is asked for', async () => {
+    await cli.ok('sources', 'create', 'earlier');
+    const ids: string[] = [];
+    for (const kind of ['order.paid', 'order.created', 'order.cancelled'])
+      ids.push((await cli.ok('send', '--source', 'earlier', '--event', kind)).trim());
+    const shownBy = async (count: number, ...args: string[]) => {
+      const command = await listening('--source', 'earlier', '--json', ...args);
+      const lines = await until('they arrive', () => {
+        const shown = command.stdout().trim().split('\n');
+        return command.stdout() !== '' && shown.length >= count && shown;
+      });
+      await until('it says how many', () => /sent here\.\n/.test(command.stderr()));
+      command.signal('SIGINT');
+      const { stderr } = await command.ended;
+      const events = lines.map((line) => (JSON.parse(line) as { eventId: string }).eventId);
+      return { events: events.toSorted(), stderr };
+    };
+    const all = await shownBy(3, '--from', '1h');
+    expect(all.events).to.deep.equal(ids.toSorted());
+    expect(all.stderr).to.include('3 events of before are sent here.');
+    const some = await shownBy(1, '--from', '1h', '--filter', 'payload.kind equals order.created');
+    expect(some.events).to.deep.equal([ids[1]]);
+    expect(some.stderr).to.include('1 event of before is sent here.');
+    const one = await shownBy(1, '--retry', ids[2] ?? '', '--filter', 'payload.kind equals order.created');
+    expect(one.events).to.deep.equal([ids[2]]);
+    const [delivery] = (await organization.api.list<{ id: string }>(`/api/deliveries?eventId=${ids[0]}`)).data;
+    const again = await shownBy(1, '--retry', delivery?.id ?? '');
+    expect(again.events).to.deep.equal([ids[0]]);
+    await cli.ok('sources', 'create', 'other-one');
+    const other = await listening('--source', 'other-one', '--retry', ids[0] ?? '');
+    await until('it is refused', () => /Not sent again: .* is of the source earlier/.test(other.stderr()));
+    other.signal('SIGINT');
+    await other.ended;
   });
 
   it('takes deliveries at its own address only', async () => {

@@ -1,5 +1,9 @@
 // hookyard providers, and what send signs for a source with a provider.
 import { expect } from 'chai';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { signers } from '../support/provider-signers.ts';
 import { publishedSigners } from '../support/published-signers.ts';
@@ -7,9 +11,11 @@ import { createOrganization } from '../support/service.ts';
 
 describe('hookyard providers @turns', () => {
   let cli: CommandLine;
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-keys-'));
   before(async () => {
     cli = commandLine(await createOrganization());
   });
+  after(() => rmSync(folder, { recursive: true, force: true }));
   const secretOf = (name: string) => signers[name]?.secret().secret ?? '';
 
   it('lists them, and says how one is connected', async () => {
@@ -64,13 +70,52 @@ describe('hookyard providers @turns', () => {
     expect(await cli.run(['send', '--source', 'topic', '--secret', secret])).to.include({ code: 2 });
   });
 
-  it('say who alone can sign', async () => {
-    const secret = secretOf('discord');
-    await cli.ok('sources', 'create', 'chat', '--provider', 'discord', '--secret', secret);
-    const sent = await cli.run(['send', '--source', 'chat', '--secret', secret]);
-    expect([sent.code, sent.stderr]).to.deep.equal([
-      2,
-      'hookyard: Discord signs with a private key, which nobody else has: let it send a test of its own\n',
-    ]);
+  /** A pair of keys in files. */
+  function keyFiles(type: 'ed25519' | 'ec') {
+    const { publicKey, privateKey } =
+      type === 'ec' ? generateKeyPairSync('ec', { namedCurve: 'prime256v1' }) : generateKeyPairSync('ed25519');
+    const [ofPublic, ofPrivate] = [join(folder, `${type}-public.pem`), join(folder, `${type}-private.pem`)];
+    writeFileSync(ofPublic, publicKey.export({ format: 'pem', type: 'spki' }));
+    writeFileSync(ofPrivate, privateKey.export({ format: 'pem', type: 'pkcs8' }));
+    return { ofPublic, ofPrivate };
+  }
+
+  for (const [name, type, other] of [
+    ['discord', 'ed25519', 'ec'],
+    ['sendgrid', 'ec', 'ed25519'],
+  ] as const) {
+    it(`make sources of ${name} that take what send signs with a private key of yours`, async () => {
+      const { ofPublic, ofPrivate } = keyFiles(type);
+      await cli.ok('sources', 'create', name, '--provider', name, '--secret', `@${ofPublic}`);
+      const send = ['send', '--source', name];
+      expect(await cli.ok(...send, '--private-key', ofPrivate)).to.match(/^evt_/);
+      const without = await cli.run([...send, '--secret', secretOf(name)]);
+      expect(without.code).to.equal(2);
+      expect(without.stderr).to.match(new RegExp(`signs with a private key.*--provider ${name}.*--private-key`));
+      const wrong = await cli.run([...send, '--private-key', keyFiles(other).ofPrivate]);
+      expect([wrong.code, wrong.stderr]).to.satisfy(
+        ([code, text]: [number, string]) => code === 2 && /another kind.*openssl genpkey/.test(text),
+      );
+      expect(await cli.run([...send, '--private-key', ofPublic])).to.include({ code: 2 });
+      expect(await cli.run([...send, '--private-key', keyFiles(type).ofPrivate]), 'of another pair').to.include({
+        code: 4,
+      });
+    });
+  }
+
+  it('say who alone can sign, and how to try its samples all the same', async () => {
+    await cli.ok('sources', 'create', 'open');
+    for (const [name, signer] of Object.entries(publishedSigners)) {
+      const secret = signer.secret();
+      await cli.ok('sources', 'create', name, '--provider', name, '--secret', secret);
+      const sent = await cli.run(['send', '--source', name, '--secret', secret]);
+      expect(sent.code, name).to.equal(2);
+      expect(sent.stderr)
+        .to.match(/signs with keys that it alone has/)
+        .and.include(`hookyard send --source test --provider ${name}`);
+      expect(await cli.ok('send', '--source', 'open', '--provider', name), name).to.match(/^evt_/);
+    }
+    const unknown = await cli.run(['send', '--source', 'open', '--provider', 'plaid', '--event', 'nothing']);
+    expect(unknown.stderr).to.include('There is no sample of an event nothing of plaid');
   });
 });

@@ -28,6 +28,14 @@ describe('hookyard send @turns', () => {
     ['stripe', ['--verify', 'stripe', '--secret', SECRET], 'invoice.paid', 'data.object.amount_paid'],
     ['slack', ['--verify', 'slack', '--secret', SECRET], 'message', 'event.text'],
     ['hmac', ['--data', hmac], 'order.paid', 'order.number'],
+    [
+      'hmac-timed',
+      [
+        ...['--verify', 'hmac', '--secret', SECRET, '--signature-header', 'X-Shop-Signature'],
+        ...['--data', '{"verificationConfig": {"timestampHeader": "X-Shop-Time", "timestampSeparator": ":"}}'],
+      ],
+      ...(['order.paid', 'order.number'] as const),
+    ],
   ];
   for (const [type, create, event, path] of signed) {
     it(`signs events of ${type} as the source asks for`, async () => {
@@ -37,14 +45,49 @@ describe('hookyard send @turns', () => {
       expect(await cli.json('events', 'show', eventId)).to.have.nested.property(`payload.${path}`);
       const wrong = await cli.run([...send, '--secret', 'another']);
       expect([wrong.code, wrong.stdout]).to.deep.equal([4, '']);
-      expect(wrong.stderr).to.include('--secret and --provider must be those of the source');
+      expect(wrong.stderr).to.include('--secret (or --private-key) and --provider must be those of the source');
       const without = await cli.run(send);
       expect([without.code, without.stderr]).to.deep.equal([
         2,
-        `hookyard: ${type} verifies ${type} signatures: give its secret with --secret (@file reads it from a file)\n`,
+        `hookyard: ${type} verifies ${type.split('-')[0]} signatures: give its secret with --secret (@file reads it from a file)\n`,
       ]);
     });
   }
+
+  const described: [type: string, config: object][] = [
+    [
+      'hmac_template',
+      {
+        ...{ header: 'X-Mac', template: '{method} {url} {id}.{timestamp}.{body}', idHeader: 'X-Id' },
+        ...{ signaturePart: 'v1', timestampPart: 't' },
+      },
+    ],
+    ['jwt', { algorithm: 'HS256', audience: 'urn:shop', claims: { shop: 'one' }, bodyHashClaim: 'hash' }],
+    ['header_token', { header: 'X-Token', prefix: 'Token ' }],
+    ['query_token', { parameter: 'key' }],
+    ['body_token', { path: '$.auth.token' }],
+  ];
+  for (const [type, config] of described) {
+    it(`signs as the owner of the source describes it: ${type}`, async () => {
+      const slug = type.replaceAll('_', '-');
+      const data = JSON.stringify({ verificationConfig: config });
+      await cli.ok('sources', 'create', slug, '--verify', type, '--secret', SECRET, '--data', data);
+      const eventId = (await cli.ok('send', '--source', slug, '--event', 'order.created', '--secret', SECRET)).trim();
+      expect(await cli.json('events', 'show', eventId)).to.have.nested.property('payload.kind', 'order.created');
+      const wrong = ['send', '--source', slug, '--secret', 'another secret of many letters'];
+      expect(await cli.run(wrong)).to.include({ code: 4 });
+      expect(await cli.run(['send', '--source', slug])).to.include({ code: 2 });
+      expect(await cli.run(['send', '--source', slug, '--provider', 'github'])).to.include({ code: 2 });
+    });
+  }
+
+  it('says why it cannot sign by keys that the sender publishes', async () => {
+    const config = { type: 'jwt', jwksUrl: 'https://issuer.example.com/keys', audience: 'urn:shop' };
+    await cli.ok('sources', 'create', 'published', '--data', JSON.stringify({ verificationConfig: config }));
+    const refused = await cli.run(['send', '--source', 'published']);
+    expect(refused.code).to.equal(2);
+    expect(refused.stderr).to.match(/signs with keys that it alone has.*hookyard send --source test\n$/);
+  });
 
   it('sends a body of yours, from stdin too, byte by byte', async () => {
     await cli.ok('sources', 'create', 'plain');

@@ -56,6 +56,30 @@ describe('the pages of sources @turns', function () {
     await records.accepted(source, '{"zen":1}', signed('{"zen":1}', SECRET));
   });
 
+  it('make a source for any other sender, whose signature is described', async () => {
+    const { hookyard, records } = await consoleWorld();
+    await onPage('/sources/new', async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Console Described');
+      await page.getByLabel('Slug').focus();
+      await page.getByLabel('What proves who sends').selectOption('hmac_template');
+      await page.getByLabel('Secret', { exact: true }).fill(SECRET);
+      await page.getByLabel('Header of the signature').fill('X-Mac');
+      await page.getByLabel('What is signed').fill('{timestamp}.{body}');
+      await page.getByLabel('Part of the signature').fill('v1');
+      await page.getByLabel('Part of the time').fill('t');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the source' }).click();
+      await page.getByRole('heading', { name: 'Source Console Described', level: 1 }).waitFor();
+      await seen(page, 'HMAC, sha256');
+    });
+    const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-described`);
+    const [source] = data;
+    if (!source) throw new Error('there is no source');
+    const time = String(Math.floor(Date.now() / 1000));
+    const mac = createHmac('sha256', SECRET).update(`${time}.{}`).digest('hex');
+    await records.accepted(source, '{}', { 'content-type': 'application/json', 'x-mac': `t=${time},v1=${mac}` });
+  });
+
   it('make a source whose subscriptions are confirmed, and change that', async () => {
     const { hookyard } = await consoleWorld();
     const config = async () => {

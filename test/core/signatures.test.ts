@@ -66,8 +66,7 @@ describe('raw bytes', () => {
 
 describe('verificationConfig', () => {
   it('of type none accepts everything', () => {
-    const config = verificationConfigSchema.parse({ type: 'none' });
-    expect(verifySignature(config, { headers: {}, body: Buffer.alloc(0), nowMs: 0 })).to.deep.equal({
+    expect(verifySignature({ type: 'none' }, { headers: {}, body: Buffer.alloc(0), nowMs: 0 })).to.deep.equal({
       valid: true,
       mac: null,
     });
@@ -79,6 +78,18 @@ describe('verificationConfig', () => {
     const request = { body: Buffer.from(JEFE.body), nowMs: 0 };
     expect(verifySignature(config, { ...request, headers: {} }).valid).to.equal(false);
     expect(verifySignature(config, { ...request, headers: { constructor: JEFE_SHA256 } }).valid).to.equal(true);
+  });
+
+  // RFC 4231, test case 2, in the alphabet of RFC 4648, section 5, and in that of section 4.
+  it('of type hmac takes base64url where that is said, and then nothing else', () => {
+    const [url, plain] = [
+      'Fkt6e_z4GeLjlfvnO1bgo4e9ZCIugx_WECcM1-olBVSXWL91wFqZSm0DT2X48Ob9yuqxo01Ka0tjbgcKOLznNw',
+      'Fkt6e/z4GeLjlfvnO1bgo4e9ZCIugx/WECcM1+olBVSXWL91wFqZSm0DT2X48Ob9yuqxo01Ka0tjbgcKOLznNw==',
+    ];
+    const config = hmacConfig({ secret: JEFE.secret, algorithm: 'sha512', encoding: 'base64url' });
+    const valid = (text: string) =>
+      verifySignature(config, { body: Buffer.from(JEFE.body), nowMs: 0, headers: { 'x-signature': text } }).valid;
+    expect([valid(url), valid(`${url}==`), valid(plain)]).to.deep.equal([true, true, false]);
   });
 
   it('is refused when a member is missing or out of range', () => {

@@ -181,6 +181,18 @@ describe('warehouse destinations @turns', function () {
     });
   });
 
+  it('write the fields of a form', async () => {
+    const fieldMapping = [
+      { source: '$.payload.From', target: 'sender', type: 'string' },
+      { source: '$.payload.To', target: 'receivers', type: 'json' },
+    ];
+    const pipe = await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } });
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    await pipe.records.accepted(pipe.source, 'From=%2B4912&To=a&To=b+c', headers);
+    const [row] = await pipe.rows(1);
+    expect(row).to.deep.include({ sender: '+4912', receivers: ['a', 'b c'] });
+  });
+
   it('write what the transform of the route makes, and fail only the events it fails for', async () => {
     const transform = await testInstance.client.create('/api/transforms', {
       name: `Total ${Date.now()}`,

@@ -7,6 +7,7 @@ import type { TestOrganization } from './service.ts';
 
 const BIN = join(import.meta.dirname, '..', '..', 'cli', 'hookyard.js');
 const DEADLINE_MS = 30_000;
+const IN_TERMINAL = ['python3', '-c', 'import pty, sys; pty.spawn(sys.argv[1:])', process.execPath];
 
 /** How a command ended. */
 export interface Ran {
@@ -20,6 +21,8 @@ export interface Running {
   stdout(): string;
   stderr(): string;
   signal(name: NodeJS.Signals): void;
+  /** Presses keys, of a command that runs in a terminal. */
+  type(keys: string): void;
   /** Reads no further, like `head` when it has enough. */
   stopReading(...streams: ('stdout' | 'stderr')[]): void;
   ended: Promise<Ran>;
@@ -39,6 +42,8 @@ export interface RunOptions {
   env?: Record<string, string | undefined>;
   /** What is on stdin; nothing when not given. */
   input?: string;
+  /** Whether it runs in a terminal, which Python makes; stdout and stderr are one then. */
+  inTerminal?: boolean;
   /** When it is killed at the latest; for a command that serves several tests. */
   deadlineMs?: number;
 }
@@ -47,9 +52,13 @@ const running = new Set<ChildProcess>();
 
 /** The command line with the address and the key of an organization in its environment. */
 export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'token'>): CommandLine {
-  function start(args: string[], { env = {}, input, deadlineMs = DEADLINE_MS }: RunOptions = {}): Running {
+  function start(
+    args: string[],
+    { env = {}, input, inTerminal = false, deadlineMs = DEADLINE_MS }: RunOptions = {},
+  ): Running {
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKYARD_'));
-    const child = spawn(process.execPath, [BIN, ...args], {
+    const [program = '', ...before] = inTerminal ? IN_TERMINAL : [process.execPath];
+    const child = spawn(program, [...before, BIN, ...args], {
       env: { ...Object.fromEntries(inherited), HOOKYARD_URL: api.url, HOOKYARD_API_KEY: token, ...env },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -61,7 +70,7 @@ export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'toke
     child.stderr.setEncoding('utf8').on('data', (part: string) => {
       text.stderr += part;
     });
-    child.stdin.end(input);
+    if (!inTerminal) child.stdin.end(input);
     const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
     const ended = once(child, 'close').then(([code, signal]: unknown[]): Ran => {
       clearTimeout(timer);
@@ -72,6 +81,7 @@ export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'toke
       stdout: () => text.stdout,
       stderr: () => text.stderr,
       signal: (name) => void child.kill(name),
+      type: (keys) => void child.stdin.write(keys),
       stopReading: (...streams) => void streams.map((name) => child[name].destroy()),
       ended,
     };

@@ -1,7 +1,7 @@
 // What providers publish to try out a verification with: a secret, a request and its genuine signature. A new scheme has its row here.
 import { expect } from 'chai';
 import {
-  type VerificationConfig,
+  type NamedConfig,
   type Verification,
   verificationConfigSchema,
   verifySignature,
@@ -10,7 +10,7 @@ import {
 export interface SignatureVector {
   /** The scheme, and who published the vector. */
   name: string;
-  config: VerificationConfig;
+  config: NamedConfig;
   body: string;
   nowMs: number;
   /** The genuine headers, lowercase. */
@@ -25,8 +25,8 @@ export interface SignatureVector {
   isList?: true;
 }
 
-export const hmacConfig = (fields: object): VerificationConfig =>
-  verificationConfigSchema.parse({ type: 'hmac', header: 'X-Signature', ...fields });
+export const hmacConfig = (fields: object): NamedConfig =>
+  verificationConfigSchema.parse({ type: 'hmac', header: 'X-Signature', ...fields }) as NamedConfig;
 
 // RFC 4231, test case 2, and RFC 2202, test case 2.
 export const JEFE = { secret: 'Jefe', body: 'what do ya want for nothing?' };
@@ -42,7 +42,12 @@ const SLACK_BODY =
   '&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN' +
   '&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c';
 
-function jefe(algorithm: string, encoding: 'hex' | 'base64', prefix: string, hex: string): SignatureVector {
+function jefe(
+  algorithm: string,
+  encoding: 'hex' | 'base64' | 'base64url',
+  prefix: string,
+  hex: string,
+): SignatureVector {
   return {
     name: `hmac ${algorithm} ${encoding}${prefix && ` with prefix ${prefix}`} (RFC 4231 and 2202, test case 2)`,
     config: hmacConfig({ secret: JEFE.secret, algorithm, encoding, prefix }),
@@ -100,6 +105,7 @@ export const signatureVectors: SignatureVector[] = [
   jefe('sha1', 'base64', '', JEFE_SHA1),
   jefe('sha512', 'hex', '', JEFE_SHA512),
   jefe('sha512', 'base64', 'v1,', JEFE_SHA512),
+  jefe('sha512', 'base64url', '', JEFE_SHA512),
 ];
 
 type Change = Partial<Pick<SignatureVector, 'config' | 'headers' | 'nowMs'> & { body: string | Buffer }>;

@@ -1,6 +1,7 @@
 // What filters, transforms and routes make of an event, before anything is changed or sent.
 import { z } from 'zod';
 import type { Client } from '../../../client/index.ts';
+import { isFormType } from '../../../core/forms/index.ts';
 import { TRANSFORM_TYPES } from '../../../core/transform-types.ts';
 import { usage } from '../../errors.ts';
 import { findRoute } from '../../input.ts';
@@ -35,14 +36,17 @@ async function sampleOf(
     return { payload };
   }
   const event = await client.getEvent({ id, includePayload: true });
-  const isJson = event.payloadEncoding === undefined && !isOtherText(event.payload, event.headers['content-type']);
-  if (!isJson) throw usage(`The payload of ${id} is not JSON; preview_route shows what a route makes of it`);
+  const isRead = event.payloadEncoding === undefined && !isOtherText(event.payload, event.headers['content-type']);
+  if (!isRead)
+    throw usage(
+      `The payload of ${id} is neither JSON nor a form of text; preview_route shows what a route makes of it`,
+    );
   return { payload: event.payload, headers: event.headers, path: event.path, query: event.query, method: event.method };
 }
 
-/** The API gives the text of what is no JSON; JSON may be a text, too. */
+/** The API gives the text of what is no JSON; JSON may be a text, too, and a form is read where it is tried. */
 const isOtherText = (payload: unknown, contentType: string | undefined) =>
-  typeof payload === 'string' && !/\bjson\b/i.test(contentType ?? '');
+  typeof payload === 'string' && !/\bjson\b/i.test(contentType ?? '') && !isFormType(contentType);
 
 export const tryTransform = tool({
   name: 'try_transform',

@@ -13,6 +13,7 @@ import { usePageSearch } from '../search.ts';
 import { useZone } from '../zone.tsx';
 
 const LATEST = 25;
+const FORM = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i;
 const START = JSON.stringify({ kind: 'order.paid', order: { id: 42, total: 59.9, currency: 'EUR' } }, null, 2);
 
 export interface Sample {
@@ -23,6 +24,8 @@ export interface Sample {
   /** What an operation that tries something takes. */
   input: { payload: unknown; headers?: Record<string, string>; query?: string; method?: 'POST' | 'PUT' | 'PATCH' };
   isJson: boolean;
+  /** Whether the event says that its text is a form, which is read as one. */
+  isForm: boolean;
   error: unknown;
   isLoading: boolean;
 }
@@ -52,6 +55,7 @@ export function useSample(): Sample {
       ...(event && { headers: event.headers, query: event.query, method: event.method }),
     },
     isJson: parsed !== undefined,
+    isForm: FORM.test(event?.headers['content-type'] ?? ''),
     error: answer.error,
     isLoading: eventId !== undefined && mayRead && !event && answer.error === null,
   };
@@ -105,7 +109,7 @@ export function SampleField({ sample, sourceId, marks }: FieldProps) {
         </Text>
       )}
       <Editor label="Payload" language="json" value={sample.text} onChange={sample.setText} marks={marks} />
-      {!sample.isJson && <Text size="sm">This is no JSON: it is tried as a text.</Text>}
+      {!sample.isJson && <Text size="sm">This is no JSON: it is tried as {sample.isForm ? 'a form' : 'a text'}.</Text>}
     </section>
   );
 }

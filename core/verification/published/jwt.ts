@@ -14,8 +14,10 @@ export interface JwtScheme {
   /** Whose key signs: the secret of the source, one of a JSON Web Key Set at an address, or one that Plaid names. */
   keys: 'secret' | 'plaid' | { jwks: string };
   issuers?: readonly string[];
-  /** Whether `aud` must be the address of the source, or has to be where there is one. */
-  audience?: 'required' | 'optional';
+  /** Whether `aud` must be the address of the source, or has to be where there is one; or what it must hold. */
+  audience?: 'required' | 'optional' | { is: string };
+  /** Texts that claims must be. */
+  claims?: Readonly<Record<string, string>>;
   /** The claim that is the secret of the source: who sends. */
   sender?: 'email';
   /** The claim with the SHA-256 of the body, in hex; absent: the body is not signed, and the token has to expire. */
@@ -66,15 +68,33 @@ function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, reques
   const issued = typeof iat === 'number' ? String(Math.floor(iat)) : '';
   const late = timeProblem(issued, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
   if (late !== null) return late;
-  const isForUs = aud === undefined ? scheme.audience !== 'required' : aud === request.url();
-  if (scheme.audience !== undefined && !isForUs)
-    return refused('The token is for another address: its aud is not that of the source');
+  const problem = audienceProblem(aud, scheme.audience, request) ?? claimProblem(claims, scheme.claims ?? {});
+  if (problem !== null) return problem;
   if (scheme.sender !== undefined && !isSender(claims, scheme.sender, secret))
     return refused('The token is of another sender');
   if (scheme.bodyHash === undefined) return null;
   const hash = claims[scheme.bodyHash];
   const digest = createHash('sha256').update(request.body).digest('hex');
   return typeof hash === 'string' && isSameSecret(hash, digest) ? null : refused('The body is not that of the token');
+}
+
+function audienceProblem(
+  aud: JWTPayload['aud'],
+  wanted: JwtScheme['audience'],
+  request: ProviderRequest,
+): Refused | null {
+  if (wanted === undefined) return null;
+  if (typeof wanted === 'object')
+    return [aud].flat().includes(wanted.is)
+      ? null
+      : refused('The token is for another audience than that of the source');
+  const isForUs = aud === undefined ? wanted !== 'required' : aud === request.url();
+  return isForUs ? null : refused('The token is for another address: its aud is not that of the source');
+}
+
+function claimProblem(claims: JWTPayload, wanted: Readonly<Record<string, string>>): Refused | null {
+  const other = Object.entries(wanted).find(([name, text]) => !Object.hasOwn(claims, name) || claims[name] !== text);
+  return other === undefined ? null : refused(`The claim ${other[0]} of the token is another than that of the source`);
 }
 
 function isSender(claims: JWTPayload, name: string, secret: string): boolean {

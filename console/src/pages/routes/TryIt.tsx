@@ -62,7 +62,7 @@ function SchemaStep({ id, input }: { id: string; input: Input }) {
   const may = useMay('schemas:write');
   const { data, error } = useAsk(
     'validatePayload',
-    { id, body: { payload: input.payload } },
+    { id, body: { payload: input.payload, headers: input.headers } },
     { enabled: may, keep: true },
   );
   return (

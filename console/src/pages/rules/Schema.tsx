@@ -75,9 +75,10 @@ function Form({ stored }: { stored?: Schema }) {
   });
   const { form } = record;
   const { schema } = form.values;
-  const [tried] = useDebouncedValue({ schema, text: sample.text, payload: sample.input.payload }, TYPING_MS);
+  const [tried] = useDebouncedValue({ schema, text: sample.text, input: sample.input }, TYPING_MS);
   const parsed = useMemo(() => jsonOrNothing(tried.schema), [tried.schema]);
-  const body = { schema: (parsed ? parsed.value : false) as Schema['schema'], payload: tried.payload };
+  const { payload, headers } = tried.input;
+  const body = { schema: (parsed ? parsed.value : false) as Schema['schema'], payload, headers };
   const isTried = parsed !== undefined && mayWrite && !sample.isLoading;
   const trial = useAsk('testSchema', { body }, { enabled: isTried, keep: true });
   const isNow = isTried && tried.schema === schema;

@@ -114,7 +114,7 @@ function Shown({ source }: { source: Source }) {
 
 function repeatsText(key: Source['idempotencyKey']): string {
   if (key === null) return 'nothing: each is stored';
-  const by = key.signature ? 'the signature' : (key.header ?? key.jsonPath ?? '');
+  const by = key.signature ? 'the signature' : (key.header ?? key.jsonPath ?? `?${key.query ?? ''}=`);
   return `${plain(by)}, for ${durationText(key.windowSeconds * 1000)}`;
 }
 

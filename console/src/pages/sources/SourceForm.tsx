@@ -1,6 +1,5 @@
 // Makes or changes a source.
 import { Checkbox, Group, NativeSelect, PasswordInput, Select, Stack, Text, Textarea, TextInput } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
 import { useNavigate } from '@tanstack/react-router';
 import type { Provider, Source } from 'hookyard/client';
 import { useAll } from '../../api/all.ts';
@@ -13,7 +12,8 @@ import { FlagField, NameFields, WholeField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
-import { bodyOf, FIELDS, NEW, type SourceValues, valuesOf } from './values.ts';
+import { Described, KINDS, startOf } from './Described.tsx';
+import { bodyOf, FIELDS, type Form, NEW, type SourceValues, valuesOf } from './values.ts';
 
 export function NewSource() {
   return (
@@ -30,8 +30,6 @@ export function EditSource() {
     </EditPage>
   );
 }
-
-type Form = UseFormReturnType<SourceValues>;
 
 function SourceForm({ stored, start }: { stored?: Source; start: SourceValues }) {
   const navigate = useNavigate();
@@ -83,15 +81,6 @@ function Slug({ form, isFixed }: { form: Form; isFixed: boolean }) {
   );
 }
 
-const KINDS = [
-  { value: 'none', label: 'Nothing: whoever knows the address may send' },
-  { value: 'provider', label: 'A provider that Hookyard knows' },
-  { value: 'hmac', label: 'A signature (HMAC) of another sender' },
-  { value: 'github', label: 'GitHub, by the secret alone' },
-  { value: 'stripe', label: 'Stripe, by the secret alone' },
-  { value: 'slack', label: 'Slack, by the secret alone' },
-];
-
 function Verification({ form, hasSecret }: { form: Form; hasSecret: boolean }) {
   const { data, error, refetch } = useAll('listProviders');
   const { provider, verificationConfig: config } = form.values;
@@ -105,7 +94,10 @@ function Verification({ form, hasSecret }: { form: Form; hasSecret: boolean }) {
           label="What proves who sends"
           value={config.type}
           error={form.errors.verificationConfig}
-          onChange={(event) => set('verificationConfig.type', event.currentTarget.value)}
+          onChange={({ currentTarget: { value } }) => {
+            set('verificationConfig.type', value);
+            for (const [name, its] of Object.entries(startOf(value))) set(`verificationConfig.${name}`, its);
+          }}
           data={KINDS}
         />
         {config.type === 'provider' && (
@@ -133,6 +125,7 @@ function Verification({ form, hasSecret }: { form: Form; hasSecret: boolean }) {
           />
         )}
         {config.type === 'hmac' && <Hmac form={form} />}
+        <Described form={form} />
       </Stack>
     </fieldset>
   );
@@ -140,7 +133,9 @@ function Verification({ form, hasSecret }: { form: Form; hasSecret: boolean }) {
 
 function Secrets({ form, of: provider, hasSecret }: { form: Form; of: Provider | undefined; hasSecret: boolean }) {
   const { type } = form.values.verificationConfig;
-  const isTold = type !== 'provider' || (provider !== undefined && provider.secret !== null);
+  const { algorithm } = form.values.verificationConfig;
+  const isTold =
+    type === 'provider' ? provider !== undefined && provider.secret !== null : type !== 'jwt' || algorithm === 'HS256';
   const keeps = hasSecret ? ' Empty: the one that is stored stays.' : '';
   return (
     <>
@@ -148,7 +143,7 @@ function Secrets({ form, of: provider, hasSecret }: { form: Form; of: Provider |
         <PasswordInput
           label="Secret"
           autoComplete="off"
-          description={`${type === 'provider' ? (provider?.secret ?? '') : 'What the sender signs with'}.${keeps}`}
+          description={`${type === 'provider' ? (provider?.secret ?? '') : (SECRETS[type] ?? 'What the sender signs with')}.${keeps}`}
           {...form.getInputProps('verificationConfig.secret')}
         />
       )}
@@ -164,6 +159,14 @@ function Secrets({ form, of: provider, hasSecret }: { form: Form; of: Provider |
   );
 }
 
+const SECRETS: Partial<Record<SourceValues['verificationConfig']['type'], string>> = {
+  public_key: 'The public key of the sender: PEM, or base64',
+  basic: 'User and password, with a colon between',
+  header_token: 'The token',
+  query_token: 'The token',
+  body_token: 'The token',
+};
+
 function Hmac({ form }: { form: Form }) {
   const field = (name: string) => form.getInputProps(`verificationConfig.${name}`);
   return (
@@ -171,7 +174,7 @@ function Hmac({ form }: { form: Form }) {
       <TextInput label="Header of the signature" placeholder="X-Signature" required {...field('header')} />
       <Group grow align="start" preventGrowOverflow={false}>
         <NativeSelect label="Algorithm" data={['sha256', 'sha1', 'sha512']} {...field('algorithm')} />
-        <NativeSelect label="Encoding" data={['hex', 'base64']} {...field('encoding')} />
+        <NativeSelect label="Encoding" data={['hex', 'base64', 'base64url']} {...field('encoding')} />
         <TextInput label="Text before it" placeholder="sha256=" {...field('prefix')} />
       </Group>
       <Group grow align="start" preventGrowOverflow={false}>
@@ -214,6 +217,13 @@ function Address({ form }: { form: Form }) {
   );
 }
 
+/** What the place of the key is called, and an example. */
+const KEY_LABELS = {
+  header: ['Header', 'X-Request-Id'],
+  jsonPath: ['JSONPath', '$.id'],
+  query: ['Parameter', 'delivery'],
+} as const;
+
 function Repeats({ form }: { form: Form }) {
   const { by, windowSeconds } = form.values.idempotencyKey;
   const set = form.setFieldValue as (path: string, value: unknown) => void;
@@ -229,14 +239,15 @@ function Repeats({ form }: { form: Form }) {
           data={[
             { value: 'none', label: 'Nothing: each is stored' },
             { value: 'header', label: 'A header' },
-            { value: 'jsonPath', label: 'A member of the payload' },
+            { value: 'jsonPath', label: 'A member of the payload, or a field of a form' },
+            { value: 'query', label: 'A parameter of the query' },
             { value: 'signature', label: 'Its signature' },
           ]}
         />
-        {(by === 'header' || by === 'jsonPath') && (
+        {(by === 'header' || by === 'jsonPath' || by === 'query') && (
           <TextInput
-            label={by === 'header' ? 'Header' : 'JSONPath'}
-            placeholder={by === 'header' ? 'X-Request-Id' : '$.id'}
+            label={KEY_LABELS[by][0]}
+            placeholder={KEY_LABELS[by][1]}
             required
             {...form.getInputProps('idempotencyKey.at')}
           />

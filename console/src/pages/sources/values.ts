@@ -1,4 +1,5 @@
 // A source as its form holds it, and back as the API takes it.
+import type { UseFormReturnType } from '@mantine/form';
 import type { Source, VerificationConfig } from 'hookyard/client';
 import type { Input } from '../../api/client.ts';
 
@@ -10,19 +11,28 @@ export interface SourceValues {
   description: string;
   /** Empty: none that Hookyard knows. */
   provider: string;
-  verificationConfig: Omit<Required<VerificationConfig>, 'confirmSubscriptions'> & {
+  verificationConfig: Omit<Required<VerificationConfig>, 'confirmSubscriptions' | 'claims' | 'toleranceSeconds'> & {
     secret: string;
+    /** `name: value`, one in a line. */
+    claims: string;
+    toleranceSeconds: number | null;
     verifyToken: string;
     /** Null: the provider has no subscriptions to confirm. */
     confirmSubscriptions: boolean | null;
   };
-  idempotencyKey: { by: 'none' | 'header' | 'jsonPath' | 'signature'; at: string; windowSeconds: number | null };
+  idempotencyKey: {
+    by: 'none' | 'header' | 'jsonPath' | 'query' | 'signature';
+    at: string;
+    windowSeconds: number | null;
+  };
   ingestToken: Source['ingestToken'];
   concealed: boolean;
   allowPaths: boolean;
   answer: { isOwn: boolean; status: number | null; body: string; contentType: string };
   enabled: boolean;
 }
+
+export type Form = UseFormReturnType<SourceValues>;
 
 const DAY_SECONDS = 86_400;
 
@@ -43,6 +53,22 @@ export const NEW: SourceValues = {
     prefix: '',
     timestampHeader: '',
     timestampSeparator: '.',
+    secretEncoding: 'text',
+    listSeparator: '',
+    signaturePart: '',
+    timestampPart: '',
+    partSeparator: ',',
+    timestampUnit: 's',
+    toleranceSeconds: 300,
+    idHeader: '',
+    template: '{body}',
+    parameter: '',
+    path: '',
+    jwksUrl: '',
+    issuer: '',
+    audience: '',
+    claims: '',
+    bodyHashClaim: '',
   },
   idempotencyKey: { by: 'none', at: '', windowSeconds: DAY_SECONDS },
   ingestToken: 'none',
@@ -68,11 +94,11 @@ export function valuesOf(source: Source): SourceValues {
     slug,
     description: description ?? '',
     provider: provider ?? '',
-    verificationConfig: { ...NEW.verificationConfig, ...source.verificationConfig },
+    verificationConfig: { ...NEW.verificationConfig, ...source.verificationConfig, ...claimsOf(source) },
     idempotencyKey: key
       ? {
-          by: key.signature ? 'signature' : key.header === undefined ? 'jsonPath' : 'header',
-          at: key.header ?? key.jsonPath ?? '',
+          by: keyKind(key),
+          at: key.header ?? key.jsonPath ?? key.query ?? '',
           windowSeconds: key.windowSeconds,
         }
       : NEW.idempotencyKey,
@@ -105,18 +131,64 @@ export function bodyOf(values: SourceValues, changed: ReadonlySet<string>): Body
   return Object.fromEntries(Object.entries(all).filter(([name]) => isSent(name))) as Body;
 }
 
-function configOf({ type, secret, verifyToken, confirmSubscriptions, ...hmac }: SourceValues['verificationConfig']) {
+const claimsOf = ({ verificationConfig: { claims = {} } }: Source) => ({
+  claims: Object.entries(claims)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n'),
+});
+
+type Config = SourceValues['verificationConfig'];
+
+const TEMPLATE: readonly (keyof Config)[] = [
+  ...(['header', 'algorithm', 'encoding', 'template', 'prefix', 'listSeparator', 'signaturePart'] as const),
+  ...(['timestampPart', 'partSeparator', 'timestampHeader', 'timestampUnit', 'toleranceSeconds', 'idHeader'] as const),
+];
+/** What each type has beside its secret. */
+const MEMBERS: Partial<Record<Config['type'], readonly (keyof Config)[]>> = {
+  hmac: ['header', 'algorithm', 'encoding', 'prefix'],
+  hmac_template: [...TEMPLATE, 'secretEncoding'],
+  public_key: TEMPLATE,
+  jwt: ['header', 'algorithm', 'jwksUrl', 'issuer', 'audience', 'bodyHashClaim', 'toleranceSeconds'],
+  header_token: ['header', 'prefix'],
+  query_token: ['parameter'],
+  body_token: ['path'],
+};
+
+function configOf(config: Config) {
+  const { type, verifyToken, confirmSubscriptions, timestampHeader, timestampSeparator, claims } = config;
   if (type === 'none') return { type };
+  // What is not shown is not sent.
+  const isPublished = type === 'jwt' && config.algorithm !== 'HS256';
+  const secret = isPublished ? '' : config.secret;
   const secrets = { ...(secret !== '' && { secret }), ...(verifyToken !== '' && { verifyToken }) };
   if (type === 'provider' && confirmSubscriptions !== null) return { type, ...secrets, confirmSubscriptions };
-  if (type !== 'hmac') return { type, ...secrets };
-  const { timestampHeader, timestampSeparator, ...signature } = hmac;
+  // What was left empty has the default of the API.
+  const members = (MEMBERS[type] ?? [])
+    .map((name) => [name, config[name]] as const)
+    .filter(([name, value]) => value !== '' && value !== null && (name !== 'jwksUrl' || isPublished));
   return {
     type,
     ...secrets,
-    ...signature,
-    ...(timestampHeader !== '' && { timestampHeader, timestampSeparator }),
+    ...Object.fromEntries(members),
+    ...(type === 'hmac' && timestampHeader !== '' && { timestampHeader, timestampSeparator }),
+    ...(type === 'jwt' && claims.trim() !== '' && { claims: claimsIn(claims) }),
   };
+}
+
+function claimsIn(text: string): Record<string, string> {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.split(':');
+      return [name.trim(), value.join(':').trim()];
+    }),
+  );
+}
+
+function keyKind({ signature, header, query }: NonNullable<Source['idempotencyKey']>) {
+  if (signature) return 'signature';
+  if (query !== undefined) return 'query';
+  return header === undefined ? 'jsonPath' : 'header';
 }
 
 function keyOf({ by, at, windowSeconds }: SourceValues['idempotencyKey']) {
@@ -124,9 +196,19 @@ function keyOf({ by, at, windowSeconds }: SourceValues['idempotencyKey']) {
   return { ...(by === 'signature' ? { signature: true } : { [by]: at }), windowSeconds };
 }
 
+const KIND_NAMES: Partial<Record<Config['type'], string>> = {
+  public_key: 'by a public key',
+  jwt: 'by a JSON Web Token',
+  header_token: 'by a token in a header',
+  basic: 'by user and password',
+  query_token: 'by a token in the query',
+  body_token: 'by a token in the body',
+};
+
 /** How a source knows who sends. */
 export function verifiedBy({ provider, verificationConfig: { type, algorithm = 'sha256' } }: Source): string {
   if (provider) return `as ${provider} signs`;
   if (type === 'none') return 'not verified';
-  return type === 'hmac' ? `HMAC, ${algorithm}` : `as ${type} signs`;
+  if (type === 'hmac' || type === 'hmac_template') return `HMAC, ${algorithm}`;
+  return KIND_NAMES[type] ?? `as ${type} signs`;
 }

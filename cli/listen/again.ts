@@ -1,0 +1,61 @@
+// What a session of hookyard listen has sent again: the last delivery, one of before, or all since a time.
+import type { Client, Event } from '../../client/index.ts';
+import { usage } from '../errors.ts';
+import type { Session } from './session.ts';
+
+/** Events that are looked at one by one when the session takes only some. */
+const MOST_LOOKED_AT = 1000;
+
+/** Has a delivery made again at once. @returns what was done @throws CliError, HookyardError */
+export async function sendAgain(client: Client, id: string): Promise<string> {
+  const { status } = await client.getDelivery({ id });
+  if (status === 'retrying') {
+    await client.retryDelivery({ id });
+    return `${id} is attempted again now`;
+  }
+  // Its answer is not recorded yet, or it is held.
+  if (status === 'pending' || status === 'circuit_open') throw usage(`${id} is still ${status}`);
+  const { deliveryId } = await client.replayDelivery({ id });
+  return `${id} is sent again as ${deliveryId}`;
+}
+
+/** Sends the event of a delivery, or an event, to this session. @throws CliError, HookyardError */
+export async function sendOne(client: Client, session: Session, id: string): Promise<void> {
+  const event = await client.getEvent({ id: id.startsWith('dlv_') ? (await client.getDelivery({ id })).eventId : id });
+  if (event.sourceId !== session.source.id)
+    throw usage(`${id} is of the source ${event.source.name}; listen to that one to have it sent here`);
+  await client.replayEvent({ id: event.id, body: { destinationIds: [session.destinationId] } });
+}
+
+/**
+ * Sends what arrived at the source since a time, before the session began, to this session.
+ * @returns how many events are sent
+ */
+export async function sendSince(client: Client, session: Session, from: string): Promise<number> {
+  const { source, destinationId, routeId, since: to, isFiltered } = session;
+  const range = { sourceId: source.id, from, to };
+  if (!isFiltered) {
+    const body = { ...range, destinationIds: [destinationId] };
+    const counted = await client.createEventReplay({ body: { ...body, dryRun: true } });
+    const count = counted.eventsTotal ?? 0;
+    if (count > 0) await client.createEventReplay({ body });
+    return count;
+  }
+  // A replay asks no filter, so each event is looked at.
+  const events: Event[] = [];
+  for await (const event of client.each('listEvents', range)) {
+    if (events.length === MOST_LOOKED_AT)
+      throw usage(
+        `There are more than ${MOST_LOOKED_AT} events since ${from}: --from with a later time, or without --filter`,
+      );
+    events.push(event);
+  }
+  let count = 0;
+  for (const { id } of events.toReversed()) {
+    const { verdict } = await client.previewRoute({ id: routeId, body: { eventId: id } });
+    if (verdict !== 'taken') continue;
+    await client.replayEvent({ id, body: { destinationIds: [destinationId] } });
+    count += 1;
+  }
+  return count;
+}

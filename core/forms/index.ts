@@ -1,0 +1,59 @@
+// What filters, schemas, field mappings, transforms and idempotency keys read of a body: beside JSON the fields of a form. The API shows
+// a form as the text that it is (core/payload.ts), and its bytes travel as they came.
+// Rules: EVT-07, FLT-19 to FLT-22.
+import { isUtf8 } from 'node:buffer';
+import { isJsonText, viewPayload, viewText } from '../payload.ts';
+import { formTypeOf } from './content-type.ts';
+import type { Form } from './fields.ts';
+import { readMultipart } from './multipart.ts';
+import { readUrlencoded } from './urlencoded.ts';
+
+/** The bytes of a webhook, and what they were called. */
+export interface TypedBody {
+  body: Buffer;
+  /** As received; undefined: nothing was said. */
+  contentType: string | undefined;
+}
+
+/**
+ * JSON, the fields of a form, else the text, else base64.
+ * @param body its bytes, or what they say where that is known to be text
+ * @param contentType as received
+ */
+export function readPayload(body: Buffer | string, contentType: string | undefined): unknown {
+  if (typeof body === 'string')
+    return isFormType(contentType) ? readPayload(Buffer.from(body), contentType) : viewText(body);
+  return readForm(body, contentType) ?? viewPayload(body).payload;
+}
+
+/**
+ * The fields of a form. JSON stays JSON, whatever it is called: `curl -d` calls it a form.
+ * @returns null when the body is no form, is malformed, or has more fields than are read
+ */
+export function readForm(body: Buffer, contentType: string | undefined): Form | null {
+  const type = formTypeOf(contentType);
+  if (type === null) return null;
+  // What begins with a delimiter is no JSON.
+  if (type.kind === 'multipart') return readMultipart(body, type.boundary);
+  if (!isUtf8(body)) return null;
+  return isJsonText(withoutMark(body.toString('utf8'))) ? null : readUrlencoded(body);
+}
+
+/** RFC 8259, section 8.1: a parser may ignore a byte order mark. */
+const withoutMark = (text: string): string => (text.startsWith('\ufeff') ? text.slice(1) : text);
+
+/** What is read of the payload of a sample: a text that is called a form is read as one. */
+export function readSample(payload: unknown, contentType: string | undefined): unknown {
+  const isForm = typeof payload === 'string' && isFormType(contentType);
+  return isForm ? readPayload(Buffer.from(payload), contentType) : payload;
+}
+
+/** Whether a text of this content type is read as a form. */
+export const isFormType = (contentType: string | undefined): boolean => formTypeOf(contentType) !== null;
+
+/** The body of a sample that somebody tries: a text that its headers call a form is one, everything else is JSON. */
+export function sampleContent(payload: unknown, headers: Readonly<Record<string, string>> = {}): TypedBody {
+  const [, contentType] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type') ?? [];
+  if (typeof payload === 'string' && isFormType(contentType)) return { body: Buffer.from(payload), contentType };
+  return { body: Buffer.from(JSON.stringify(payload) ?? 'null'), contentType: 'application/json' };
+}

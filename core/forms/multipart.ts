@@ -1,0 +1,103 @@
+// Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part too many.
+import { isUtf8 } from 'node:buffer';
+import { parametersOf } from './content-type.ts';
+import { type FilePart, type Form, formOf, type FormValue, MAX_FIELDS } from './fields.ts';
+
+/** Bytes of one file, and of all files of a form, whose content is read; of others only name, type and size are. */
+const MAX_FILE_BYTES = 256 * 1024;
+const MAX_FILES_BYTES = 1024 * 1024;
+/** Of one part. */
+const MAX_HEAD_BYTES = 8 * 1024;
+
+const CRLF = Buffer.from('\r\n');
+const END_OF_HEAD = Buffer.from('\r\n\r\n');
+const [DASH, SPACE, TAB] = [0x2d, 0x20, 0x09];
+
+interface Head {
+  name: string;
+  filename: string | undefined;
+  contentType: string | undefined;
+}
+
+/** Null: it is malformed, or has too many parts. */
+export function readMultipart(body: Buffer, boundary: string): Form | null {
+  const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
+  const fields: [string, FormValue][] = [];
+  let room = MAX_FILES_BYTES;
+  for (let at = afterFirst(body, delimiter); at !== null; ) {
+    if (body[at] === DASH && body[at + 1] === DASH) return formOf(fields);
+    if (fields.length === MAX_FIELDS) return null;
+    const head = headAt(body, afterPadding(body, at));
+    if (head === null) return null;
+    const end = body.indexOf(delimiter, head.end);
+    if (end === -1) return null;
+    const content = body.subarray(head.end, end);
+    const value = readValue(content, head, room);
+    if (typeof value !== 'string' && (value.text ?? value.base64) !== undefined) room -= content.length;
+    fields.push([head.name, value]);
+    at = end + delimiter.length;
+  }
+  return null;
+}
+
+/** Behind the first delimiter, before which anything may stand (RFC 2046, section 5.1.1). */
+function afterFirst(body: Buffer, delimiter: Buffer): number | null {
+  const first = delimiter.subarray(CRLF.length);
+  if (body.subarray(0, first.length).equals(first)) return first.length;
+  const at = body.indexOf(delimiter);
+  return at === -1 ? null : at + delimiter.length;
+}
+
+function afterPadding(body: Buffer, from: number): number {
+  let at = from;
+  while (body[at] === SPACE || body[at] === TAB) at += 1;
+  return at;
+}
+
+/** @param at the line end behind a delimiter */
+function headAt(body: Buffer, at: number): (Head & { end: number }) | null {
+  const length = body.subarray(at, at + MAX_HEAD_BYTES).indexOf(END_OF_HEAD);
+  if (length === -1 || !body.subarray(at, at + CRLF.length).equals(CRLF)) return null;
+  const head = readHead(body.toString('utf8', at + CRLF.length, at + length));
+  return head && { ...head, end: at + length + END_OF_HEAD.length };
+}
+
+function readHead(text: string): Head | null {
+  const headers = new Map<string, string>();
+  // A line that begins with a space goes on with the one before.
+  for (const line of text.replace(/\r\n[ \t]+/g, ' ').split('\r\n')) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon)).toLowerCase();
+    if (!/^[!-9;-~]+$/.test(name) || headers.has(name)) return null;
+    headers.set(name, line.slice(colon + 1).trim());
+  }
+  const disposition = headers.get('content-disposition') ?? '';
+  if (!/^form-data[ \t]*;/i.test(disposition)) return null;
+  const parameters = parametersOf(disposition);
+  const name = parameters.get('name');
+  if (name === undefined) return null;
+  const filename = parameters.get('filename');
+  return {
+    name: unescaped(name),
+    filename: filename === undefined ? undefined : unescaped(filename),
+    contentType: headers.get('content-type'),
+  };
+}
+
+// HTML, "Multipart form data": browsers escape these three, and nothing else.
+const ESCAPED: Readonly<Record<string, string>> = { '%22': '"', '%0D': '\r', '%0A': '\n' };
+const unescaped = (text: string): string => text.replace(/%(?:22|0D|0A)/g, (code) => ESCAPED[code] ?? code);
+
+/** @param room bytes that the contents of files may still take */
+function readValue(content: Buffer, { filename, contentType }: Head, room: number): FormValue {
+  const isText = isUtf8(content);
+  if (filename === undefined && isText) return content.toString('utf8');
+  const part: FilePart = {
+    ...(filename !== undefined && { filename }),
+    // RFC 7578, section 4.4.
+    contentType: contentType ?? 'text/plain',
+    size: content.length,
+  };
+  if (content.length > Math.min(MAX_FILE_BYTES, room)) return part;
+  return isText ? { ...part, text: content.toString('utf8') } : { ...part, base64: content.toString('base64') };
+}

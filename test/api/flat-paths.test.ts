@@ -1,0 +1,107 @@
+// Sources and events without their organization in the path: /api/sources and /api/events are the same operations, on the organization
+// of the key.
+import { expect } from 'chai';
+import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
+import { ingest, makeDestination, makeRoute, type SourceRecord } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+
+interface EventRecord {
+  id: string;
+  status: string;
+}
+
+describe('The flat paths of sources and events', () => {
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization();
+  });
+
+  it('tell the whole story: declare, list, receive, look, replay, change and delete', async () => {
+    const { api, base } = organization;
+    const made = await api.create<SourceRecord>('/api/sources', { name: 'Shop', slug: 'shop' });
+    expect(await api.get(`/api/sources/${made.id}`)).to.deep.equal(await api.get(`${base}/sources/${made.id}`));
+    const declared = await api.request('PUT', '/api/sources/by-slug/shop', { name: 'The shop', allowPaths: true });
+    expect([declared.status, declared.body.id, declared.body.name]).to.deep.equal([200, made.id, 'The shop']);
+    const other = await api.request<SourceRecord>('PUT', '/api/sources/by-slug/other', { name: 'Other' });
+    expect(other.status).to.equal(201);
+    const { data, pagination } = await api.list<SourceRecord>('/api/sources?search=shop&pageSize=1');
+    expect([data.map(({ id }) => id), pagination]).to.deep.equal([[made.id], { total: 1, page: 1, pageSize: 1 }]);
+
+    const destination = await makeDestination(organization);
+    await makeRoute(organization, made.id, [destination.id]);
+    const eventId = await ingest(organization, made, '{"order":42}');
+    const listed = await api.list<EventRecord>(`/api/events?sourceId=${made.id}`);
+    expect(listed.data.map(({ id }) => id)).to.deep.equal([eventId]);
+    expect(listed).to.deep.equal(await api.list(`${base}/events?sourceId=${made.id}`));
+    const event = await api.get(`/api/events/${eventId}?includePayload=true&includeDeliveries=true`);
+    expect(event).to.deep.include({ id: eventId, payload: { order: 42 }, deliveriesCount: 1 });
+    const raw = await fetch(`${api.url}/api/events/${eventId}/payload`, {
+      headers: { Authorization: `Bearer ${organization.token}` },
+    });
+    expect([raw.status, await raw.text()]).to.deep.equal([200, '{"order":42}']);
+    expect(await api.get(`/api/events/${eventId}/timeline`)).to.include.keys('received', 'deliveries');
+
+    const replayed = await api.post(`/api/events/${eventId}/replay`, { destinationIds: [destination.id] });
+    expect(replayed).to.include({ deliveriesCreated: 1 });
+    const bulk = await api.post('/api/events/bulk/replay', { eventIds: [eventId] });
+    expect(bulk).to.include({ eventsQueued: 1, deliveriesCreated: 1 });
+    const counted = await api.post('/api/events/replay', { sourceId: made.id, dryRun: true });
+    expect(counted).to.include({ dryRun: true, eventsTotal: 1 });
+
+    await api.patch(`/api/sources/${made.id}`, { enabled: false });
+    expect(await api.get(`${base}/sources/${made.id}`)).to.include({ enabled: false });
+    await api.delete(`/api/events/${eventId}`);
+    await api.delete(`/api/sources/${made.id}`);
+    expectError(await api.request('GET', `/api/sources/${made.id}`), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await api.request('GET', `/api/events/${eventId}`), 404, 'RESOURCE_NOT_FOUND');
+  });
+
+  it('refuse what the others refuse', async () => {
+    const { api } = organization;
+    await api.create('/api/sources', { name: 'Taken', slug: 'taken' });
+    const create = (body: Json) => api.request('POST', '/api/sources', body);
+    expectError(await create({ name: 'Taken', slug: 'taken' }), 409, 'DUPLICATE_SLUG');
+    expectInvalid(await create({ name: 'No slug', slug: 'No Slug' }), 'slug', 'INVALID_SLUG');
+    expectInvalid(await create({ slug: 'nameless' }), 'name');
+    expectInvalid(await api.request('PUT', '/api/sources/by-slug/taken', { name: 'Taken', slug: 'another' }), 'slug');
+    expectInvalid(await api.request('GET', '/api/events?status=lost'), 'status');
+    expectInvalid(await api.request('POST', '/api/events/bulk/replay', { eventIds: [] }), 'eventIds');
+    const anonymous = createClient(api.url, null);
+    for (const path of ['/api/sources', '/api/events', '/api/events/evt_1'])
+      expectError(await anonymous.request('GET', path), 401, 'UNAUTHORIZED');
+    const { token } = await api.create<{ token: string }>('/api/api-keys', { name: 'Reads', scopes: ['sources:read'] });
+    const reader = createClient(api.url, token);
+    expect((await reader.request('GET', '/api/sources')).status).to.equal(200);
+    expectError(await reader.request('POST', '/api/sources', { name: 'A', slug: 'a' }), 403, 'FORBIDDEN');
+    expectError(await reader.request('GET', '/api/events'), 403, 'FORBIDDEN');
+  });
+
+  it('reach the organization of the key alone', async () => {
+    const theirs = await createOrganization();
+    const made = await theirs.api.create<SourceRecord>('/api/sources', { name: 'Theirs', slug: 'theirs' });
+    const eventId = await ingest(theirs, made, '{}');
+    const { api } = organization;
+    for (const path of [`/api/sources/${made.id}`, `/api/events/${eventId}`])
+      expectError(await api.request('GET', path), 404, 'RESOURCE_NOT_FOUND');
+    expectError(await api.request('POST', `/api/events/${eventId}/replay`, {}), 404, 'RESOURCE_NOT_FOUND');
+    expect((await api.list(`/api/events?sourceId=${made.id}`)).data).to.deep.equal([]);
+    const own = await api.request('PUT', '/api/sources/by-slug/theirs', { name: 'Ours' });
+    expect([own.status, own.body.id === made.id]).to.deep.equal([201, false]);
+  });
+});
+
+describe('Lists of destinations', () => {
+  it('show the slug of each, in both families', async () => {
+    const organization = await createOrganization();
+    const { api, base } = organization;
+    await makeDestination(organization, { name: 'Customer relations', slug: 'crm' });
+    await makeDestination(organization, { name: 'The second CRM' });
+    await api.create('/api/destinations', {
+      ...{ name: 'Lake', slug: 'lake', type: 's3' },
+      config: { bucket: 'acme-events', region: 'eu-central-1', accessKeyId: 'K', secretAccessKey: 'whispered-to-S3' },
+    });
+    const slugsAt = async (path: string) => (await api.list<{ slug: string }>(path)).data.map(({ slug }) => slug);
+    expect(await slugsAt('/api/destinations')).to.deep.equal(['lake', 'the-second-crm', 'crm']);
+    expect(await slugsAt(`${base}/destinations`)).to.deep.equal(['the-second-crm', 'crm']);
+  });
+});

@@ -1,0 +1,305 @@
+// What every scheme must do that an owner can describe: genuine webhooks are taken, and nothing else. The signer of each row is written
+// apart from the scheme (test/support/described-signers.ts).
+import { expect } from 'chai';
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import fc from 'fast-check';
+import { newVerificationConfigSchema, publicVerificationConfig } from '../../core/signatures/index.ts';
+import type { Verification } from '../../core/signatures/scheme.ts';
+import { DESCRIBED_TYPES, describedScheme } from '../../core/verification/described/index.ts';
+import {
+  type AnyScheme,
+  isSigned,
+  needsSecret,
+  type ProviderRequest,
+  secretHeaders,
+  verifyProvided,
+} from '../../core/verification/index.ts';
+import type { Json } from '../support/api-client.ts';
+import { describedSigners, JWKS_ADDRESS, keySetOf, publishedToken } from '../support/described-signers.ts';
+import type { SentMessage } from '../support/provider-signers.ts';
+import { ADDRESS, useKeyWorld } from '../support/verified.ts';
+
+const NOW = Date.parse('2026-03-01T12:00:00.250Z');
+const BODY = Buffer.from('{"order":{"id":1042},"note":"a \u00e9"}');
+const ASKER = { organizationId: 'org_1', sourceId: 'src_1' };
+
+type Sent = SentMessage & { body: Buffer };
+type Change = Partial<Sent & { nowMs: number; address: string; isRepeated: (name: string) => boolean }>;
+
+it('every type that an owner describes has a row', () => {
+  const types = Object.values(describedSigners).map(({ config }) => config.type);
+  expect([...new Set(types)].toSorted()).to.deep.equal([...DESCRIBED_TYPES].toSorted());
+});
+
+/** The scheme of a config, as it is stored: without its secret. */
+function schemeOf(config: Json, secret: string | undefined): AnyScheme {
+  const parsed = newVerificationConfigSchema.parse({ ...config, ...(secret !== undefined && { secret }) });
+  const stored = JSON.parse(JSON.stringify(publicVerificationConfig(parsed))) as { type: string };
+  expect(stored).not.to.have.property('secret');
+  const scheme = describedScheme(stored);
+  if (scheme === null) throw new Error('it is no described type');
+  return scheme;
+}
+
+for (const [name, signer] of Object.entries(describedSigners)) {
+  describe(`${signer.config.type}: ${name}`, () => {
+    const { secret, key } = signer.secret();
+    const scheme = schemeOf(signer.config, secret);
+    const world = useKeyWorld();
+    beforeEach(() => {
+      if (secret === undefined)
+        world.server.documents.set(JWKS_ADDRESS, () => ({ body: keySetOf(createPublicKey(key as KeyObject)) }));
+    });
+
+    function genuine(withKey = key): Sent {
+      const sent = signer.sign({ body: BODY, nowMs: NOW, url: ADDRESS }, withKey);
+      return { ...sent, body: sent.body ?? BODY };
+    }
+    function verified(sent: Sent, change: Change = {}, withSecret = secret): Promise<Verification> {
+      const {
+        headers,
+        body,
+        query = '',
+        nowMs,
+        address,
+        isRepeated,
+      } = {
+        ...{ nowMs: NOW, address: ADDRESS, isRepeated: () => false },
+        ...{ ...sent, ...change },
+      };
+      const request: ProviderRequest = {
+        ...{ method: 'POST', headers, body, nowMs, isRepeated },
+        query: () => new URLSearchParams(query),
+        parsed: (parse) => parse(body),
+        url: () => (query === '' ? address : `${address}?${query}`),
+      };
+      return verifyProvided(scheme, { secret: withSecret ?? '' }, request, world.keys.of(ASKER));
+    }
+    const expectRefused = async (outcome: Promise<Verification>, what: string) => {
+      const verification = await outcome;
+      expect(verification.valid ? 'accepted' : verification.reason, what)
+        .to.match(/\w/)
+        .and.not.equal('accepted');
+      return verification.valid ? '' : verification.reason;
+    };
+
+    it('takes what is genuine', async () => {
+      const outcome = await verified(genuine());
+      expect(outcome).to.deep.include({ valid: true });
+      expect(outcome.valid && outcome.mac !== null).to.equal(isSigned(scheme));
+      expect(needsSecret(scheme)).to.equal(secret !== undefined);
+    });
+
+    it('refuses the secret of another source', async () => {
+      const other = signer.secret();
+      await expectRefused(verified(genuine(other.key)), 'the sender has another');
+      if (secret !== undefined) await expectRefused(verified(genuine(), {}, other.secret), 'the source has another');
+    });
+
+    if (signer.covers !== 'nothing') {
+      it('refuses any byte changed, one more or one less', async () => {
+        const sent = genuine();
+        for (let at = 0; at < sent.body.length; at += 1) {
+          const body = Buffer.from(sent.body);
+          body.writeUInt8(body.readUInt8(at) ^ 1, at);
+          await expectRefused(verified(sent, { body }), `byte ${at}`);
+        }
+        for (const body of [Buffer.concat([sent.body, Buffer.from('x')]), sent.body.subarray(1), Buffer.alloc(0)])
+          await expectRefused(verified(sent, { body }), 'another length');
+      });
+    }
+
+    if (signer.covers === 'address') {
+      it('refuses what was signed for another address', async () => {
+        await expectRefused(verified(genuine(), { address: `${ADDRESS}2` }), 'another path');
+        await expectRefused(verified(genuine(), { query: 'more=1' }), 'another query');
+      });
+    }
+
+    it('refuses a header of the signature that comes twice, is missing or empty', async () => {
+      const sent = genuine();
+      for (const header of signer.headers) {
+        const { [header]: value = '', ...others } = sent.headers;
+        await expectRefused(verified(sent, { headers: { ...others, [header]: `${value}, ${value}` } }), header);
+        await expectRefused(verified(sent, { isRepeated: (its) => its === header }), `repeated ${header}`);
+        await expectRefused(verified(sent, { headers: others }), `without ${header}`);
+        await expectRefused(verified(sent, { headers: { ...others, [header]: '' } }), `empty ${header}`);
+      }
+      if (sent.query !== undefined) {
+        await expectRefused(verified(sent, { query: `${sent.query}&${sent.query}` }), 'parameter twice');
+        await expectRefused(verified(sent, { query: '' }), 'without parameter');
+      }
+    });
+
+    const { seconds } = signer;
+    if (seconds === undefined) {
+      it('takes it at any time, because none is signed', async () => {
+        expect((await verified(genuine(), { nowMs: NOW + 365 * 86_400_000 })).valid).to.equal(true);
+      });
+    } else {
+      it(`refuses what was signed more than ${seconds} seconds ago or ahead`, async () => {
+        for (const sign of [1, -1]) {
+          const at = (off: number) => verified(genuine(), { nowMs: NOW + sign * off * 1000 });
+          expect((await at(seconds - 1)).valid).to.equal(true);
+          expect(await expectRefused(at(seconds + 1), 'late')).to.match(/more than \d+ seconds/);
+        }
+      });
+    }
+
+    it('never throws, whatever a stranger sends', async () => {
+      const sent = genuine();
+      const [header = 'x'] = signer.headers;
+      await fc.assert(
+        fc.asyncProperty(fc.string(), fc.json(), async (text, json) => {
+          const change = { headers: { ...sent.headers, [header]: text }, body: Buffer.from(json), query: text };
+          return !(await verified(sent, change)).valid;
+        }),
+        { numRuns: 50 },
+      );
+    });
+
+    it('names the headers that are not shown', () => {
+      const shown = signer.headers.filter((its) => /signature|mac|token/.test(its));
+      expect(secretHeaders(scheme)).to.include.members(shown);
+    });
+  });
+}
+
+describe('a JSON Web Token by a published key', () => {
+  const signer = describedSigners['a JSON Web Token by a published key'] as (typeof describedSigners)[string];
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+  const scheme = schemeOf(signer.config, undefined);
+  const world = useKeyWorld();
+  beforeEach(() => world.server.documents.set(JWKS_ADDRESS, () => ({ body: keySetOf(publicKey) })));
+
+  const valid = async (changes: object) => {
+    const token = publishedToken({ nowMs: NOW }, privateKey, changes);
+    const request: ProviderRequest = {
+      ...{ method: 'POST', headers: { authorization: `Bearer ${token}` }, body: BODY, nowMs: NOW },
+      ...{ query: () => new URLSearchParams(), isRepeated: () => false, url: () => ADDRESS },
+      parsed: (parse) => parse(BODY),
+    };
+    return (await verifyProvided(scheme, { secret: '' }, request, world.keys.of(ASKER))).valid;
+  };
+
+  it('must be of the issuer, for the audience, with the claims, and must end', async () => {
+    expect(await valid({})).to.equal(true);
+    expect(await valid({ aud: 'urn:shop' })).to.equal(true);
+    const changes = [
+      ...[
+        { aud: 'urn:other' },
+        { aud: undefined },
+        { aud: [] },
+        { shop: 'two' },
+        { shop: undefined },
+        { shop: ['one'] },
+      ],
+      ...[{ iss: 'https://issuer.example.org' }, { exp: undefined }, { exp: NOW / 1000 - 61 }, { iat: undefined }],
+    ];
+    for (const change of changes) expect(await valid(change), JSON.stringify(change)).to.equal(false);
+  });
+
+  it('makes this service ask for keys once, and never for a token of others', async () => {
+    await valid({ aud: 'urn:other' });
+    expect(world.server.asked).to.deep.equal([]);
+    await valid({});
+    await valid({});
+    expect(world.server.asked.map(({ address }) => address)).to.deep.equal([JWKS_ADDRESS]);
+  });
+});
+
+describe('what an owner describes', () => {
+  const secret = 'a secret of many letters';
+  const problemOf = (config: Json): string => {
+    const parsed = newVerificationConfigSchema.safeParse(config);
+    const issue = parsed.error?.issues[0];
+    return issue ? `${issue.path.join('.')} ${issue.message}` : 'accepted';
+  };
+  const template = (fields: Json) => problemOf({ type: 'hmac_template', secret, header: 'X-Mac', ...fields });
+
+  it('has defaults: the HMAC of the body by SHA-256, in hex', () => {
+    const parsed = newVerificationConfigSchema.parse({ type: 'hmac_template', secret, header: 'X-Mac' });
+    expect(parsed).to.deep.equal({
+      ...{ type: 'hmac_template', secret, header: 'X-Mac', secretEncoding: 'text', algorithm: 'sha256' },
+      ...{ encoding: 'hex', prefix: '', partSeparator: ',', timestampUnit: 's', toleranceSeconds: 300 },
+      template: '{body}',
+    });
+  });
+
+  it('must be a template that can be checked', () => {
+    const refused: [Json, RegExp][] = [
+      [{ template: '{timestamp}.{id}' }, /^template must hold \{body\}/],
+      [{ template: '{Body}' }, /^template has braces around something else/],
+      [{ template: '{body}}' }, /^template has braces/],
+      [{ template: '{timestamp}.{body}' }, /^timestampHeader is needed/],
+      [{ timestampHeader: 'X-Time' }, /^template must hold \{timestamp\}/],
+      [{ idHeader: 'X-Id' }, /^idHeader and \{id\}/],
+      [{ template: '{id}{body}' }, /^idHeader and \{id\}/],
+      [{ timestampPart: 't', template: '{timestamp}{body}' }, /^signaturePart is needed/],
+      [{ signaturePart: 'v1', prefix: 'v1=' }, /^signaturePart must be left out/],
+      [
+        { signaturePart: 'v1', timestampPart: 't', timestampHeader: 'T', template: '{timestamp}{body}' },
+        /^timestampPart/,
+      ],
+      [{ signaturePart: 'v=1' }, /^signaturePart must be the name/],
+      [{ listSeparator: ', ' }, /^listSeparator must not hold/],
+      [{ toleranceSeconds: 0 }, /^toleranceSeconds/],
+      [{ toleranceSeconds: 86_401 }, /^toleranceSeconds/],
+      [{ secretEncoding: 'hex' }, /^secret must be hex/],
+      [{ secretEncoding: 'base64' }, /^secret must be base64/],
+      [{ encoding: 'base58' }, /^encoding/],
+      [{ algorithm: 'md5' }, /^algorithm/],
+      [{ header: 'not a name' }, /^header/],
+      [{ template: `{body}${'x'.repeat(1024)}` }, /^template must be at most/],
+    ];
+    for (const [fields, problem] of refused) expect(template(fields), JSON.stringify(fields)).to.match(problem);
+    expect(template({ template: '{method} {url} {body}' })).to.equal('accepted');
+  });
+
+  it('must have a secret of its form', () => {
+    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
+    const small = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({ format: 'pem', type: 'spki' });
+    const key = (algorithm: string, its: string) =>
+      problemOf({ type: 'public_key', algorithm, header: 'X-Sig', secret: its });
+    expect(key('ecdsa', secret)).to.match(/^secret must be the public key: P-256/);
+    expect(key('ed25519', secret)).to.match(/^secret must be the public key: 64 hex digits/);
+    expect(key('rsa', String(small))).to.match(/^secret must be the public key: RSA/);
+    const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+    expect(key('ecdsa', pem), 'a private key').to.match(/^secret must be the public key/);
+    expect(problemOf({ type: 'basic', secret: 'no colon in this one' })).to.match(/^secret must be the user/);
+    expect(problemOf({ type: 'header_token', header: 'X-T', secret: `${secret}, more` })).to.match(
+      /^secret must not hold/,
+    );
+    expect(problemOf({ type: 'header_token', header: 'Content-Type', secret })).to.match(/^header must be another/);
+    expect(problemOf({ type: 'query_token', secret })).to.match(/^parameter/);
+    for (const path of ['', '$', 'a[*]', 'a..b']) {
+      expect(problemOf({ type: 'body_token', path, secret }), path).to.match(/^path must be a path to one value/);
+    }
+    for (const type of DESCRIBED_TYPES) expect(problemOf({ type }), type).to.not.equal('accepted');
+    expect(problemOf({ type: 'header_token', header: 'X-T', secret: 'short' })).to.match(/^secret must be at least 16/);
+  });
+
+  it('must say whose tokens are taken', () => {
+    const jwt = (fields: Json) => problemOf({ type: 'jwt', ...fields });
+    const jwksUrl = 'https://issuer.example.com/keys';
+    expect(jwt({ audience: 'a' })).to.match(/^jwksUrl is needed with RS256/);
+    expect(jwt({ jwksUrl })).to.match(/^audience is needed, or claims/);
+    expect(jwt({ jwksUrl, claims: {} })).to.match(/^audience is needed, or claims/);
+    expect(jwt({ jwksUrl, audience: 'a', secret })).to.match(/^secret must be left out/);
+    expect(jwt({ algorithm: 'HS256' })).to.match(/^secret is needed/);
+    expect(jwt({ algorithm: 'HS256', secret, jwksUrl })).to.match(/^jwksUrl must be left out/);
+    expect(jwt({ algorithm: 'none', secret })).to.match(/^algorithm/);
+    for (const url of [
+      'http://issuer.example.com',
+      'https://a:b@issuer.example.com',
+      'https://x/#a',
+      'x',
+      'file:///etc',
+    ])
+      expect(jwt({ jwksUrl: url, audience: 'a' }), url).to.match(/^jwksUrl must be an https address/);
+    expect([jwt({ jwksUrl, audience: 'a' }), jwt({ jwksUrl, claims: { sub: 'a' } })]).to.deep.equal([
+      ...['accepted', 'accepted'],
+    ]);
+    expect(jwt({ algorithm: 'HS256', secret })).to.equal('accepted');
+  });
+});

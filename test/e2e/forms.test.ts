@@ -1,0 +1,228 @@
+// Webhooks that are forms, from the provider to all that reads them: filters, schemas, idempotency keys and transforms see their fields;
+// the event and what is sent on stay the bytes that came.
+import { expect } from 'chai';
+import { hashPayload } from '../../core/payload.ts';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { send } from '../support/http-client.ts';
+import { signers } from '../support/provider-signers.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Accepted, Records, type SourceView } from '../support/records.ts';
+import { until } from '../support/until.ts';
+
+const FORM = 'application/x-www-form-urlencoded';
+const MESSAGE = 'ToCountry=US&MessageSid=SM1&Body=Hello+%26+goodbye&To=%2B18005551212&From=%2B14158675309&Empty=';
+const fromEmma = { field: 'payload.From', operator: 'equals', value: '+14158675309' };
+
+// As SendGrid's inbound parse sends a mail: https://www.twilio.com/docs/sendgrid/for-developers/parsing-email/setting-up-the-inbound-parse-webhook
+function inboundMail(): { type: string; body: Promise<Buffer> } {
+  const mail = new FormData();
+  mail.append('from', 'Emma <emma@example.com>');
+  mail.append('to', 'orders@example.com');
+  mail.append('subject', 'Order 42 – two shirts');
+  mail.append('attachments', '2');
+  mail.append('attachment1', new File(['sku;quantity\nTEE;2\n'], 'order.csv', { type: 'text/csv' }));
+  mail.append('attachment2', new File([Buffer.from([0x89, 0x50, 0x4e, 0x47])], 'logo.png', { type: 'image/png' }));
+  const sent = new Response(mail);
+  return {
+    type: sent.headers.get('content-type') ?? '',
+    body: sent.arrayBuffer().then((bytes) => Buffer.from(bytes)),
+  };
+}
+
+describe('webhooks that are forms', () => {
+  let testInstance: Hookyard;
+  let records: Records;
+  let receiver: Receiver;
+  before(async () => {
+    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    records = new Records(testInstance);
+  });
+  after(() => Promise.all([testInstance.close(), receiver.close()]));
+
+  const transform = (type: string, code: string, fields: object = {}) =>
+    testInstance.client.create('/api/transforms', { name: 'Of a form', type, code, ...fields });
+
+  it('of Twilio are filtered, known again and transformed by their fields, and stay what they are', async () => {
+    const twilio = signers.twilio as (typeof signers)[string];
+    const { secret, key } = twilio.secret();
+    const [plain, reshaped] = [receiver.endpoint(200), receiver.endpoint(200)];
+    const { id: transformId } = await transform(
+      'javascript',
+      'export default ({ payload }) => ({ from: payload.From, text: payload.Body, empty: payload.Empty })',
+    );
+    const { source, destination } = await records.pipe(plain.url, {
+      source: {
+        ...{ provider: 'twilio', verificationConfig: { secret } },
+        idempotencyKey: { jsonPath: '$.MessageSid', windowSeconds: 300 },
+      },
+      route: { filterConditions: [fromEmma] },
+    });
+    const crm = await records.destination(reshaped.url);
+    await records.route(source.id, [crm.id], { transformId });
+    const receive = async (text: string) => {
+      const body = Buffer.from(text);
+      const { headers } = await twilio.sign({ body, nowMs: Date.now(), url: source.webhookUrl }, key);
+      const url = testInstance.client.url + new URL(source.webhookUrl).pathname;
+      // The answer is TwiML, which is not in the description of the API.
+      return fetch(url, { method: 'POST', headers, body });
+    };
+    const newest = async () => {
+      const { data } = await testInstance.client.list<{ id: string }>(
+        `${testInstance.base}/events?sourceId=${source.id}`,
+      );
+      return data[0]?.id ?? '';
+    };
+    expect((await receive(MESSAGE)).status).to.equal(200);
+    const eventId = await newest();
+    await records.eventWith('delivered', eventId);
+    expect(plain.requests.map(({ body }) => body.toString())).to.deep.equal([MESSAGE]);
+    expect(plain.requests[0]?.headers['content-type']).to.equal(FORM);
+    expect(reshaped.requests.map(({ body }) => JSON.parse(body.toString()))).to.deep.equal([
+      { from: '+14158675309', text: 'Hello & goodbye', empty: '' },
+    ]);
+    expect(reshaped.requests[0]?.headers['content-type']).to.equal('application/json');
+    // EVT-07: the API shows the text that came.
+    expect((await records.event(eventId, 'includePayload=true')).payload).to.equal(MESSAGE);
+
+    // The same message again, and another one of somebody else.
+    await receive(MESSAGE);
+    expect(await records.storedEvents(source.id)).to.equal(1);
+    await receive(MESSAGE.replace('SM1', 'SM2').replace('%2B14158675309', '%2B49301234'));
+    expect(await records.storedEvents(source.id)).to.equal(2);
+    await records.eventWith('delivered', await newest());
+    expect([plain.requests.length, reshaped.requests.length]).to.deep.equal([1, 2]);
+    expect((await testInstance.client.get(`/api/destinations/${destination.id}`)).deliveriesCount).to.equal(1);
+  });
+
+  it('in parts are read as well, with their files', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { id: transformId } = await transform(
+      'jsonata',
+      '{ "subject": payload.subject, "files": [payload.attachment1.filename, payload.attachment2.filename], "csv": payload.attachment1.text, "png": payload.attachment2.base64 }',
+    );
+    const { source, route } = await records.pipe(endpoint.url, {
+      route: {
+        transformId,
+        filterConditions: [
+          { field: 'payload.to', operator: 'contains', value: 'orders@' },
+          { field: 'payload.attachment1.contentType', operator: 'equals', value: 'text/csv' },
+        ],
+      },
+    });
+    const mail = inboundMail();
+    const body = await mail.body;
+    const eventId = await records.accepted(source, body, { 'content-type': mail.type });
+    await records.eventWith('delivered', eventId);
+    expect(JSON.parse(endpoint.requests[0]?.body.toString() ?? '')).to.deep.equal({
+      ...{ subject: 'Order 42 – two shirts', files: ['order.csv', 'logo.png'] },
+      ...{ csv: 'sku;quantity\nTEE;2\n', png: 'iVBORw==' },
+    });
+    const preview = await testInstance.client.post(`/api/routes/${route.id}/preview`, { eventId });
+    expect(preview).to.include({ verdict: 'taken' });
+    expect((await records.event(eventId)).payloadHash).to.equal(hashPayload(body));
+  });
+
+  it('match schemas by their fields, also when they are replayed and previewed', async () => {
+    const schema = { type: 'object', required: ['From'], properties: { From: { type: 'string', pattern: '^\\+1' } } };
+    const { id: schemaId } = await testInstance.client.create('/api/schemas', { name: 'Message', schema });
+    const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { schemaId } });
+    const headers = { 'content-type': FORM };
+    const taken = await records.accepted(source, MESSAGE, headers);
+    await records.deliveryWith('delivered', taken);
+    const refused = await records.accepted(source, 'From=%2B49301234', headers);
+    const failed = await records.deliveryWith('schema_failed', refused);
+    expect(failed.error).to.include('/From must match');
+    const preview = (eventId: string) => testInstance.client.post(`/api/routes/${route.id}/preview`, { eventId });
+    expect(await preview(taken)).to.include({ verdict: 'taken' });
+    expect((await preview(refused)).schemaErrors).to.have.length(1);
+    const replayed = `${testInstance.base}/events/${taken}/replay`;
+    expect(await testInstance.client.post(replayed, {})).to.include({ deliveriesCreated: 1 });
+    await until('the replay to be delivered', async () =>
+      (await records.deliveries(taken)).every(({ status }) => status === 'delivered'),
+    );
+    const tried = await testInstance.client.post(`/api/schemas/${schemaId}/validate`, { payload: MESSAGE, headers });
+    expect(tried).to.deep.equal({ valid: true, errors: [] });
+    expect(await testInstance.client.post(`/api/schemas/${schemaId}/validate`, { payload: MESSAGE })).to.include({
+      valid: false,
+    });
+  });
+
+  it('can be tried as texts that their headers call forms', async () => {
+    const sample = { payload: MESSAGE, headers: { 'Content-Type': FORM } };
+    const filtered = await testInstance.client.post('/api/filters/test', { ...sample, conditions: [fromEmma] });
+    expect(filtered).to.include({ matches: true });
+    const code = { type: 'liquid', code: '{{ payload.Body }}' };
+    expect(await testInstance.client.post('/api/transforms/test', { ...sample, ...code })).to.include({
+      output: 'Hello & goodbye',
+    });
+    expect(await testInstance.client.post('/api/transforms/test', { payload: MESSAGE, ...code })).to.include({
+      output: '',
+    });
+  });
+
+  it('that are malformed are texts', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { id: transformId } = await transform('javascript', 'export default ({ payload }) => typeof payload');
+    const { source } = await records.pipe(endpoint.url, {
+      route: { transformId, filterConditions: [{ field: 'payload', operator: 'contains', value: '%' }] },
+    });
+    await records.eventWith('delivered', await records.accepted(source, 'discount=50%', { 'content-type': FORM }));
+    expect(endpoint.requests.map(({ body }) => body.toString())).to.deep.equal(['string']);
+  });
+
+  it('of 10 MiB in 100,000 parts hold nobody up, and are stored as they came', async () => {
+    const boundary = 'b'.repeat(30);
+    const part = `--${boundary}\r\nContent-Disposition: form-data; name="f"\r\n\r\n${'x'.repeat(18)}\r\n`;
+    const body = Buffer.from(`${part.repeat(100_000)}--${boundary}--`);
+    const { source } = await records.pipe(receiver.endpoint(200).url, {
+      source: { idempotencyKey: { jsonPath: '$.f', windowSeconds: 300 } },
+      route: { filterConditions: [{ field: 'payload.f', operator: 'exists' }] },
+    });
+    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}` };
+    const event = await records.event(await records.accepted(source, body, headers));
+    expect(event).to.include({ payloadSize: body.length, deliveriesCount: 0 });
+    expect(body.length).to.be.above(9 * 1024 * 1024);
+  });
+});
+
+describe('webhooks with a key in the query', () => {
+  let testInstance: Hookyard;
+  let records: Records;
+  before(async () => {
+    testInstance = await sharedHookyard();
+    records = new Records(testInstance);
+  });
+  after(() => testInstance.close());
+
+  const receive = (source: SourceView, query: string) =>
+    send<Accepted>('POST', `${testInstance.client.url}${new URL(source.webhookUrl).pathname}${query}`, {}, '{}');
+
+  it('are known again by it', async () => {
+    const source = await records.source({ idempotencyKey: { query: 'delivery', windowSeconds: 300 } });
+    const first = await receive(source, '?delivery=a%20b&x=1');
+    expect(first.body).to.include({ success: true });
+    for (const query of ['?delivery=a%20b', '?y=2&delivery=a+b'])
+      expect((await receive(source, query)).body).to.deep.equal({ ...first.body, duplicate: true });
+    const others = [
+      '',
+      '?delivery=',
+      '?delivery',
+      '?Delivery=a%20b',
+      '?delivery=a',
+      '?delivery=a&delivery=b',
+      '?delivery=',
+    ];
+    for (const query of others) expect((await receive(source, query)).body, query).not.to.have.property('duplicate');
+    expect((await receive(source, '?delivery=a&delivery=b')).body).to.have.property('duplicate', true);
+    expect(await records.storedEvents(source.id)).to.equal(others.length + 1);
+  });
+
+  it('must have one way to be known again', async () => {
+    for (const way of [{ query: '' }, { query: 'a', header: 'X-Id' }, { query: 'x'.repeat(257) }, {}]) {
+      const answer = await testInstance.client.request('POST', `${testInstance.base}/sources`, {
+        ...{ name: 'Q', slug: 'query-refused', idempotencyKey: { ...way, windowSeconds: 60 } },
+      });
+      expect([answer.status, answer.body.message]).to.have.property('0', 400);
+    }
+  });
+});
