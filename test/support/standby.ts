@@ -78,11 +78,7 @@ async function follow(primaryUrl: string, files: string): Promise<void> {
   const { hostname, port, username, password } = new URL(primaryUrl);
   const primary = `host=${hostname} port=${port} user=${username} password=${password} application_name=${NAME}`;
   // Read after postgresql.conf. Of several lines the last one counts: what the primary waits for is not for a new primary.
-  const lines = [
-    `primary_conninfo = '${primary}'`,
-    `primary_slot_name = '${NAME}'`,
-    `synchronous_standby_names = ''`,
-  ];
+  const lines = [`primary_conninfo = '${primary}'`, `primary_slot_name = '${NAME}'`, `synchronous_standby_names = ''`];
   await appendFile(join(files, 'postgresql.auto.conf'), `${lines.join('\n')}\n`);
   const signal = join(files, 'standby.signal');
   await writeFile(signal, '', { mode: 0o600 });
