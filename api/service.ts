@@ -230,7 +230,7 @@ async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
     log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/database-roles.md)');
   else if (role === null)
     log.warn(
-      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL with inherit false, set true, and restart (docs/database-roles.md)',
+      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/database-roles.md says, and restart',
     );
   else
     log.info(

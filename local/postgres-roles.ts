@@ -1,6 +1,7 @@
 // The roles of the embedded PostgreSQL (docs/database-roles.md). The superuser makes them and is used for nothing else. Run at every
 // start, so that the data folder of an earlier release, whose superuser owned everything, is brought up to them.
 import pg from 'pg';
+import { INHERITANCE_BY_GRANT, serverVersion } from '../db/connections/server-version.ts';
 import { type DatabaseRole, type Passwords, ROLES, TENANT_ROLE } from './role-passwords.ts';
 
 /** Each database with its owner, and who else may connect. */
@@ -18,9 +19,7 @@ export async function setUpRoles(urlOf: (database: string) => string, passwords:
   await withClient(urlOf('postgres'), async (client) => {
     for (const role of ROLES) await makeRole(client, role, `login password ${client.escapeLiteral(passwords[role])}`);
     await makeRole(client, TENANT_ROLE, 'nologin');
-    await client.query(
-      `grant ${TENANT_ROLE} to ${'hookyard_runtime' satisfies DatabaseRole} with inherit false, set true`,
-    );
+    await grantTenantRole(client);
     const { rows } = await client.query<{ name: string }>('select datname as name from pg_database');
     for (const { name, owner, others } of DATABASES) {
       if (!rows.some((row) => row.name === name)) await client.query(`create database ${name} owner ${owner}`);
@@ -32,6 +31,14 @@ export async function setUpRoles(urlOf: (database: string) => string, passwords:
   for (const { name, owner } of DATABASES) {
     await withClient(urlOf(name), (client) => client.query(handOver(owner)));
   }
+}
+
+/** The services may act as the tenants, and inherit nothing from them. Before 16, that is an attribute of a role and not of the grant. */
+async function grantTenantRole(client: pg.Client): Promise<void> {
+  const services: DatabaseRole = 'hookyard_runtime';
+  const byGrant = (await serverVersion(client)) >= INHERITANCE_BY_GRANT;
+  if (!byGrant) await client.query(`alter role ${services} noinherit`);
+  await client.query(`grant ${TENANT_ROLE} to ${services}${byGrant ? ' with inherit false, set true' : ''}`);
 }
 
 async function makeRole(client: pg.Client, role: string, login: string): Promise<void> {

@@ -6,6 +6,9 @@ import { type ConnectionSettings, settingStatement } from './settings.ts';
 
 // A new connection that gets no answer in that time is given up.
 const TIMEOUT_MS = 3000;
+// Whatever the server, the database or the role is set to: times are read as they are written here, and plans are not compiled. They
+// are short; and before PostgreSQL 18 a plan that cannot do without a scan that is switched off (pool.ts) looks as if it were endless.
+const EVERYWHERE: ConnectionSettings = { timezone: 'UTC', datestyle: 'ISO, MDY', jit: 'off' };
 // "connection_exception": callers take it for a database that is away (database-errors.ts).
 const NO_SESSION = '08000';
 
@@ -13,7 +16,8 @@ const NO_SESSION = '08000';
  * Gives every connection of a pool its settings before it is handed out.
  * Failure policy: a connection that does not get them is not handed out.
  */
-export function keepSettings(pool: pg.Pool, settings: ConnectionSettings, pooling: Pooling): void {
+export function keepSettings(pool: pg.Pool, own: ConnectionSettings, pooling: Pooling): void {
+  const settings = { ...EVERYWHERE, ...own };
   if (pooling.keepsSession) pool.options.onConnect = (client) => setOnce(client, settings);
   else pool.on('connect', (client) => setInTransactions(client, settings, pooling.namesStatements));
 }

@@ -266,15 +266,6 @@ export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void>
   await db.query(REMOVE, [row.destinationId, row.priority, row.deliveryId]);
 }
 
-// Options: clean small indexes too, which PostgreSQL skips when few pages have dead rows; do not truncate the file, which would
-// block claims; skip when another process vacuums (PostgreSQL manual, VACUUM).
-const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_locked) outbox';
-
-/** Vacuums the dead rows of the outbox and its index. Not inside a transaction. */
-export async function vacuumOutbox(db: Queryable): Promise<void> {
-  await db.query(VACUUM);
-}
-
 /** Which of these rows are still in the outbox, and how they continue. */
 export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map<string, Resume | null>> {
   const found = await db.query<{ delivery_id: string; resume: Resume | null }>(

@@ -5,6 +5,7 @@ import { requireSessions } from '../connections/database.ts';
 import { isDirect } from '../connections/pooling.ts';
 import { migrationNames } from './migration-files.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { requireServer } from '../connections/server-version.ts';
 import { ensurePartitions } from '../retention/partitions.ts';
 import { LOCKS } from '../sql-rules.ts';
 import { renewTenants } from '../tenants/rights.ts';
@@ -15,7 +16,7 @@ const APPLICATION_NAME = 'hookyard-migrate';
  * Applies missing migrations, creates the partitions of the next days, and binds roles of tenants to new tables (tenants/rights.ts),
  * under an advisory lock.
  * @returns the names of the migrations that were applied now
- * @throws ConfigError when a pooler shares the sessions; when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
+ * @throws ConfigError when a pooler shares the sessions, or Hookyard does not run on this server; when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
  */
 export async function migrate(url: DatabaseUrl): Promise<string[]> {
   const databaseUrl = currentUrl(url);
@@ -27,6 +28,7 @@ export async function migrate(url: DatabaseUrl): Promise<string[]> {
   await lock.connect();
   try {
     if (!(await isDirect(lock))) await requireSessions(databaseUrl, 'The database URL of the migrations');
+    await requireServer(lock);
     await lock.query('select pg_advisory_lock($1)', [LOCKS.migration]);
     const { applyMigrations } = await import('./apply-migrations.ts');
     const applied = await applyMigrations(databaseUrl);

@@ -12,10 +12,11 @@ import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import type { DatabaseUrl } from '../connections/client.ts';
 import { createPool, inTransaction, type Pool } from '../connections/pool.ts';
+import { requireServer } from '../connections/server-version.ts';
 import { ensurePartitions } from '../retention/partitions.ts';
 import { mayMigrate } from './rights.ts';
 import { LOCKS } from '../sql-rules.ts';
-import { bindingRole } from '../tenants/rights.ts';
+import { requireUnbound } from '../tenants/rights.ts';
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
@@ -33,16 +34,18 @@ export function apiKeyFile(settings: Settings): string {
 /**
  * Makes the database ready to serve; safe to run by several processes at once and at every start. A role that may not change the
  * schema only checks that somebody has (docs/database-roles.md).
- * @throws ConfigError when the encryption keys do not open the stored credentials, migrations are missing that this role may not
- * apply, or it is bound as the role of tenants is; a database error when it is unreachable
+ * @throws ConfigError when Hookyard does not run on this server, the encryption keys do not open the stored credentials, migrations are
+ * missing that this role may not apply, or it is bound as the role of tenants is; a database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseUrl): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
   const options = { name: 'hookyard-migrate', max: 1, statementTimeoutMs: 30_000, onError: () => {} };
   const pool = createPool(databaseUrl, options);
   try {
+    await requireServer(pool);
     if (await mayMigrate(pool)) await migrate(databaseUrl);
     else await requireMigrated(pool);
+    // It would find no organization, and refuse every webhook.
     await requireUnbound(pool);
     await checkKeysOpenData(pool, box);
     return await firstOrganization(pool, settings);
@@ -58,15 +61,6 @@ async function requireMigrated(pool: Pool): Promise<void> {
       `The database lacks migrations (${others.length + 1}, ${first} first), and the role of DATABASE_URL may not apply them: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
     ]);
   await ensurePartitions(pool);
-}
-
-// It would find no organization, and refuse every webhook.
-async function requireUnbound(pool: Pool): Promise<void> {
-  const role = await bindingRole(pool);
-  if (role !== null)
-    throw new ConfigError([
-      `The role of DATABASE_URL is bound to one organization, because it inherits from ${role}: grant ${role} to it with inherit false, set true, see docs/database-roles.md`,
-    ]);
 }
 
 async function firstOrganization(pool: Pool, settings: Settings): Promise<PreparedDatabase> {

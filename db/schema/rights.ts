@@ -1,6 +1,7 @@
 // What the role of the services may do in the database: read and write rows, and make and drop partitions by the functions for that
 // (migration 0032). It cannot change the schema.
 import type { Queryable } from '../connections/pool.ts';
+import { RIGHT_TO_VACUUM, serverVersion } from '../connections/server-version.ts';
 import { changeSchema } from './schema-changes.ts';
 
 /** Whether the role of this connection may migrate: it owns the tables, or may create them. */
@@ -20,6 +21,8 @@ export async function mayMigrate(db: Queryable): Promise<boolean> {
 export async function grantRuntime(db: Queryable, role: string): Promise<void> {
   const name = quoted(role);
   const { rows } = await db.query<{ name: string }>('select current_database() as name');
+  // The relay vacuums the outbox. Where there is no right for that, autovacuum does (hot-path/outbox-vacuum.ts).
+  const toVacuum = (await serverVersion(db)) >= RIGHT_TO_VACUUM ? [`grant maintain on outbox to ${name}`] : [];
   await changeSchema(db, [
     // Names of temporary objects come before others. The owner of the database keeps the right.
     `revoke temporary on database ${quoted(rows[0]?.name ?? '')} from public`,
@@ -31,8 +34,7 @@ export async function grantRuntime(db: Queryable, role: string): Promise<void> {
     `grant execute on function forget_audit_records(integer, integer), forget_audit_of(text, integer) to ${name}`,
     `grant usage on all sequences in schema public to ${name}`,
     `grant execute on function make_partition(text, date), drop_partition(text, date) to ${name}`,
-    // The relay vacuums it (hot-path/claim.ts).
-    `grant maintain on outbox to ${name}`,
+    ...toVacuum,
     `alter default privileges in schema public grant select, insert, update, delete on tables to ${name}`,
     `alter default privileges in schema public grant usage on sequences to ${name}`,
   ]);

@@ -5,6 +5,7 @@
 // that each new table is bound when the database is next brought up to date. Other roles may do what they may do without policies.
 import { ConfigError } from '../../core/config.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { INHERITANCE_BY_GRANT, serverVersion } from '../connections/server-version.ts';
 import { changeSchema } from '../schema/schema-changes.ts';
 import { ORGANIZATION_COLUMN, type TenantTable, tenantTable } from './policies.ts';
 
@@ -85,8 +86,10 @@ export async function renewTenants(db: Queryable): Promise<void> {
  * @throws ConfigError when there are several, because the policies of one may be older
  */
 export async function findTenantRole(db: Queryable): Promise<string | null> {
+  // Before, whoever was a member could act as the role.
+  const right = (await serverVersion(db)) >= INHERITANCE_BY_GRANT ? 'set' : 'member';
   const { rows } = await db.query<{ name: string }>(
-    `select name from (${TENANTS}) t where pg_has_role(current_user, oid, 'set') order by name`,
+    `select name from (${TENANTS}) t where pg_has_role(current_user, oid, '${right}') order by name`,
   );
   if (rows.length > 1)
     throw new ConfigError([
@@ -95,13 +98,27 @@ export async function findTenantRole(db: Queryable): Promise<string | null> {
   return rows[0]?.name ?? null;
 }
 
-/** The role of tenants whose policies bind the role of this connection; null: none does, as it must be for the services. */
-export async function bindingRole(db: Queryable): Promise<string | null> {
-  const { rows } = await db.query<{ name: string }>(
-    `select name from (${TENANTS}) t
+/**
+ * For the services, whose work is about all organizations.
+ * @throws ConfigError when the policies of a role of tenants bind the role of this connection
+ */
+export async function requireUnbound(db: Queryable): Promise<void> {
+  const { rows } = await db.query<{ name: string; services: string }>(
+    `select name, current_user::text as services from (${TENANTS}) t
      where pg_has_role(current_user, oid, 'usage') and row_security_active('public.organizations') limit 1`,
   );
-  return rows[0]?.name ?? null;
+  if (!rows[0]) return;
+  const { name, services } = rows[0];
+  throw new ConfigError([
+    `The role of DATABASE_URL is bound to one organization, because it inherits from ${name}: ${await withoutInheriting(db, name, services)}, see docs/database-roles.md`,
+  ]);
+}
+
+/** What to do so that a role of services may act as that of the tenants, and is not bound as that is. */
+async function withoutInheriting(db: Queryable, tenants: string, services: string): Promise<string> {
+  const version = await serverVersion(db);
+  if (version >= INHERITANCE_BY_GRANT) return `grant ${tenants} to ${services} with inherit false, set true`;
+  return `alter role ${services} noinherit (PostgreSQL ${version} has no "with inherit false")`;
 }
 
 // Roles that inherit from a role are bound by its policies (PostgreSQL manual, CREATE POLICY), unless they own the table.
@@ -125,7 +142,7 @@ async function refuseUselessRole(db: Queryable, role: string): Promise<void> {
   const { rows: others } = await db.query<{ name: string }>(BOUND_AS_WELL, [role]);
   if (others[0])
     throw new RangeError(
-      `The role ${others[0].name} inherits from ${role} and would see no rows: grant ${role} to ${others[0].name} with inherit false, set true`,
+      `The role ${others[0].name} inherits from ${role} and would see no rows: ${await withoutInheriting(db, role, others[0].name)}`,
     );
 }
 

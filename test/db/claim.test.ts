@@ -1,7 +1,8 @@
 // What a claim reads: the rows that it returns and those in flight, however many wait.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
+import { claimDeliveries } from '../../db/hot-path/claim.ts';
+import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay } from '../support/relays.ts';

@@ -10,7 +10,7 @@ import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/conne
 import { findDatabase } from '../../db/connections/database.ts';
 import type { Pooling } from '../../db/connections/pooling.ts';
 import { isStatementTimeout, isUniqueViolation } from '../../db/connections/database-errors.ts';
-import { vacuumOutbox } from '../../db/hot-path/claim.ts';
+import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';

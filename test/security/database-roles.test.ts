@@ -6,7 +6,7 @@ import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/schema/rights.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
-import { vacuumOutbox } from '../../db/hot-path/claim.ts';
+import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
 import { findTenantRole, grantTenant } from '../../db/tenants/rights.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 
