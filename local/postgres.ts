@@ -23,13 +23,13 @@ import { readPid, stopLeftover } from './leftovers.ts';
 import { postgresPrograms } from './postgres-programs.ts';
 import { setUpRoles } from './postgres-roles.ts';
 import { barrier, findServerUser, type ServerUser, spawnAs } from './postgres-user.ts';
+import { EMBEDDED_VERSION, majorVersionOf, usualLocale } from './postgres-version.ts';
 import { type Child, type Service, startChild, startService } from './process.ts';
 import { type DatabaseRole, makeRolePasswords } from './role-passwords.ts';
 import { settlesWithin, waitFor } from './wait.ts';
 
 const run = promisify(execFile);
 const superuser = 'hookyard';
-const majorVersion = '18';
 const workingFolder = '/proc/self/cwd';
 
 // Replaying the log of a crashed server can take a while; a server that has ended is noticed at once.
@@ -46,24 +46,36 @@ export interface Postgres {
   setUpRoles(): Promise<void>;
 }
 
+/** Another PostgreSQL than the embedded one. */
+export interface OtherPostgres {
+  /** The folder with its programs; that of the embedded one by default. */
+  bin?: string;
+  /** Arguments of initdb for its locale, instead of the usual ones. */
+  locale?: string[];
+}
+
 /**
  * Prepares (first time) and starts PostgreSQL on 127.0.0.1.
  * @param options.dataDir the stack's data folder; the database files are in its folder `postgres`
  * @param options.settings of the server, instead of the usual ones
+ * @param options.other what is started instead of the embedded one
  * @throws StartupError when it cannot run
  */
 export async function startPostgres(options: {
   dataDir: string;
   port: number;
   settings?: Record<string, string>;
+  other?: OtherPostgres;
   log: Log;
 }): Promise<Postgres> {
-  const { dataDir, port, settings = {}, log } = options;
+  const { dataDir, port, settings = {}, other = {}, log } = options;
   const files = join(dataDir, 'postgres');
   const user = await findServerUser(log);
-  const programs = await postgresPrograms(user, log);
+  const programs = await postgresPrograms(user, log, undefined, other.bin);
+  const version = other.bin === undefined ? EMBEDDED_VERSION : await majorVersionOf(programs.postgres, user);
   const password = readOrCreatePassword(join(dataDir, 'postgres-password'));
-  await initialize({ dataDir, files, initdb: programs.initdb, user, password });
+  const locale = other.locale ?? usualLocale(version);
+  await initialize({ dataDir, files, initdb: programs.initdb, version, locale, user, password });
   const left = readPid(join(files, 'postmaster.pid'));
   if (left !== undefined) await stopLeftover(files, 'postgres', left, stopGraceMs, log);
 
@@ -99,11 +111,13 @@ async function initialize(options: {
   dataDir: string;
   files: string;
   initdb: string;
+  version: number;
+  locale: string[];
   user: ServerUser;
   password: string;
 }): Promise<void> {
-  const { dataDir, files, initdb, user, password } = options;
-  if (existsSync(join(files, 'PG_VERSION'))) return checkFiles(files, user);
+  const { dataDir, files, initdb, version, locale, user, password } = options;
+  if (existsSync(join(files, 'PG_VERSION'))) return checkFiles(files, version, user);
   const unfinished = `${files}.unfinished`;
   const made = join(unfinished, 'files');
   rmSync(unfinished, { recursive: true, force: true });
@@ -116,9 +130,7 @@ async function initialize(options: {
     '--pwfile=../password',
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    '--locale-provider=builtin',
-    '--builtin-locale=C.UTF-8',
-    '--locale=C',
+    ...locale,
     '--no-instructions',
   ];
   try {
@@ -146,7 +158,7 @@ function pathFor(user: ServerUser, folder: string): string {
 }
 
 /** What is there must be of this version, and the server's own: PostgreSQL refuses the files of another user. */
-function checkFiles(files: string, user: ServerUser): void {
+function checkFiles(files: string, version: number, user: ServerUser): void {
   const { uid } = statSync(files);
   if (uid !== user.uid) {
     throw new StartupError(
@@ -154,9 +166,9 @@ function checkFiles(files: string, user: ServerUser): void {
     );
   }
   const found = readFileSync(join(files, 'PG_VERSION'), 'utf8').trim();
-  if (found === majorVersion) return;
+  if (found === String(version)) return;
   throw new StartupError(
-    `The data in ${files} was written by PostgreSQL ${found}, this version brings PostgreSQL ${majorVersion}; move it with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder.`,
+    `The data in ${files} was written by PostgreSQL ${found}, this version brings PostgreSQL ${version}; move it with pg_upgrade or pg_dump, or set HOOKYARD_DATA_DIR to a new folder.`,
   );
 }
 

@@ -9,7 +9,7 @@ import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupErro
 import { stopLeftovers } from './leftovers.ts';
 import { lockDataDir } from './lock.ts';
 import { claimPort } from './ports.ts';
-import { type Postgres, startPostgres } from './postgres.ts';
+import { type OtherPostgres, type Postgres, startPostgres } from './postgres.ts';
 import type { Service } from './process.ts';
 import { internalPorts, startTemporal } from './temporal.ts';
 import { startTemporalUi } from './temporal-ui.ts';
@@ -21,6 +21,8 @@ export interface StackOptions {
   postgresPort: number;
   /** Settings of the embedded PostgreSQL instead of its usual ones, for example `max_connections`. */
   postgresSettings?: Record<string, string>;
+  /** What is started instead of it. */
+  otherPostgres?: OtherPostgres;
   temporalPort: number;
   uiPort: number | null;
   /** Use this PostgreSQL for Hookyard's own data instead of the embedded one. */
@@ -221,8 +223,8 @@ async function claimPorts(options: StackOptions, embeddedTemporal: boolean): Pro
 
 async function startEmbeddedPostgres(options: StackOptions, port: number, parts: Parts): Promise<Postgres> {
   return phase(options.log, `PostgreSQL listens on 127.0.0.1:${port}`, async () => {
-    const { dataDir, postgresSettings, log } = options;
-    const postgres = await startPostgres({ dataDir, port, settings: postgresSettings, log });
+    const { dataDir, postgresSettings, otherPostgres, log } = options;
+    const postgres = await startPostgres({ dataDir, port, settings: postgresSettings, other: otherPostgres, log });
     parts.postgres = postgres.service;
     await postgres.setUpRoles();
     return postgres;

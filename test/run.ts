@@ -19,6 +19,7 @@ import { lockDataDir } from '../local/lock.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
 import { makeTables } from './support/make-tables.ts';
 import { chooseParts, filesOfOtherDays, type Part } from './support/parts.ts';
+import { chosenPostgres } from './support/postgres-versions.ts';
 import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
 import { DAY_MS } from './support/thorough.ts';
@@ -161,8 +162,12 @@ function makeTemplate(): Promise<StackTemplate> {
 
 function start(dataDir: string, options: Partial<StackOptions> = {}): Promise<Stack> {
   const ports = { postgresPort: 0, temporalPort: 0, uiPort: null };
-  const postgresSettings = { ...SAFE_TO_KILL, ...options.postgresSettings };
-  return startStack({ dataDir, ...ports, ...options, postgresSettings, log: () => {}, signal: ending.signal });
+  const chosen = chosenPostgres();
+  const postgres = {
+    postgresSettings: { ...SAFE_TO_KILL, ...chosen.settings, ...options.postgresSettings },
+    otherPostgres: chosen.other,
+  };
+  return startStack({ dataDir, ...ports, ...options, ...postgres, log: () => {}, signal: ending.signal });
 }
 
 function folderOf(name: string): string {

@@ -11,6 +11,7 @@ import { type Postgres, startPostgres } from '../../local/postgres.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { copyTree, takeBaseBackup } from '../support/base-backup.ts';
 import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { chosenPostgres } from '../support/postgres-versions.ts';
 import { type Answer, type Receiver, type ReceivedRequest, startReceiver } from '../support/receiver.ts';
 import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
@@ -109,7 +110,7 @@ describe('PostgreSQL, restored from a backup @turns @lanes', function () {
     await copyTree(join(folder, 'taken'), dataDir);
     for (const own of ['run', 'logs']) mkdirSync(join(dataDir, own));
     const [port = 0] = await freePorts(1);
-    postgres = await startPostgres({ dataDir, port, log: () => {} });
+    postgres = await startPostgres({ dataDir, port, other: chosenPostgres().other, log: () => {} });
     const databaseUrl = postgres.url(new URL(testInstance.databaseUrl).pathname.slice(1));
     const settings = { DATABASE_URL: databaseUrl, TEMPORAL_NAMESPACE: namespace };
     await testInstance.startApi(settings);

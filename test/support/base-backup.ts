@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { errorCode } from '../../local/errors.ts';
 
-const PASSWORD_FILE = 'postgres-password';
+// Where there are any: the data folder of a stack has both.
+const PASSWORD_FILES = ['postgres-password', 'postgres-roles.json'];
 // Of the running server alone; the manual says of pg_replslot to leave its contents out.
 const NOT_COPIED = ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot'];
 
@@ -39,7 +40,7 @@ export async function takeBaseBackup(databaseUrl: string, dataDir: string): Prom
     await writeFile(label, stopped[0]?.labelfile ?? '', { mode: 0o600 });
     await mkdir(join(copy, 'pg_replslot'), { mode: 0o700 });
     for (const made of [label, join(copy, 'pg_wal'), join(copy, 'pg_replslot')]) await chown(made, uid, gid);
-    await copyTree(join(dirname(files), PASSWORD_FILE), join(dataDir, PASSWORD_FILE));
+    for (const name of PASSWORD_FILES) await copyTree(join(dirname(files), name), join(dataDir, name));
   } finally {
     await client.end();
   }

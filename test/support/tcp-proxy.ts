@@ -10,6 +10,8 @@ export interface TcpProxy {
   holdAnswers(to?: string): void;
   /** Breaks every connection; new ones carry everything again. */
   breakConnections(): void;
+  /** Breaks every connection; new ones lead to another `host:port`. */
+  leadTo(target: string): void;
   /** Breaks every connection, and new ones at once, until `breakConnections`. */
   refuseConnections(): void;
   /** Connections that it has refused so far. */
@@ -21,7 +23,7 @@ export interface TcpProxy {
 
 /** @param target `host:port` */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const [host = '', port = ''] = target.split(':');
+  let [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const held: Buffer[] = [];
   let requestsHeld = false;
@@ -67,6 +69,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     },
     refuseConnections() {
       refusing = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    leadTo(other) {
+      [host = '', port = ''] = other.split(':');
       for (const socket of sockets) socket.destroy();
     },
     breakConnections() {
