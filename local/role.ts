@@ -64,18 +64,20 @@ interface Running {
 export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env'> {
   /** The name of this process when there are several of its role; its log file has that name. */
   label?: string;
+  /** Of the sources; another release has them in another folder. */
+  folder?: string;
 }
 
 /**
  * Starts a role once; resolves when it serves.
  * @throws StartupError when it ends before, or is not ready within a minute
  */
-export async function launchRole({ name, label, dataDir, env }: LaunchOptions): Promise<Running> {
+export async function launchRole({ name, label, folder = project, dataDir, env }: LaunchOptions): Promise<Running> {
   const child = await startChild({
     name: label ?? name,
     dataDir,
     command: process.execPath,
-    args: [join(project, name, 'main.ts'), `--data-dir=${dataDir}`], // marks whose process this is, and that its settings are printed
+    args: [join(folder, name, 'main.ts'), `--data-dir=${dataDir}`], // marks whose process this is, and that its settings are printed
     env,
     cwd: process.cwd(),
     output: label === undefined ? 'inherit' : 'file',

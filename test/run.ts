@@ -12,16 +12,12 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/end-request.ts';
 import { LANE_SETTINGS, type LaneSetting } from '../core/lane.ts';
-import { migrate } from '../db/schema/migrate.ts';
-import { createPool } from '../db/connections/pool.ts';
-import { grantRuntime } from '../db/schema/rights.ts';
-import { grantTenant } from '../db/tenants/rights.ts';
 import { ensureBinaries } from '../local/binaries.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
-import { TENANT_ROLE } from '../local/role-passwords.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
+import { makeTables } from './support/make-tables.ts';
 import { chooseParts, filesOfOtherDays, type Part } from './support/parts.ts';
 import { chosenPostgres } from './support/postgres-versions.ts';
 import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
@@ -176,15 +172,6 @@ function start(dataDir: string, options: Partial<StackOptions> = {}): Promise<St
 
 function folderOf(name: string): string {
   return join(testData, `run-${process.pid}-${name.replaceAll(/\W+/g, '-')}`);
-}
-
-/** As `npm start` makes them: the processes of the tests run with a role that cannot. */
-async function makeTables(ownerUrl: string): Promise<void> {
-  await migrate(ownerUrl);
-  const pool = createPool(ownerUrl, { max: 1, statementTimeoutMs: 30_000, onError: () => {} });
-  await grantRuntime(pool, 'hookyard_runtime');
-  await grantTenant(pool, TENANT_ROLE);
-  await pool.end();
 }
 
 /** Ends and removes what a killed test run left; a run that is under way holds its lock and is left alone. */

@@ -12,10 +12,12 @@ import { apiThatDisagrees, recordsThatDisagree } from '../torture/checks/records
 import { Ledger } from '../torture/ledger.ts';
 import { createPipes, type Pipe } from '../torture/pipes.ts';
 import { readOptions } from '../torture/options.ts';
-import { FAULT_KINDS, planRounds } from '../torture/schedule.ts';
+import { EXTRAS, FAULT_KINDS, faultKinds, planRounds } from '../torture/schedule.ts';
 import { startLoad } from '../torture/sender.ts';
+import { requireHaproxy } from '../support/haproxy.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { atLength } from '../support/thorough.ts';
+import { requirePgBouncer } from '../support/pgbouncer.ts';
+import { atLength, onlyWhenAskedFor } from '../support/thorough.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -43,10 +45,22 @@ describe('torture @turns', function () {
     expect(figure(output, 'arrived')).to.be.above(EVENTS / 2);
   });
 
+  it('loses nothing behind a balancer and a pooler, and through upgrades, and tells what it used', async function () {
+    onlyWhenAskedFor(this);
+    requireHaproxy(this);
+    requirePgBouncer(this);
+    const { code, output } = await run([`--seed=${SEED}`, '--hours=0.04', '--peace=2']);
+    expect(code, output).to.equal(0);
+    expect(figure(output, 'lost')).to.equal(0);
+    expect(output).to.match(/^ {2}longest time without an arrival +[\d.]+ s/m);
+    expect(output).to.match(/^ {2}worker-3 +\d+ min/m);
+  });
+
   it('plans the same faults for the same seed, and every kind before any comes again', () => {
-    const plan = planRounds(SEED, 60, RECEIVERS, 2);
-    expect(planRounds(SEED, 60, RECEIVERS, 2)).to.deep.equal(plan);
-    expect(planRounds(SEED + 1, 60, RECEIVERS, 2)).not.to.deep.equal(plan);
+    const options = { seed: SEED, faults: 60, receivers: RECEIVERS, workers: 2 };
+    const plan = planRounds(options);
+    expect(planRounds(options)).to.deep.equal(plan);
+    expect(planRounds({ ...options, seed: SEED + 1 })).not.to.deep.equal(plan);
     const faults = plan.flatMap((round) => round.faults);
     expect(faults).to.have.length(60);
     expect(new Set(faults.slice(0, FAULT_KINDS.length).map((fault) => fault.kind)).size).to.equal(FAULT_KINDS.length);
@@ -57,13 +71,25 @@ describe('torture @turns', function () {
   });
 
   it('plans faults for each of as many workers as there are', () => {
-    const faults = planRounds(SEED, 300, RECEIVERS, 4).flatMap((round) => round.faults);
+    const plan = planRounds({ seed: SEED, faults: 300, receivers: RECEIVERS, workers: 4 });
+    const faults = plan.flatMap((round) => round.faults);
     const hit = new Set(faults.filter(({ kind }) => kind.startsWith('worker')).map(({ target }) => target));
     expect([...hit].sort()).to.deep.equal(['worker-1', 'worker-2', 'worker-3', 'worker-4']);
   });
 
+  it('plans faults of what stands beside the processes, and does nothing else while it upgrades', () => {
+    const options = { seed: SEED, faults: 300, receivers: RECEIVERS, workers: 3, extras: [...EXTRAS] };
+    const plan = planRounds(options);
+    expect(new Set(plan.flatMap((round) => round.faults.map(({ kind }) => kind)))).to.have.all.keys(...faultKinds(EXTRAS));
+    const upgrades = plan.filter(({ faults }) => faults.some(({ kind }) => kind === 'release upgraded'));
+    expect(upgrades.filter(({ faults }) => faults.length > 1)).to.deep.equal([]);
+  });
+
   it('refuses options that it does not have or cannot use', () => {
     for (const args of [
+      ['--hours=0'],
+      ['--hours=2', '--faults=5'],
+      ['--with=pooler,proxy'],
       ['--lane=fast'],
       ['--faults=many'],
       ['--seed=-1'],
@@ -71,13 +97,17 @@ describe('torture @turns', function () {
       ['--event=5'],
       ['--workers=0'],
     ]) {
-      expect(() => readOptions(args), args.join()).to.throw(/--?(lane|faults|seed|rate|event|workers)/);
+      expect(() => readOptions(args), args.join()).to.throw(/--?(hours|with|lane|faults|seed|rate|event|workers)/);
     }
     expect(readOptions(['--seed=7', '--lane=express'])).to.include({
       ...{ seed: 7, faults: 200, events: 10_000, workers: 2 },
     });
     expect(readOptions([]).lanes).to.deep.equal(['workflow', 'express']);
     expect(readOptions(['--lane=adaptive']).lanes).to.deep.equal(['adaptive']);
+    expect(readOptions([]).extras).to.deep.equal([]);
+    expect(readOptions(['--with=pooler,balancer']).extras).to.deep.equal(['balancer', 'pooler']);
+    expect(readOptions(['--hours=2'])).to.deep.include({ minutes: 120, lanes: ['adaptive'], rate: 5, extras: EXTRAS });
+    expect(readOptions(['--hours=2', '--with=none', '--rate=8'])).to.deep.include({ rate: 8, extras: [] });
   });
 });
 

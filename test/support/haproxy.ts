@@ -10,26 +10,40 @@ import { text } from 'node:stream/consumers';
 import { freePorts } from '../../local/ports.ts';
 import { until } from './until.ts';
 
-const HOW_TO_INSTALL =
-  'haproxy is not installed: "apt-get install haproxy" or "brew install haproxy" lets this test run';
+const HOW_TO_INSTALL = 'haproxy is not installed: "apt-get install haproxy" or "brew install haproxy" lets this run';
 // Not in everyone's PATH.
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 // Columns of `show stat` (haproxy management guide, section 9.1).
 const SERVER_NAME = 1;
+const SESSIONS = 4;
 const STATUS = 17;
 
 export interface Balancer {
   url: string;
+  /** Of haproxy; undefined while it does not run. */
+  readonly pid: number | undefined;
+  /** Settles when the haproxy that runs now has ended. */
+  readonly exited: Promise<unknown>;
   /** What haproxy thinks of each server, in the order of their ports: `UP`, `DOWN`, `DOWN 1/2`. */
   states(): Promise<string[]>;
+  /** From now on a server gets no requests; resolves when it has answered those that it had. */
+  takeOut(port: number): Promise<void>;
+  /** SIGKILL; clients find nobody until `start`. */
+  kill(): Promise<void>;
+  /** On the same port; resolves when at least one server is up. */
+  start(): Promise<void>;
   close(): Promise<void>;
 }
 
+/** @returns how to install it; null: it is there */
+export const whyNoHaproxy = (): string | null => (program() === undefined ? HOW_TO_INSTALL : null);
+
 /** Leaves a test out when there is no haproxy on this machine, and says so. @throws Error instead with `REQUIRE_HAPROXY` (.ci/run) */
 export function requireHaproxy(context: Mocha.Context): void {
-  if (program() !== undefined) return;
-  if (process.env.REQUIRE_HAPROXY) throw new Error(HOW_TO_INSTALL);
-  console.log(`    ${HOW_TO_INSTALL}`);
+  const reason = whyNoHaproxy();
+  if (reason === null) return;
+  if (process.env.REQUIRE_HAPROXY) throw new Error(reason);
+  console.log(`    ${reason}`);
   context.skip();
 }
 
@@ -39,34 +53,69 @@ export const BALANCER_ADDRESS = '127.0.0.3';
 /** How haproxy names the client to the servers. */
 export type ClientNaming = 'option forwardfor' | 'send-proxy' | 'send-proxy-v2';
 
-/** Starts haproxy on a free port, with one server for each port on this machine; resolves when all of them are up. */
-export async function startBalancer(ports: number[], naming?: ClientNaming): Promise<Balancer> {
+/**
+ * Starts haproxy on a free port, with one server for each port on this machine; resolves when all of them are up.
+ * @param later ports of servers that are started later
+ */
+export async function startBalancer(ports: number[], naming?: ClientNaming, later: number[] = []): Promise<Balancer> {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-haproxy-'));
   const socket = join(folder, 'admin.sock');
+  const file = join(folder, 'haproxy.cfg');
   const [port = 0] = await freePorts(1);
-  writeFileSync(join(folder, 'haproxy.cfg'), configuration(port, ports, socket, naming));
-  const child = spawn(program() ?? 'haproxy', ['-db', '-f', join(folder, 'haproxy.cfg')], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (part: string) => {
-      output += part;
+  writeFileSync(file, configuration(port, [...ports, ...later], socket, naming));
+  let child: ChildProcess | undefined;
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
+  /** @param areUp what is waited for, of the states of all servers */
+  const launch = async (areUp: (states: string[]) => boolean) => {
+    const launched = spawn(program() ?? 'haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'pipe'] });
+    child = launched;
+    let output = '';
+    for (const stream of [launched.stdout, launched.stderr]) {
+      stream.setEncoding('utf8').on('data', (part: string) => {
+        output += part;
+      });
+    }
+    await until('haproxy to find its servers up', async () => {
+      if (!isRunning()) throw new Error(`haproxy ended:\n${output}`);
+      return areUp(await statesOf(socket));
     });
-  }
-  const states = () => statesOf(socket);
-  const close = () => end(child, folder);
+  };
+  const balancer: Balancer = {
+    url: `http://127.0.0.1:${port}`,
+    get pid() {
+      return isRunning() ? child?.pid : undefined;
+    },
+    get exited() {
+      return isRunning() && child ? once(child, 'exit') : Promise.resolve();
+    },
+    states: () => statesOf(socket),
+    async takeOut(server) {
+      await ask(socket, `set server hookyard/api-${server} state maint`);
+      await until('it to have no requests', async () => (await rowsOf(socket)).get(`api-${server}`)?.[SESSIONS] === '0');
+    },
+    async kill() {
+      if (!isRunning() || !child) return;
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    },
+    start: () => launch((states) => states.some(isUp)),
+    async close() {
+      await balancer.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
   try {
-    await until('haproxy to find every server up', async () => {
-      if (child.exitCode !== null) throw new Error(`haproxy ended:\n${output}`);
-      return (await states()).every((state) => state === 'UP');
-    });
+    // haproxy takes servers for up until it has asked them.
+    await launch((states) => states.slice(0, ports.length).every(isUp) && !states.slice(ports.length).some(isUp));
   } catch (error) {
-    await close();
+    await balancer.close();
     throw error;
   }
-  return { url: `http://127.0.0.1:${port}`, states, close };
+  return balancer;
 }
+
+const isUp = (state: string) => state === 'UP';
 
 function program(): string | undefined {
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...SYSTEM_FOLDERS];
@@ -87,7 +136,7 @@ function configuration(port: number, ports: number[], socket: string, naming?: C
   const proxy = naming?.startsWith('send-proxy') ? naming : '';
   const ofServer = naming === undefined ? '' : `source ${BALANCER_ADDRESS} ${proxy}`;
   return `global
-  stats socket ${socket} mode 600
+  stats socket ${socket} mode 600 level admin
 defaults
   mode http
   timeout connect 5s
@@ -106,17 +155,18 @@ ${ports.map((server) => `  server api-${server} 127.0.0.1:${server}\n`).join('')
 }
 
 async function statesOf(socket: string): Promise<string[]> {
-  const connection = connect(socket);
-  connection.end('show stat\n');
-  const lines = (await text(connection)).trim().split('\n').slice(1);
-  const columns = lines.map((line) => line.split(','));
-  return columns.filter((row) => row[SERVER_NAME]?.startsWith('api-')).map((row) => row[STATUS] ?? '');
+  return [...(await rowsOf(socket)).values()].map((row) => row[STATUS] ?? '');
 }
 
-async function end(child: ChildProcess, folder: string): Promise<void> {
-  if (child.exitCode === null && child.signalCode === null) {
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  rmSync(folder, { recursive: true, force: true });
+/** The columns of each server, by its name. */
+async function rowsOf(socket: string): Promise<Map<string, string[]>> {
+  const lines = (await ask(socket, 'show stat')).trim().split('\n').slice(1);
+  const rows = lines.map((line) => line.split(','));
+  return new Map(rows.flatMap((row) => (row[SERVER_NAME]?.startsWith('api-') ? [[row[SERVER_NAME], row]] : [])));
+}
+
+function ask(socket: string, command: string): Promise<string> {
+  const connection = connect(socket);
+  connection.end(`${command}\n`);
+  return text(connection);
 }

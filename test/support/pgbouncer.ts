@@ -8,7 +8,7 @@ import pg from 'pg';
 import { freePorts } from '../../local/ports.ts';
 import { until } from './until.ts';
 
-const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" lets this test run';
+const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" lets this run';
 // Not in everyone's PATH.
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 
@@ -17,6 +17,10 @@ export interface PgBouncer {
   databaseUrl: string;
   /** Through it to another database of the same server. */
   urlOf(databaseUrl: string): string;
+  /** Undefined while it does not run. */
+  readonly pid: number | undefined;
+  /** Settles when the one that runs now has ended. */
+  readonly exited: Promise<unknown>;
   /** SIGKILL; clients find nobody until `start`. */
   kill(): Promise<void>;
   /** On the same port. */
@@ -24,11 +28,15 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
+/** @returns how to install it; null: it is there */
+export const whyNoPgBouncer = (): string | null => (program() === undefined ? HOW_TO_INSTALL : null);
+
 /** Leaves a test out when there is no PgBouncer on this machine, and says so. @throws Error instead with `REQUIRE_PGBOUNCER` (.ci/run) */
 export function requirePgBouncer(context: Mocha.Context): void {
-  if (program() !== undefined) return;
-  if (process.env.REQUIRE_PGBOUNCER) throw new Error(HOW_TO_INSTALL);
-  console.log(`    ${HOW_TO_INSTALL}`);
+  const reason = whyNoPgBouncer();
+  if (reason === null) return;
+  if (process.env.REQUIRE_PGBOUNCER) throw new Error(reason);
+  console.log(`    ${reason}`);
   context.skip();
 }
 
@@ -49,6 +57,12 @@ export async function startPgBouncer(databaseUrl: string, settings: Record<strin
   const pooler: PgBouncer = {
     databaseUrl: urlOf(databaseUrl),
     urlOf,
+    get pid() {
+      return child && isRunning(child) ? child.pid : undefined;
+    },
+    get exited() {
+      return child && isRunning(child) ? once(child, 'exit') : Promise.resolve();
+    },
     kill: async () => void (child && (await end(child))),
     async start() {
       child = await launch(file, pooler.databaseUrl);
@@ -122,8 +136,10 @@ ${Object.entries(settings)
   .join('')}`;
 }
 
+const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;
+
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (!isRunning(child)) return;
   child.kill('SIGKILL');
   await once(child, 'exit');
 }

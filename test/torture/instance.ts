@@ -1,4 +1,5 @@
-// Hookyard as it is tortured: PostgreSQL, Temporal, two API and some worker processes, all on free ports of this machine.
+// Hookyard as it is tortured: PostgreSQL, Temporal, two API and some worker processes, all on free ports of this machine; and what was
+// asked for beside them.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
@@ -6,24 +7,34 @@ import { readSettings } from '../../core/config.ts';
 import { newToken } from '../../core/api-token.ts';
 import { prepareDatabase } from '../../db/schema/prepare.ts';
 import { freePorts } from '../../local/ports.ts';
-import { startService } from '../../local/process.ts';
+import { type Service, startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
+import { makeTables } from '../support/make-tables.ts';
+import { type Deployment, firstDeployment } from './deployment.ts';
 import { Part } from './parts.ts';
-import { namesOfWorkers } from './schedule.ts';
+import { type Extra, namesOfWorkers } from './schedule.ts';
+import { startBalancerPart, startPoolerPart } from './surroundings.ts';
 
 // An attempt may take 15 s to end, and what it leaves a little more.
 const STOP_GRACE_MS = 20_000;
 const ENCRYPTION_KEY_BYTES = 32;
+const APIS = ['api-1', 'api-2'];
+// haproxy needs 1 s to find out.
+const DRAIN_SECONDS = '2';
 
 export interface Instance {
-  /** By name: api-1, api-2, worker-1 and so on, temporal, postgres. */
+  /** By name: api-1, api-2, worker-1 and so on, temporal, postgres; balancer and pooler where they were asked for. */
   parts: Map<string, Part>;
+  /** Where webhooks are sent to: the balancer, or each API. */
   urls: string[];
+  /** Of PostgreSQL itself, as its superuser. */
   databaseUrl: string;
   temporal: { address: string; namespace: string };
   organizationId: string;
-  /** A request to the first API. */
+  /** Null: all processes run this release. */
+  deployment: Deployment | null;
+  /** A request to an API. */
   call: ManagementCall;
   /** Ends all of it in order. */
   stop(): Promise<void>;
@@ -33,6 +44,7 @@ interface InstanceOptions {
   dataDir: string;
   /** How many worker processes. */
   workers: number;
+  extras: Extra[];
   signal: AbortSignal;
   log: (line: string) => void;
 }
@@ -41,12 +53,14 @@ interface InstanceOptions {
  * Starts everything.
  * @throws StartupError; what was started has ended then
  */
-export async function startInstance({ dataDir, workers, signal, log }: InstanceOptions): Promise<Instance> {
-  const stack = await startStack({ dataDir, postgresPort: 0, temporalPort: 0, uiPort: null, signal, log: () => {} });
+export async function startInstance(options: InstanceOptions): Promise<Instance> {
+  const { dataDir, signal, log } = options;
+  const ports = { postgresPort: 0, temporalPort: 0, uiPort: null };
+  const stack = await startStack({ dataDir, ...ports, onDatabase: makeTables, signal, log: () => {} });
   const parts = new Map<string, Part>();
   const stop = async () => {
-    await Promise.all([...parts.values()].filter(({ name }) => isRole(name)).map((part) => part.close()));
-    for (const name of ['temporal', 'postgres']) await parts.get(name)?.close();
+    await Promise.all([...parts.values()].filter(isProcess).map((part) => part.close()));
+    for (const name of ['balancer', 'pooler', 'temporal', 'postgres']) await parts.get(name)?.close();
     await stack.stop();
   };
   try {
@@ -54,48 +68,68 @@ export async function startInstance({ dataDir, workers, signal, log }: InstanceO
       const service = stack[name];
       if (service) parts.set(name, new Part(name, service, log));
     }
-    return { ...(await startRoles(stack, parts, workers, log)), parts, stop };
+    return { ...(await startProcesses(stack, parts, options)), parts, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-const isRole = (name: string) => /^(api|worker)-/.test(name);
+/** APIs and workers. */
+export const isProcess = ({ name }: Part): boolean => /^(api|worker)-/.test(name);
 
-async function startRoles(stack: Stack, parts: Map<string, Part>, workers: number, log: (line: string) => void) {
+async function startProcesses(stack: Stack, parts: Map<string, Part>, { workers, extras, log }: InstanceOptions) {
   const token = newToken();
-  const env = roleEnvironment(stack, token);
-  const { organization } = await prepareDatabase(readSettings(env), stack.databaseUrl);
-  const ports = await freePorts(2);
-  const urls = ports.map((port) => `http://127.0.0.1:${port}`);
-  const start = async (label: string) => {
-    const role = label.startsWith('api') ? 'api' : 'worker';
-    // A worker has no use for it.
-    const own = { ...env, HOOKYARD_PORT: String(ports[label === 'api-2' ? 1 : 0]) };
-    const service = await startService(
-      async () => (await launchRole({ name: role, label, dataDir: stack.dataDir, env: own })).child,
-      (child) => child.stop('SIGTERM', STOP_GRACE_MS),
-    );
-    parts.set(label, new Part(label, service, log));
+  const addPart = (name: string, service: Service) => void parts.set(name, new Part(name, service, log));
+  const env = processEnvironment(stack, token);
+  const { organization } = await prepareDatabase(readSettings(env), stack.runtimeUrl);
+  if (extras.includes('pooler')) {
+    const pooler = await startPoolerPart(stack.runtimeUrl);
+    addPart('pooler', pooler.service);
+    Object.assign(env, { DATABASE_URL: pooler.databaseUrl, DATABASE_DIRECT_URL: stack.runtimeUrl });
+  }
+  if (extras.includes('balancer')) env.HOOKYARD_DRAIN_SECONDS = DRAIN_SECONDS;
+  const deployment = extras.includes('releases') ? await firstDeployment(log) : null;
+  const ports = await freePorts(APIS.length);
+  const launch = async (label: string) => {
+    const { buildId, folder } = deployment?.releaseOf(label) ?? {};
+    const own = {
+      ...env,
+      // A worker has no use for it.
+      HOOKYARD_PORT: String(ports[APIS.indexOf(label)] ?? 0),
+      ...(buildId !== undefined && { HOOKYARD_WORKER_VERSIONING: 'on', HOOKYARD_BUILD_ID: buildId }),
+    };
+    const name = label.startsWith('api') ? 'api' : 'worker';
+    return (await launchRole({ name, label, folder, dataDir: stack.dataDir, env: own })).child;
   };
-  const started = await Promise.allSettled(['api-1', 'api-2', ...namesOfWorkers(workers)].map(start));
+  const start = async (label: string) =>
+    addPart(label, await startService(() => launch(label), (child) => child.stop('SIGTERM', STOP_GRACE_MS)));
+  const started = await Promise.allSettled([...APIS, ...namesOfWorkers(workers)].map(start));
   for (const result of started) if (result.status === 'rejected') throw result.reason;
+  const urls = await urlsOf(ports, extras, addPart);
   return {
     urls,
     databaseUrl: stack.databaseUrl,
     temporal: { address: stack.temporalAddress, namespace: stack.namespace },
     organizationId: organization.id,
+    deployment,
     call: managementCaller(urls[0] ?? '', token),
   };
 }
 
+async function urlsOf(ports: number[], extras: Extra[], addPart: (name: string, service: Service) => void) {
+  if (!extras.includes('balancer')) return ports.map((port) => `http://127.0.0.1:${port}`);
+  const { url, service } = await startBalancerPart(ports);
+  addPart('balancer', service);
+  return [url];
+}
+
 /** The caller's environment without Hookyard's settings, pointing at the stack. */
-function roleEnvironment(stack: Stack, token: string): NodeJS.ProcessEnv {
+function processEnvironment(stack: Stack, token: string): NodeJS.ProcessEnv {
   const own = /^(HOOKYARD_|TEMPORAL_|SMTP_|R2_|OTEL_|LOG_LEVEL$|DATABASE_(DIRECT_)?URL$|POSTGRES_PORT$)/;
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !own.test(name))),
-    DATABASE_URL: stack.databaseUrl,
+    DATABASE_URL: stack.runtimeUrl,
     TEMPORAL_ADDRESS: stack.temporalAddress,
     TEMPORAL_NAMESPACE: stack.namespace,
     HOOKYARD_DATA_DIR: join(stack.dataDir, 'app'),
@@ -103,6 +137,7 @@ function roleEnvironment(stack: Stack, token: string): NodeJS.ProcessEnv {
     HOOKYARD_ENCRYPTION_KEYS: `torture:${randomBytes(ENCRYPTION_KEY_BYTES).toString('base64')}`,
     HOOKYARD_DELIVERY_ALLOW: '127.0.0.1',
     HOOKYARD_DRAIN_SECONDS: '0',
+    HOOKYARD_METRICS_PORT: '0',
     LOG_LEVEL: 'warn',
   };
 }

@@ -9,7 +9,7 @@ import type { Fault, Round } from './schedule.ts';
 const RECOVERY_DEADLINE_MS = 120_000;
 const LOOK_AGAIN_MS = 20;
 
-/** A fault that has been done. Times are ms since the run began. */
+/** A fault that has been done. Times are those of `performance.now()`. */
 export interface FaultRecord {
   fault: Fault;
   startedAt: number;
@@ -33,19 +33,18 @@ export interface RunOptions {
 
 /** Does one round after the other, each when the flow has recovered from the one before. */
 export async function tortureRounds(options: RunOptions): Promise<FaultRecord[]> {
-  const began = performance.now();
   const records: FaultRecord[] = [];
   for (const { peaceSeconds, faults } of options.rounds) {
     if (options.signal.aborted || performance.now() > options.until) break;
     await rest(peaceSeconds, options.signal);
-    const done = await Promise.all(faults.map((fault) => torture(fault, began, options)));
+    const done = await Promise.all(faults.map((fault) => torture(fault, options)));
     records.push(...done);
     options.onRound(done, records.length);
   }
   return records;
 }
 
-async function torture(fault: Fault, began: number, { victims, ledger, signal }: RunOptions): Promise<FaultRecord> {
+async function torture(fault: Fault, { victims, ledger, signal }: RunOptions): Promise<FaultRecord> {
   await rest(fault.afterSeconds, signal);
   const action = faultAction(fault, victims);
   const startedAt = performance.now();
@@ -64,7 +63,7 @@ async function torture(fault: Fault, began: number, { victims, ledger, signal }:
       problem = oneLine(error);
     }),
   ]);
-  return { fault, startedAt: startedAt - began, endedAt: endedAt - began, recoveredMs, problem };
+  return { fault, startedAt, endedAt, recoveredMs, problem };
 }
 
 /** How long after `since` both ends of the flow moved again; for a receiver, when something reached it. */

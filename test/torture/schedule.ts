@@ -17,12 +17,31 @@ const OTHER_FAULTS = [
   'receiver answers late',
 ] as const;
 
-export type FaultKind = ProcessFault | (typeof OTHER_FAULTS)[number];
+/** What can stand between and beside the processes, and the faults that come with it. */
+const FAULTS_OF = {
+  balancer: ['balancer killed', 'balancer frozen'],
+  pooler: ['pooler killed', 'pooler frozen'],
+  releases: ['release upgraded'],
+} as const;
 
+export type Extra = keyof typeof FAULTS_OF;
+export const EXTRAS = Object.keys(FAULTS_OF) as Extra[];
+
+export type FaultKind = ProcessFault | (typeof OTHER_FAULTS)[number] | (typeof FAULTS_OF)[Extra][number];
+
+/** Those of every run. */
 export const FAULT_KINDS: readonly FaultKind[] = [
   ...PROCESSES.flatMap((process) => PROCESS_FAULTS.map((fault): FaultKind => `${process} ${fault}`)),
   ...OTHER_FAULTS,
 ];
+
+export const faultKinds = (extras: readonly Extra[]): readonly FaultKind[] => [
+  ...FAULT_KINDS,
+  ...extras.flatMap((extra) => FAULTS_OF[extra]),
+];
+
+/** They take every process in turn: nothing else is done meanwhile. */
+const ALONE: readonly FaultKind[] = ['release upgraded'];
 
 export interface Fault {
   kind: FaultKind;
@@ -41,43 +60,53 @@ export interface Round {
 }
 
 const TOGETHER = 0.25;
-const LONGEST_PEACE_SECONDS = 1.5;
+export const LONGEST_PEACE_SECONDS = 1.5;
 
-/**
- * Plans a run.
- * @param receivers names of what can be cut or delayed; one that is named twice is chosen twice as often
- * @param workers how many worker processes there are
- */
-export function planRounds(seed: number, faults: number, receivers: string[], workers: number): Round[] {
+export interface Plan {
+  seed: number;
+  faults: number;
+  /** Names of what can be cut or delayed; one that is named twice is chosen twice as often. */
+  receivers: string[];
+  /** How many worker processes there are. */
+  workers: number;
+  extras?: readonly Extra[];
+  /** Before a round, at most. */
+  peaceSeconds?: number;
+}
+
+/** Plans a run. */
+export function planRounds(plan: Plan): Round[] {
+  const { seed, faults, extras = [], peaceSeconds = LONGEST_PEACE_SECONDS } = plan;
   const random = createRandom(seed);
-  const kinds = endlessDeck(random);
+  const kinds = endlessDeck(faultKinds(extras), random);
   const rounds: Round[] = [];
-  const targets = { receivers, workers: namesOfWorkers(workers) };
+  const targets = { receivers: plan.receivers, workers: namesOfWorkers(plan.workers) };
   const draw = (): Fault => {
     const kind = kinds();
     return { kind, target: targetOf(kind, targets, random), seconds: secondsOf(kind, random), afterSeconds: 0 };
   };
   for (let left = faults; left > 0; ) {
     const first = draw();
-    const round: Round = { peaceSeconds: random.between(0, LONGEST_PEACE_SECONDS), faults: [first] };
+    const round: Round = { peaceSeconds: random.between(0, peaceSeconds), faults: [first] };
     rounds.push(round);
     left -= 1;
     if (left === 0 || random.next() >= TOGETHER) continue;
     const second = draw();
     left -= 1;
     // Two of the same part would undo each other: then it has a round of its own.
-    if (second.target === first.target) rounds.push({ peaceSeconds: 0, faults: [second] });
+    if (second.target === first.target || ALONE.includes(first.kind) || ALONE.includes(second.kind))
+      rounds.push({ peaceSeconds: 0, faults: [second] });
     else round.faults.push({ ...second, afterSeconds: random.between(0, first.seconds) });
   }
   return rounds;
 }
 
 /** Every kind once, shuffled, and again: also a short run sees many kinds, and a long one all of them equally often. */
-function endlessDeck(random: Random): () => FaultKind {
+function endlessDeck(kinds: readonly FaultKind[], random: Random): () => FaultKind {
   let deck: FaultKind[] = [];
   return () => {
-    if (deck.length === 0) deck = random.shuffled(FAULT_KINDS);
-    return deck.pop() ?? random.pick(FAULT_KINDS);
+    if (deck.length === 0) deck = random.shuffled(kinds);
+    return deck.pop() ?? random.pick(kinds);
   };
 }
 
@@ -93,6 +122,9 @@ function targetOf(
   if (kind.startsWith('worker')) return random.pick(workers);
   if (kind.startsWith('Temporal')) return 'temporal';
   if (kind.startsWith('receiver')) return random.pick(receivers);
+  if (kind.startsWith('balancer')) return 'balancer';
+  if (kind.startsWith('pooler')) return 'pooler';
+  if (kind === 'release upgraded') return 'all processes';
   return 'postgres'; // leases are rows of it
 }
 
@@ -103,6 +135,8 @@ function secondsOf(kind: FaultKind, random: Random): number {
     case 'API frozen':
     case 'Temporal frozen':
     case 'PostgreSQL frozen':
+    case 'balancer frozen':
+    case 'pooler frozen':
       return random.between(1, 6);
     case 'PostgreSQL connections used up':
       return random.between(2, 5);
@@ -116,6 +150,7 @@ function secondsOf(kind: FaultKind, random: Random): number {
     case 'worker restarted':
     case 'Temporal restarted':
     case 'PostgreSQL restarted':
+    case 'release upgraded':
       return 0;
     default:
       return random.between(0.3, 3);

@@ -1,7 +1,7 @@
 // One run from start to end: everything is started, tortured, judged, and ended again.
 import { Client, Connection } from '@temporalio/client';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool } from '../../db/connections/pool.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { phase } from '../../local/errors.ts';
 import { judgeArrivals } from './checks/arrivals.ts';
 import { type Problem, problems } from './checks/problems.ts';
@@ -10,16 +10,18 @@ import { apiThatDisagrees, recordsThatDisagree } from './checks/records.ts';
 import { Ledger } from './ledger.ts';
 import type { TortureOptions } from './options.ts';
 import { createPipes, type Pipe, receiversToDisturb } from './pipes.ts';
-import { type Outcome, progressLine } from './report.ts';
+import { type Outcome, progressLine, stateLine } from './report.ts';
 import { type FaultRecord, tortureRounds } from './run.ts';
 import { planRounds } from './schedule.ts';
 import { type Load, startLoad } from './sender.ts';
 import { startInstance, type Instance } from './instance.ts';
+import { type UsageWatch, watchUsage } from './usage.ts';
 
 // After the last fault: attempts that were lost with their worker are noticed after 15 s, own-side waits grow to 30 s.
 const QUIET_DEADLINE_MS = 300_000;
 const LAST_ACKNOWLEDGEMENT_MS = 60_000;
 const PROGRESS_EVERY_MS = 10_000;
+const STATE_EVERY_MS = 300_000;
 
 /** Runs to the end, or until `signal`. @throws when it cannot be started, or was aborted */
 export async function torture(
@@ -29,22 +31,29 @@ export async function torture(
   log: (line: string) => void,
 ): Promise<Outcome> {
   const ledger = new Ledger();
-  const ready = `PostgreSQL, Temporal, two API and ${options.workers} worker processes are ready`;
-  const instance = await phase(log, ready, () => startInstance({ dataDir, workers: options.workers, signal, log }));
+  const ready = ['PostgreSQL', 'Temporal', 'two API', `${options.workers} worker processes`, ...options.extras];
+  const instance = await phase(log, `ready: ${ready.join(', ')}`, () =>
+    startInstance({ ...options, dataDir, signal, log }),
+  );
+  const pool = createPool(instance.databaseUrl, { max: 3, statementTimeoutMs: 60_000, onError: () => {} });
+  const watch = watchUsage(instance.parts, pool);
   let pipes: Pipe[] = [];
   let load: Load | undefined;
   try {
     pipes = await createPipes({ ...options, ...instance, onArrival: ({ body }) => ledger.arrived(body) });
     const began = performance.now();
     load = startLoad({ ...instance, ...options, pipes, ledger });
-    const run: Run = { options, instance, pipes, ledger, load, signal, log };
+    const run: Run = { options, instance, pool, pipes, ledger, load, watch, signal, log };
     const records = await underLoad(run);
     signal.throwIfAborted();
     const seconds = (performance.now() - began) / 1000;
-    return { options, seconds, records, ledger, ...(await judgeAll(run, records)) };
+    await watch.look();
+    return { options, seconds, records, ledger, usage: watch.usage, ...(await judgeAll(run, records)) };
   } finally {
+    watch.close();
     await load?.close();
     await instance.stop();
+    await pool.end();
     await Promise.all(pipes.flatMap(({ receivers }) => [...receivers.values()].map((receiver) => receiver.close())));
   }
 }
@@ -52,42 +61,51 @@ export async function torture(
 interface Run {
   options: TortureOptions;
   instance: Instance;
+  /** On its database. */
+  pool: Pool;
   pipes: Pipe[];
   ledger: Ledger;
   load: Load;
+  watch: UsageWatch;
   signal: AbortSignal;
   log: (line: string) => void;
 }
 
 /** Load and faults, until both are as many as asked for or the time is over. */
-async function underLoad({ options, instance, pipes, ledger, load, signal, log }: Run): Promise<FaultRecord[]> {
+async function underLoad(run: Run): Promise<FaultRecord[]> {
+  const { options, instance, pipes, ledger, load, watch, signal, log } = run;
   const all = pipes.flatMap((pipe) => [...pipe.receivers.values()]);
   const arrived = () => all.reduce((sum, receiver) => sum + receiver.arrivals.length, 0);
   const until = performance.now() + options.minutes * 60_000;
-  const records = await tortureRounds({
-    rounds: planRounds(options.seed, options.faults, receiversToDisturb(pipes), options.workers),
-    victims: { instance, receivers: new Map(all.map((receiver) => [receiver.name, receiver])) },
-    ledger,
-    until,
-    signal,
-    onRound: (round, done) => log(progressLine(round, done, options, ledger, arrived())),
-  });
-  for (let next = 0; ledger.acknowledged.size < options.events && performance.now() < until && !signal.aborted; ) {
-    if (performance.now() > next) {
-      log(`${ledger.acknowledged.size} of ${options.events} events acknowledged, ${arrived()} arrived`);
-      next = performance.now() + PROGRESS_EVERY_MS;
+  const states = setInterval(() => log(stateLine(watch.usage, ledger, arrived())), STATE_EVERY_MS);
+  try {
+    const records = await tortureRounds({
+      rounds: planRounds({ ...options, receivers: receiversToDisturb(pipes) }),
+      victims: { instance, receivers: new Map(all.map((receiver) => [receiver.name, receiver])) },
+      ledger,
+      until,
+      signal,
+      onRound: (round, done) => log(progressLine(round, done, options, ledger, arrived())),
+    });
+    for (let next = 0; ledger.acknowledged.size < options.events && performance.now() < until && !signal.aborted; ) {
+      if (performance.now() > next) {
+        log(`${ledger.acknowledged.size} of ${options.events} events acknowledged, ${arrived()} arrived`);
+        next = performance.now() + PROGRESS_EVERY_MS;
+      }
+      await pause(100);
     }
-    await pause(100);
+    for (const pulse of [ledger.acknowledgements, ledger.arrivals]) pulse.end();
+    if (!signal.aborted) await load.finish(LAST_ACKNOWLEDGEMENT_MS);
+    return records;
+  } finally {
+    clearInterval(states);
   }
-  if (!signal.aborted) await load.finish(LAST_ACKNOWLEDGEMENT_MS);
-  return records;
 }
 
 async function judgeAll(
-  { instance, pipes, ledger, load, signal, log }: Run,
+  { instance, pool, pipes, ledger, load, signal, log }: Run,
   records: FaultRecord[],
 ): Promise<Pick<Outcome, 'quietSeconds' | 'arrived' | 'problems' | 'endedByThemselves'>> {
-  const pool = createPool(instance.databaseUrl, { max: 3, statementTimeoutMs: 60_000, onError: () => {} });
   const connection = Connection.lazy({ address: instance.temporal.address });
   const temporal = new Client({ connection, namespace: instance.temporal.namespace });
   let told = performance.now();
@@ -124,7 +142,7 @@ async function judgeAll(
       ],
     };
   } finally {
-    await Promise.all([pool.end(), connection.close()]);
+    await connection.close();
   }
 }
 

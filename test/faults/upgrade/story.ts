@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { Endpoint, Receiver } from '../../support/receiver.ts';
 import { onceMore } from '../../support/records.ts';
 import { until } from '../../support/until.ts';
+import { type Made, Requests } from './requests.ts';
 
 // Longer than the story takes, so that what waits for a retry still does when the release is stopped. The wait after the second
 // attempt is the longest there is: the upgraded installation makes the third one when it is asked to.
@@ -57,34 +58,6 @@ export interface Flow {
 export interface Waiting {
   eventId: string;
   deliveryId: string;
-}
-
-interface Made {
-  id: string;
-}
-
-/** Requests to the API of the release that is saved. Its answers are that release's own. */
-class Requests {
-  readonly #url: string;
-  readonly #token: string;
-  constructor(url: string, token: string) {
-    this.#url = url;
-    this.#token = token;
-  }
-
-  async send<Body>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Body> {
-    const response = await fetch(this.#url + path, {
-      method,
-      headers: { Authorization: `Bearer ${this.#token}`, 'Content-Type': 'application/json', ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-    return JSON.parse(text);
-  }
-
-  get = <Body>(path: string) => this.send<Body>('GET', path);
-  make = (path: string, body: unknown) => this.send<Made>('POST', path, body);
 }
 
 /** Plays the story on a running installation. Returns when all of it waits. */

@@ -1,0 +1,51 @@
+// Which release each process runs. An upgrade moves them to the next one, worker by worker and then API by API, so that two releases
+// run side by side meanwhile, as docs/upgrading.md has it with worker versioning. The first one is an earlier release, where the
+// project's history is here; the later ones are this release, each with a name of its own.
+import { setTimeout as pause } from 'node:timers/promises';
+import { BEFORE, checkoutOf, whyNoRelease } from '../support/releases.ts';
+import type { Part } from './parts.ts';
+
+// They stay side by side for so long.
+const BETWEEN_MS = 2000;
+
+interface Release {
+  buildId: string;
+  /** Of its sources; undefined: this project. */
+  folder?: string;
+}
+
+export class Deployment {
+  #latest: Release;
+  #upgrades = 0;
+  readonly #of = new Map<string, Release>();
+
+  constructor(first: Release) {
+    this.#latest = first;
+  }
+
+  /** @param label of a process, which it starts with from now on; one that is new runs the latest */
+  releaseOf(label: string): Release {
+    const release = this.#of.get(label) ?? this.#latest;
+    this.#of.set(label, release);
+    return release;
+  }
+
+  /** Moves the processes to the next release, one by one. @param parts in the order in which it is done */
+  async upgrade(parts: Part[]): Promise<void> {
+    this.#upgrades += 1;
+    this.#latest = { buildId: `release-${this.#upgrades}` };
+    for (const part of parts) {
+      this.#of.set(part.name, this.#latest);
+      await part.stop();
+      await part.start();
+      await pause(BETWEEN_MS);
+    }
+  }
+}
+
+/** @param log hears which release is the first one */
+export async function firstDeployment(log: (line: string) => void): Promise<Deployment> {
+  const reason = await whyNoRelease(BEFORE);
+  log(reason === null ? `the first release is ${BEFORE.name}` : `the first release is this one, because ${reason}`);
+  return new Deployment({ buildId: 'release-0', ...(reason === null && { folder: await checkoutOf(BEFORE) }) });
+}
