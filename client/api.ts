@@ -300,6 +300,11 @@ export type BasicAuth = {
   password: string;
 };
 
+export type BasicVerification = {
+  type: 'basic';
+  secret: string;
+};
+
 export type Batch = {
   id: string;
   status: BatchStatus;
@@ -338,6 +343,12 @@ export type BatchStatus = 'open' | 'frozen' | 'uploading' | 'written' | 'failed'
 
 export type BearerAuth = {
   token: string;
+};
+
+export type BodyTokenVerification = {
+  type: 'body_token';
+  secret: string;
+  path: string;
 };
 
 export type BooleanText = 'true' | 'false';
@@ -547,7 +558,7 @@ export type CreateSourceRequest = {
   description?: string | null;
   /** Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it. */
   provider?: SourceProvider | null;
-  verificationConfig?: GithubVerification | StripeVerification | SlackVerification | HmacVerification | NoVerification | ProviderConfig | null;
+  verificationConfig?: GithubVerification | StripeVerification | SlackVerification | HmacVerification | NoVerification | HmacTemplateVerification | PublicKeyVerification | JwtVerification | HeaderTokenVerification | BasicVerification | QueryTokenVerification | BodyTokenVerification | ProviderConfig | null;
   /** By what a repeated webhook is known, and for how long. */
   idempotencyKey?: SourceIdempotencyKey | null;
   ingestToken?: SourceIngestToken;
@@ -1224,16 +1235,40 @@ export type GithubVerification = {
   secret: string;
 };
 
+export type HeaderTokenVerification = {
+  type: 'header_token';
+  secret: string;
+  header: string;
+  prefix?: string;
+};
+
 export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha512';
 
-export type HmacEncoding = 'hex' | 'base64';
+export type HmacTemplateVerification = {
+  type: 'hmac_template';
+  secret: string;
+  secretEncoding?: SecretEncoding;
+  algorithm?: HmacAlgorithm;
+  encoding?: SignatureEncoding;
+  header: string;
+  prefix?: string;
+  listSeparator?: string;
+  signaturePart?: string;
+  timestampPart?: string;
+  partSeparator?: string;
+  timestampHeader?: string;
+  timestampUnit?: TimestampUnit;
+  toleranceSeconds?: number;
+  idHeader?: string;
+  template?: string;
+};
 
 export type HmacVerification = {
   type: 'hmac';
   secret: string;
   header: string;
   algorithm?: HmacAlgorithm;
-  encoding?: HmacEncoding;
+  encoding?: SignatureEncoding;
   prefix?: string;
   timestampHeader?: string;
   timestampSeparator?: string;
@@ -1588,6 +1623,23 @@ export type IssueState = 'open' | 'acknowledged' | 'resolved' | 'ignored';
 
 export type JsonObject = Record<string, unknown>;
 
+export type JwtAlgorithm = 'RS256' | 'ES256' | 'HS256';
+
+export type JwtVerification = {
+  type: 'jwt';
+  secret?: string;
+  header?: string;
+  algorithm?: JwtAlgorithm;
+  jwksUrl?: string;
+  issuer?: string;
+  audience?: string;
+  claims?: Record<string, string>;
+  bodyHashClaim?: string;
+  toleranceSeconds?: number;
+};
+
+export type KeyAlgorithm = 'ecdsa' | 'ed25519' | 'rsa';
+
 /** A limit of the organization. */
 export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'filters' | 'transforms' | 'schemas' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams';
 
@@ -1846,6 +1898,24 @@ export type ProviderPlace = {
   payload?: string;
 };
 
+export type PublicKeyVerification = {
+  type: 'public_key';
+  secret: string;
+  algorithm: KeyAlgorithm;
+  encoding?: SignatureEncoding;
+  header: string;
+  prefix?: string;
+  listSeparator?: string;
+  signaturePart?: string;
+  timestampPart?: string;
+  partSeparator?: string;
+  timestampHeader?: string;
+  timestampUnit?: TimestampUnit;
+  toleranceSeconds?: number;
+  idHeader?: string;
+  template?: string;
+};
+
 export type PutDestinationRequest = HttpDestinationInput | WarehouseDestinationInput;
 
 export type PutSourceRequest = {
@@ -1866,6 +1936,12 @@ export type PutSourceRequest = {
   /** What an accepted webhook is answered, instead of `success` and `eventId`. */
   answer?: SourceAnswerInput | null;
   enabled?: boolean;
+};
+
+export type QueryTokenVerification = {
+  type: 'query_token';
+  secret: string;
+  parameter: string;
 };
 
 export type QuietHours = {
@@ -2420,6 +2496,8 @@ export type SchemaResultError = {
   message: string;
 };
 
+export type SecretEncoding = 'text' | 'hex' | 'base64';
+
 export type ServerState = 'ok' | 'away';
 
 export type SignInRequest = {
@@ -2438,6 +2516,8 @@ export type SignSampleRequest = {
   /** Instead of the payload of the sample. */
   payload?: string;
 };
+
+export type SignatureEncoding = 'hex' | 'base64' | 'base64url';
 
 export type SignedSample = {
   event: string;
@@ -2507,6 +2587,7 @@ export type SourceAnswerInput = {
 export type SourceIdempotencyKey = {
   header?: string;
   jsonPath?: string;
+  query?: string;
   /** By the signature: a captured request that is sent again is a repeat. */
   signature?: true;
   windowSeconds: number;
@@ -2603,6 +2684,7 @@ export type TestResult = HttpTestSuccess | HttpTestFailure | WarehouseTestSucces
 
 export type TestSchemaRequest = {
   payload: unknown;
+  headers?: Record<string, string>;
   /** A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12). */
   schema: JsonObject | boolean;
 };
@@ -2617,6 +2699,8 @@ export type TestTransformRequest = {
 
 /** ISO 8601, UTC, with milliseconds. */
 export type Timestamp = string;
+
+export type TimestampUnit = 's' | 'ms' | 'rfc3339';
 
 export type Transform = {
   id: string;
@@ -2812,17 +2896,36 @@ export type UsageMonth = {
 
 export type ValidatePayloadRequest = {
   payload: unknown;
+  headers?: Record<string, string>;
 };
 
-/** How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some providers, and all others are of hmac. */
+export type VerificationAlgorithm = 'sha1' | 'sha256' | 'sha512' | 'ecdsa' | 'ed25519' | 'rsa' | 'RS256' | 'ES256' | 'HS256';
+
+/** How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, and `confirmSubscriptions` is of some providers; the other members are those of the type. */
 export type VerificationConfig = {
   type: VerificationType;
   header?: string;
-  algorithm?: HmacAlgorithm;
-  encoding?: HmacEncoding;
+  algorithm?: VerificationAlgorithm;
+  encoding?: SignatureEncoding;
   prefix?: string;
   timestampHeader?: string;
   timestampSeparator?: string;
+  secretEncoding?: SecretEncoding;
+  listSeparator?: string;
+  signaturePart?: string;
+  timestampPart?: string;
+  partSeparator?: string;
+  timestampUnit?: TimestampUnit;
+  toleranceSeconds?: number;
+  idHeader?: string;
+  template?: string;
+  jwksUrl?: string;
+  issuer?: string;
+  audience?: string;
+  claims?: Record<string, string>;
+  bodyHashClaim?: string;
+  parameter?: string;
+  path?: string;
   confirmSubscriptions?: boolean;
 };
 
@@ -2831,7 +2934,7 @@ export type VerificationConfigInput = {
   provider?: SourceProvider | null;
 };
 
-export type VerificationType = 'github' | 'stripe' | 'slack' | 'hmac' | 'none' | 'provider';
+export type VerificationType = 'github' | 'stripe' | 'slack' | 'hmac' | 'none' | 'hmac_template' | 'public_key' | 'jwt' | 'header_token' | 'basic' | 'query_token' | 'body_token' | 'provider';
 
 export type WarehouseCompression = 'none' | 'snappy' | 'gzip' | 'zstd';
 

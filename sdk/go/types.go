@@ -491,6 +491,13 @@ type BasicAuth struct {
 	Password string `json:"password"`
 }
 
+// BasicVerification
+type BasicVerification struct {
+	Type string `json:"type"`
+
+	Secret string `json:"secret"`
+}
+
 // Batch
 type Batch struct {
 	ID string `json:"id"`
@@ -563,6 +570,15 @@ const BatchStatusFailed BatchStatus = "failed"
 // BearerAuth
 type BearerAuth struct {
 	Token string `json:"token"`
+}
+
+// BodyTokenVerification
+type BodyTokenVerification struct {
+	Type string `json:"type"`
+
+	Secret string `json:"secret"`
+
+	Path string `json:"path"`
 }
 
 // BooleanText
@@ -1022,15 +1038,47 @@ type CreateSourceRequestVerificationConfig struct {
 
 	Header *string `json:"header,omitzero"`
 
-	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+	Algorithm *string `json:"algorithm,omitzero"`
 
-	Encoding *HmacEncoding `json:"encoding,omitzero"`
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
 
 	Prefix *string `json:"prefix,omitzero"`
 
 	TimestampHeader *string `json:"timestampHeader,omitzero"`
 
 	TimestampSeparator *string `json:"timestampSeparator,omitzero"`
+
+	SecretEncoding *SecretEncoding `json:"secretEncoding,omitzero"`
+
+	ListSeparator *string `json:"listSeparator,omitzero"`
+
+	SignaturePart *string `json:"signaturePart,omitzero"`
+
+	TimestampPart *string `json:"timestampPart,omitzero"`
+
+	PartSeparator *string `json:"partSeparator,omitzero"`
+
+	TimestampUnit *TimestampUnit `json:"timestampUnit,omitzero"`
+
+	ToleranceSeconds *int64 `json:"toleranceSeconds,omitzero"`
+
+	IDHeader *string `json:"idHeader,omitzero"`
+
+	Template *string `json:"template,omitzero"`
+
+	JwksURL *string `json:"jwksUrl,omitzero"`
+
+	Issuer *string `json:"issuer,omitzero"`
+
+	Audience *string `json:"audience,omitzero"`
+
+	Claims map[string]string `json:"claims,omitzero"`
+
+	BodyHashClaim *string `json:"bodyHashClaim,omitzero"`
+
+	Parameter *string `json:"parameter,omitzero"`
+
+	Path *string `json:"path,omitzero"`
 
 	// The same as the `provider` of the source.
 	Provider *SourceProvider `json:"provider,omitzero"`
@@ -2337,6 +2385,17 @@ type GithubVerification struct {
 	Secret string `json:"secret"`
 }
 
+// HeaderTokenVerification
+type HeaderTokenVerification struct {
+	Type string `json:"type"`
+
+	Secret string `json:"secret"`
+
+	Header string `json:"header"`
+
+	Prefix *string `json:"prefix,omitzero"`
+}
+
 // HmacAlgorithm
 type HmacAlgorithm string
 
@@ -2346,12 +2405,40 @@ const HmacAlgorithmSha256 HmacAlgorithm = "sha256"
 
 const HmacAlgorithmSha512 HmacAlgorithm = "sha512"
 
-// HmacEncoding
-type HmacEncoding string
+// HmacTemplateVerification
+type HmacTemplateVerification struct {
+	Type string `json:"type"`
 
-const HmacEncodingHex HmacEncoding = "hex"
+	Secret string `json:"secret"`
 
-const HmacEncodingBase64 HmacEncoding = "base64"
+	SecretEncoding *SecretEncoding `json:"secretEncoding,omitzero"`
+
+	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Header string `json:"header"`
+
+	Prefix *string `json:"prefix,omitzero"`
+
+	ListSeparator *string `json:"listSeparator,omitzero"`
+
+	SignaturePart *string `json:"signaturePart,omitzero"`
+
+	TimestampPart *string `json:"timestampPart,omitzero"`
+
+	PartSeparator *string `json:"partSeparator,omitzero"`
+
+	TimestampHeader *string `json:"timestampHeader,omitzero"`
+
+	TimestampUnit *TimestampUnit `json:"timestampUnit,omitzero"`
+
+	ToleranceSeconds *int64 `json:"toleranceSeconds,omitzero"`
+
+	IDHeader *string `json:"idHeader,omitzero"`
+
+	Template *string `json:"template,omitzero"`
+}
 
 // HmacVerification
 type HmacVerification struct {
@@ -2363,7 +2450,7 @@ type HmacVerification struct {
 
 	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
 
-	Encoding *HmacEncoding `json:"encoding,omitzero"`
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
 
 	Prefix *string `json:"prefix,omitzero"`
 
@@ -2934,6 +3021,47 @@ const IssueStateIgnored IssueState = "ignored"
 // JsonObject
 type JsonObject = map[string]any
 
+// JwtAlgorithm
+type JwtAlgorithm string
+
+const JwtAlgorithmRS256 JwtAlgorithm = "RS256"
+
+const JwtAlgorithmES256 JwtAlgorithm = "ES256"
+
+const JwtAlgorithmHS256 JwtAlgorithm = "HS256"
+
+// JwtVerification
+type JwtVerification struct {
+	Type string `json:"type"`
+
+	Secret *string `json:"secret,omitzero"`
+
+	Header *string `json:"header,omitzero"`
+
+	Algorithm *JwtAlgorithm `json:"algorithm,omitzero"`
+
+	JwksURL *string `json:"jwksUrl,omitzero"`
+
+	Issuer *string `json:"issuer,omitzero"`
+
+	Audience *string `json:"audience,omitzero"`
+
+	Claims map[string]string `json:"claims,omitzero"`
+
+	BodyHashClaim *string `json:"bodyHashClaim,omitzero"`
+
+	ToleranceSeconds *int64 `json:"toleranceSeconds,omitzero"`
+}
+
+// KeyAlgorithm
+type KeyAlgorithm string
+
+const KeyAlgorithmEcdsa KeyAlgorithm = "ecdsa"
+
+const KeyAlgorithmEd25519 KeyAlgorithm = "ed25519"
+
+const KeyAlgorithmRsa KeyAlgorithm = "rsa"
+
 // LimitName: A limit of the organization.
 type LimitName string
 
@@ -3393,6 +3521,39 @@ type ProviderPlace struct {
 	Payload *string `json:"payload,omitzero"`
 }
 
+// PublicKeyVerification
+type PublicKeyVerification struct {
+	Type string `json:"type"`
+
+	Secret string `json:"secret"`
+
+	Algorithm KeyAlgorithm `json:"algorithm"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Header string `json:"header"`
+
+	Prefix *string `json:"prefix,omitzero"`
+
+	ListSeparator *string `json:"listSeparator,omitzero"`
+
+	SignaturePart *string `json:"signaturePart,omitzero"`
+
+	TimestampPart *string `json:"timestampPart,omitzero"`
+
+	PartSeparator *string `json:"partSeparator,omitzero"`
+
+	TimestampHeader *string `json:"timestampHeader,omitzero"`
+
+	TimestampUnit *TimestampUnit `json:"timestampUnit,omitzero"`
+
+	ToleranceSeconds *int64 `json:"toleranceSeconds,omitzero"`
+
+	IDHeader *string `json:"idHeader,omitzero"`
+
+	Template *string `json:"template,omitzero"`
+}
+
 // PutDestinationRequest
 type PutDestinationRequest struct {
 	Name string `json:"name"`
@@ -3491,6 +3652,15 @@ type PutSourceRequest struct {
 	Answer Nullable[SourceAnswerInput] `json:"answer,omitzero"`
 
 	Enabled *bool `json:"enabled,omitzero"`
+}
+
+// QueryTokenVerification
+type QueryTokenVerification struct {
+	Type string `json:"type"`
+
+	Secret string `json:"secret"`
+
+	Parameter string `json:"parameter"`
 }
 
 // QuietHours
@@ -4395,6 +4565,15 @@ type SchemaResultError struct {
 	Message string `json:"message"`
 }
 
+// SecretEncoding
+type SecretEncoding string
+
+const SecretEncodingText SecretEncoding = "text"
+
+const SecretEncodingHex SecretEncoding = "hex"
+
+const SecretEncodingBase64 SecretEncoding = "base64"
+
 // ServerState
 type ServerState string
 
@@ -4424,6 +4603,15 @@ type SignSampleRequest struct {
 	// Instead of the payload of the sample.
 	Payload *string `json:"payload,omitzero"`
 }
+
+// SignatureEncoding
+type SignatureEncoding string
+
+const SignatureEncodingHex SignatureEncoding = "hex"
+
+const SignatureEncodingBase64 SignatureEncoding = "base64"
+
+const SignatureEncodingBase64url SignatureEncoding = "base64url"
 
 // SignedSample
 type SignedSample struct {
@@ -4529,6 +4717,8 @@ type SourceIdempotencyKey struct {
 	Header *string `json:"header,omitzero"`
 
 	JSONPath *string `json:"jsonPath,omitzero"`
+
+	Query *string `json:"query,omitzero"`
 
 	// By the signature: a captured request that is sent again is a repeat.
 	Signature *bool `json:"signature,omitzero"`
@@ -4815,6 +5005,8 @@ type TestResult struct {
 type TestSchemaRequest struct {
 	Payload any `json:"payload"`
 
+	Headers map[string]string `json:"headers,omitzero"`
+
 	// A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).
 	Schema any `json:"schema"`
 }
@@ -4834,6 +5026,15 @@ type TestTransformRequest struct {
 
 // Timestamp: ISO 8601, UTC, with milliseconds.
 type Timestamp = time.Time
+
+// TimestampUnit
+type TimestampUnit string
+
+const TimestampUnitS TimestampUnit = "s"
+
+const TimestampUnitMs TimestampUnit = "ms"
+
+const TimestampUnitRfc3339 TimestampUnit = "rfc3339"
 
 // Transform
 type Transform struct {
@@ -5213,23 +5414,78 @@ type UsageMonth struct {
 // ValidatePayloadRequest
 type ValidatePayloadRequest struct {
 	Payload any `json:"payload"`
+
+	Headers map[string]string `json:"headers,omitzero"`
 }
 
-// VerificationConfig: How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some providers, and all others are of hmac.
+// VerificationAlgorithm
+type VerificationAlgorithm string
+
+const VerificationAlgorithmSha1 VerificationAlgorithm = "sha1"
+
+const VerificationAlgorithmSha256 VerificationAlgorithm = "sha256"
+
+const VerificationAlgorithmSha512 VerificationAlgorithm = "sha512"
+
+const VerificationAlgorithmEcdsa VerificationAlgorithm = "ecdsa"
+
+const VerificationAlgorithmEd25519 VerificationAlgorithm = "ed25519"
+
+const VerificationAlgorithmRsa VerificationAlgorithm = "rsa"
+
+const VerificationAlgorithmRS256 VerificationAlgorithm = "RS256"
+
+const VerificationAlgorithmES256 VerificationAlgorithm = "ES256"
+
+const VerificationAlgorithmHS256 VerificationAlgorithm = "HS256"
+
+// VerificationConfig: How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, and `confirmSubscriptions` is of some providers; the other members are those of the type.
 type VerificationConfig struct {
 	Type VerificationType `json:"type"`
 
 	Header *string `json:"header,omitzero"`
 
-	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+	Algorithm *VerificationAlgorithm `json:"algorithm,omitzero"`
 
-	Encoding *HmacEncoding `json:"encoding,omitzero"`
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
 
 	Prefix *string `json:"prefix,omitzero"`
 
 	TimestampHeader *string `json:"timestampHeader,omitzero"`
 
 	TimestampSeparator *string `json:"timestampSeparator,omitzero"`
+
+	SecretEncoding *SecretEncoding `json:"secretEncoding,omitzero"`
+
+	ListSeparator *string `json:"listSeparator,omitzero"`
+
+	SignaturePart *string `json:"signaturePart,omitzero"`
+
+	TimestampPart *string `json:"timestampPart,omitzero"`
+
+	PartSeparator *string `json:"partSeparator,omitzero"`
+
+	TimestampUnit *TimestampUnit `json:"timestampUnit,omitzero"`
+
+	ToleranceSeconds *int64 `json:"toleranceSeconds,omitzero"`
+
+	IDHeader *string `json:"idHeader,omitzero"`
+
+	Template *string `json:"template,omitzero"`
+
+	JwksURL *string `json:"jwksUrl,omitzero"`
+
+	Issuer *string `json:"issuer,omitzero"`
+
+	Audience *string `json:"audience,omitzero"`
+
+	Claims map[string]string `json:"claims,omitzero"`
+
+	BodyHashClaim *string `json:"bodyHashClaim,omitzero"`
+
+	Parameter *string `json:"parameter,omitzero"`
+
+	Path *string `json:"path,omitzero"`
 
 	ConfirmSubscriptions *bool `json:"confirmSubscriptions,omitzero"`
 }
@@ -5253,6 +5509,20 @@ const VerificationTypeSlack VerificationType = "slack"
 const VerificationTypeHmac VerificationType = "hmac"
 
 const VerificationTypeNone VerificationType = "none"
+
+const VerificationTypeHmacTemplate VerificationType = "hmac_template"
+
+const VerificationTypePublicKey VerificationType = "public_key"
+
+const VerificationTypeJwt VerificationType = "jwt"
+
+const VerificationTypeHeaderToken VerificationType = "header_token"
+
+const VerificationTypeBasic VerificationType = "basic"
+
+const VerificationTypeQueryToken VerificationType = "query_token"
+
+const VerificationTypeBodyToken VerificationType = "body_token"
 
 const VerificationTypeProvider VerificationType = "provider"
 

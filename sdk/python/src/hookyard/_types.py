@@ -259,6 +259,11 @@ class BasicAuth(TypedDict):
     password: "str"
 
 
+class BasicVerification(TypedDict):
+    type: 'Literal["basic"]'
+    secret: "str"
+
+
 class Batch(TypedDict):
     id: "str"
     status: "BatchStatus"
@@ -298,6 +303,12 @@ BatchStatus: TypeAlias = 'Literal["open", "frozen", "uploading", "written", "fai
 
 class BearerAuth(TypedDict):
     token: "str"
+
+
+class BodyTokenVerification(TypedDict):
+    type: 'Literal["body_token"]'
+    secret: "str"
+    path: "str"
 
 
 BooleanText: TypeAlias = 'Literal["true", "false"]'
@@ -485,7 +496,7 @@ class CreateSourceRequest(TypedDict):
     description: "NotRequired[str | None]"
     provider: "NotRequired[SourceProvider | None]"
     """Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it."""
-    verificationConfig: "NotRequired[GithubVerification | StripeVerification | SlackVerification | HmacVerification | NoVerification | ProviderConfig | None]"
+    verificationConfig: "NotRequired[GithubVerification | StripeVerification | SlackVerification | HmacVerification | NoVerification | HmacTemplateVerification | PublicKeyVerification | JwtVerification | HeaderTokenVerification | BasicVerification | QueryTokenVerification | BodyTokenVerification | ProviderConfig | None]"
     idempotencyKey: "NotRequired[SourceIdempotencyKey | None]"
     """By what a repeated webhook is known, and for how long."""
     ingestToken: "NotRequired[SourceIngestToken]"
@@ -1143,10 +1154,33 @@ class GithubVerification(TypedDict):
     secret: "str"
 
 
+class HeaderTokenVerification(TypedDict):
+    type: 'Literal["header_token"]'
+    secret: "str"
+    header: "str"
+    prefix: "NotRequired[str]"
+
+
 HmacAlgorithm: TypeAlias = 'Literal["sha1", "sha256", "sha512"]'
 
 
-HmacEncoding: TypeAlias = 'Literal["hex", "base64"]'
+class HmacTemplateVerification(TypedDict):
+    type: 'Literal["hmac_template"]'
+    secret: "str"
+    secretEncoding: "NotRequired[SecretEncoding]"
+    algorithm: "NotRequired[HmacAlgorithm]"
+    encoding: "NotRequired[SignatureEncoding]"
+    header: "str"
+    prefix: "NotRequired[str]"
+    listSeparator: "NotRequired[str]"
+    signaturePart: "NotRequired[str]"
+    timestampPart: "NotRequired[str]"
+    partSeparator: "NotRequired[str]"
+    timestampHeader: "NotRequired[str]"
+    timestampUnit: "NotRequired[TimestampUnit]"
+    toleranceSeconds: "NotRequired[int]"
+    idHeader: "NotRequired[str]"
+    template: "NotRequired[str]"
 
 
 class HmacVerification(TypedDict):
@@ -1154,7 +1188,7 @@ class HmacVerification(TypedDict):
     secret: "str"
     header: "str"
     algorithm: "NotRequired[HmacAlgorithm]"
-    encoding: "NotRequired[HmacEncoding]"
+    encoding: "NotRequired[SignatureEncoding]"
     prefix: "NotRequired[str]"
     timestampHeader: "NotRequired[str]"
     timestampSeparator: "NotRequired[str]"
@@ -1498,6 +1532,25 @@ IssueState: TypeAlias = 'Literal["open", "acknowledged", "resolved", "ignored"]'
 JsonObject: TypeAlias = "dict[str, Any]"
 
 
+JwtAlgorithm: TypeAlias = 'Literal["RS256", "ES256", "HS256"]'
+
+
+class JwtVerification(TypedDict):
+    type: 'Literal["jwt"]'
+    secret: "NotRequired[str]"
+    header: "NotRequired[str]"
+    algorithm: "NotRequired[JwtAlgorithm]"
+    jwksUrl: "NotRequired[str]"
+    issuer: "NotRequired[str]"
+    audience: "NotRequired[str]"
+    claims: "NotRequired[dict[str, str]]"
+    bodyHashClaim: "NotRequired[str]"
+    toleranceSeconds: "NotRequired[int]"
+
+
+KeyAlgorithm: TypeAlias = 'Literal["ecdsa", "ed25519", "rsa"]'
+
+
 LimitName: TypeAlias = 'Literal["eventsPerSecond", "eventsPerMonth", "payloadBytes", "deliveriesPerEvent", "routesPerSource", "destinations", "sources", "filters", "transforms", "schemas", "alertChannels", "apiKeys", "waitingDeliveries", "storedBytes", "transformMsPerMinute", "requestsPerMinute", "runningReplays", "runningImports", "runningSearches", "runningStreams"]'
 """A limit of the organization."""
 
@@ -1773,6 +1826,24 @@ class ProviderPlace(TypedDict):
     payload: "NotRequired[str]"
 
 
+class PublicKeyVerification(TypedDict):
+    type: 'Literal["public_key"]'
+    secret: "str"
+    algorithm: "KeyAlgorithm"
+    encoding: "NotRequired[SignatureEncoding]"
+    header: "str"
+    prefix: "NotRequired[str]"
+    listSeparator: "NotRequired[str]"
+    signaturePart: "NotRequired[str]"
+    timestampPart: "NotRequired[str]"
+    partSeparator: "NotRequired[str]"
+    timestampHeader: "NotRequired[str]"
+    timestampUnit: "NotRequired[TimestampUnit]"
+    toleranceSeconds: "NotRequired[int]"
+    idHeader: "NotRequired[str]"
+    template: "NotRequired[str]"
+
+
 PutDestinationRequest: TypeAlias = "HttpDestinationInput | WarehouseDestinationInput"
 
 
@@ -1794,6 +1865,12 @@ class PutSourceRequest(TypedDict):
     answer: "NotRequired[SourceAnswerInput | None]"
     """What an accepted webhook is answered, instead of `success` and `eventId`."""
     enabled: "NotRequired[bool]"
+
+
+class QueryTokenVerification(TypedDict):
+    type: 'Literal["query_token"]'
+    secret: "str"
+    parameter: "str"
 
 
 QuietHours = TypedDict(
@@ -2356,6 +2433,9 @@ class SchemaResultError(TypedDict):
     message: "str"
 
 
+SecretEncoding: TypeAlias = 'Literal["text", "hex", "base64"]'
+
+
 ServerState: TypeAlias = 'Literal["ok", "away"]'
 
 
@@ -2374,6 +2454,9 @@ class SignSampleRequest(TypedDict):
     """One of the `samples`; the first by default."""
     payload: "NotRequired[str]"
     """Instead of the payload of the sample."""
+
+
+SignatureEncoding: TypeAlias = 'Literal["hex", "base64", "base64url"]'
 
 
 class SignedSample(TypedDict):
@@ -2444,6 +2527,7 @@ class SourceAnswerInput(TypedDict):
 class SourceIdempotencyKey(TypedDict):
     header: "NotRequired[str]"
     jsonPath: "NotRequired[str]"
+    query: "NotRequired[str]"
     signature: "NotRequired[Literal[True]]"
     """By the signature: a captured request that is sent again is a repeat."""
     windowSeconds: "int"
@@ -2532,6 +2616,7 @@ TestResult: TypeAlias = "HttpTestSuccess | HttpTestFailure | WarehouseTestSucces
 
 class TestSchemaRequest(TypedDict):
     payload: "Any"
+    headers: "NotRequired[dict[str, str]]"
     schema: "JsonObject | bool"
     """A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12)."""
 
@@ -2546,6 +2631,9 @@ class TestTransformRequest(TypedDict):
 
 Timestamp: TypeAlias = "str"
 """ISO 8601, UTC, with milliseconds."""
+
+
+TimestampUnit: TypeAlias = 'Literal["s", "ms", "rfc3339"]'
 
 
 class Transform(TypedDict):
@@ -2748,18 +2836,38 @@ UsageMonth = TypedDict(
 
 class ValidatePayloadRequest(TypedDict):
     payload: "Any"
+    headers: "NotRequired[dict[str, str]]"
+
+
+VerificationAlgorithm: TypeAlias = 'Literal["sha1", "sha256", "sha512", "ecdsa", "ed25519", "rsa", "RS256", "ES256", "HS256"]'
 
 
 class VerificationConfig(TypedDict):
-    """How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, `confirmSubscriptions` is of some providers, and all others are of hmac."""
+    """How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, and `confirmSubscriptions` is of some providers; the other members are those of the type."""
 
     type: "VerificationType"
     header: "NotRequired[str]"
-    algorithm: "NotRequired[HmacAlgorithm]"
-    encoding: "NotRequired[HmacEncoding]"
+    algorithm: "NotRequired[VerificationAlgorithm]"
+    encoding: "NotRequired[SignatureEncoding]"
     prefix: "NotRequired[str]"
     timestampHeader: "NotRequired[str]"
     timestampSeparator: "NotRequired[str]"
+    secretEncoding: "NotRequired[SecretEncoding]"
+    listSeparator: "NotRequired[str]"
+    signaturePart: "NotRequired[str]"
+    timestampPart: "NotRequired[str]"
+    partSeparator: "NotRequired[str]"
+    timestampUnit: "NotRequired[TimestampUnit]"
+    toleranceSeconds: "NotRequired[int]"
+    idHeader: "NotRequired[str]"
+    template: "NotRequired[str]"
+    jwksUrl: "NotRequired[str]"
+    issuer: "NotRequired[str]"
+    audience: "NotRequired[str]"
+    claims: "NotRequired[dict[str, str]]"
+    bodyHashClaim: "NotRequired[str]"
+    parameter: "NotRequired[str]"
+    path: "NotRequired[str]"
     confirmSubscriptions: "NotRequired[bool]"
 
 
@@ -2768,7 +2876,7 @@ class VerificationConfigInput(TypedDict):
     provider: "NotRequired[SourceProvider | None]"
 
 
-VerificationType: TypeAlias = 'Literal["github", "stripe", "slack", "hmac", "none", "provider"]'
+VerificationType: TypeAlias = 'Literal["github", "stripe", "slack", "hmac", "none", "hmac_template", "public_key", "jwt", "header_token", "basic", "query_token", "body_token", "provider"]'
 
 
 WarehouseCompression: TypeAlias = 'Literal["none", "snappy", "gzip", "zstd"]'
