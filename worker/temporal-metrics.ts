@@ -29,7 +29,9 @@ export async function temporalMetrics(
   env: OtelVariables,
   log: Log,
 ): Promise<TemporalMetrics | undefined> {
-  return metricsPort(settings, 'worker') === 0 ? sentMetrics(env) : servedMetrics(settings.HOOKYARD_TEMPORAL_METRICS_PORT, log);
+  return metricsPort(settings, 'worker') === 0
+    ? sentMetrics(env)
+    : servedMetrics(settings.HOOKYARD_TEMPORAL_METRICS_PORT, log);
 }
 
 async function sentMetrics(env: OtelVariables): Promise<TemporalMetrics | undefined> {

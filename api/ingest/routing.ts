@@ -16,7 +16,7 @@ import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { providerNamed } from '../../providers/index.ts';
+import { providerNamed, type Provider } from '../../providers/index.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
@@ -54,6 +54,8 @@ export interface SourceRouting {
 export interface Sender {
   verification: AnyScheme;
   handshakes: readonly Handshake[];
+  /** With an empty body, where its documentation asks for that. */
+  refusal?: Provider['refusal'];
 }
 
 export interface Provided {

@@ -16,7 +16,7 @@ import {
 } from '../../core/verification/index.ts';
 import type { Json } from '../support/api-client.ts';
 import { describedSigners, JWKS_ADDRESS, keySetOf, publishedToken } from '../support/described-signers.ts';
-import type { SentMessage } from '../support/provider-signers.ts';
+import type { SentMessage } from '../support/signer.ts';
 import { ADDRESS, useKeyWorld } from '../support/verified.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.250Z');

@@ -18,7 +18,11 @@ async function sentTo(variables: OtelVariables) {
 
 describe("the metrics of Temporal's SDK", () => {
   it('are served where the worker serves its own, also when these are sent', async () => {
-    const made = await temporalMetrics({ HOOKYARD_METRICS_PORT: 9465, HOOKYARD_TEMPORAL_METRICS_PORT: 0 }, ENDPOINT, log);
+    const made = await temporalMetrics(
+      { HOOKYARD_METRICS_PORT: 9465, HOOKYARD_TEMPORAL_METRICS_PORT: 0 },
+      ENDPOINT,
+      log,
+    );
     expect(made?.options.metrics)
       .to.have.property('prometheus')
       .and.have.property('bindAddress')

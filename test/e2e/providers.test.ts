@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { providerNamed, type Provider } from '../../providers/index.ts';
-import { sampleOf } from '../../providers/sample.ts';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Ask, askSource, type Reply, signedRequest } from '../support/provider-requests.ts';

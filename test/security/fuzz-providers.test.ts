@@ -6,8 +6,9 @@ import { makePipeline, makeSource, type SourceRecord } from '../support/api-reco
 import { exchanged, expectAlive, seed, within, wireRequest } from '../support/fuzzing.ts';
 import { body, handshake, headers, path, query } from '../support/hostile-input.ts';
 import { LOOP_WATCH } from '../support/loop-watch.ts';
-import { type SentMessage, type Signer, signers } from '../support/provider-signers.ts';
+import { signers } from '../support/provider-signers.ts';
 import { publishedSigners } from '../support/published-signers.ts';
+import type { SentMessage, Signer } from '../support/signer.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { atLength } from '../support/thorough.ts';
 

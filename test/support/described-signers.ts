@@ -9,7 +9,7 @@ import {
   sign as signWith,
 } from 'node:crypto';
 import type { Json } from './api-client.ts';
-import type { Message, SentMessage } from './provider-signers.ts';
+import type { Message, SentMessage } from './signer.ts';
 import { tokenOf } from './published-signers.ts';
 
 export interface DescribedSigner {

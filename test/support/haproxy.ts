@@ -91,7 +91,10 @@ export async function startBalancer(ports: number[], naming?: ClientNaming, late
     states: () => statesOf(socket),
     async takeOut(server) {
       await ask(socket, `set server hookyard/api-${server} state maint`);
-      await until('it to have no requests', async () => (await rowsOf(socket)).get(`api-${server}`)?.[SESSIONS] === '0');
+      await until(
+        'it to have no requests',
+        async () => (await rowsOf(socket)).get(`api-${server}`)?.[SESSIONS] === '0',
+      );
     },
     async kill() {
       if (!isRunning() || !child) return;

@@ -103,7 +103,13 @@ async function startProcesses(stack: Stack, parts: Map<string, Part>, { workers,
     return (await launchRole({ name, label, folder, dataDir: stack.dataDir, env: own })).child;
   };
   const start = async (label: string) =>
-    addPart(label, await startService(() => launch(label), (child) => child.stop('SIGTERM', STOP_GRACE_MS)));
+    addPart(
+      label,
+      await startService(
+        () => launch(label),
+        (child) => child.stop('SIGTERM', STOP_GRACE_MS),
+      ),
+    );
   const started = await Promise.allSettled([...APIS, ...namesOfWorkers(workers)].map(start));
   for (const result of started) if (result.status === 'rejected') throw result.reason;
   const urls = await urlsOf(ports, extras, addPart);

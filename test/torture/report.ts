@@ -97,7 +97,8 @@ function figures({ options, records, ledger, arrived, endedByThemselves, usage, 
 /** How long it was, and what was done then. */
 function stallOf({ from, to }: Stall, records: FaultRecord[]): string {
   const meanwhile = records.filter(
-    ({ startedAt, endedAt, recoveredMs }) => startedAt < to && endedAt + (recoveredMs ?? Number.POSITIVE_INFINITY) > from,
+    ({ startedAt, endedAt, recoveredMs }) =>
+      startedAt < to && endedAt + (recoveredMs ?? Number.POSITIVE_INFINITY) > from,
   );
   const kinds = [...new Set(meanwhile.map(({ fault }) => fault.kind))].join(', ');
   return `${seconds(to - from)}${kinds === '' ? '' : ` (${kinds})`}`;
