@@ -1,11 +1,8 @@
 // The signers of providers whose own packages sign.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { sign as signGithub } from '@octokit/webhooks-methods';
-import braintree from 'braintree';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
-import Stripe from 'stripe';
-import { Webhook as SvixWebhook } from 'svix';
-import twilio from 'twilio';
+import { braintree, Stripe, SvixWebhook, twilio } from './provider-packages.ts';
 import { type Signer, shared } from './signer.ts';
 
 /** Standard Webhooks, by the library of the specification, or by that of Svix for those that send with it. */

@@ -139,7 +139,8 @@ export const publishedSigners: Record<string, PublishedSigner> = {
         Buffer.from(JSON.stringify({ ...message, ...change }));
       const signed = ['Message', 'MessageId', 'Subject', 'TopicArn', 'Signature', 'SignatureVersion'];
       return [
-        ...signed.map((name) => other({ [name]: `${message[name]}1` })),
+        // Before it: some readers of base64 leave out what comes behind its padding.
+        ...signed.map((name) => other({ [name]: `1${message[name]}` })),
         ...signed.map((name) => other({ [name]: undefined })),
         ...[other({ SignatureVersion: '1' }), other({ Type: 'UnsubscribeConfirmation' }), Buffer.alloc(0)],
       ];

@@ -1,11 +1,13 @@
 // Packages of providers that verify what the signers here have made: a signer of ours that is wrong would be refused by them.
-import adyen from '@adyen/api-library';
-import { Paddle } from '@paddle/paddle-node-sdk';
-import { EventWebhook } from '@sendgrid/eventwebhook';
-import { verifyKey } from 'discord-interactions';
-import { verifyWebhookSignature } from 'hook0-client';
-import { validateWebhook } from 'replicate';
-import MessageValidator from 'sns-validator';
+import {
+  adyen,
+  EventWebhook,
+  MessageValidator,
+  Paddle,
+  validateWebhook,
+  verifyKey,
+  verifyWebhookSignature,
+} from './provider-packages.ts';
 
 export interface Received {
   headers: Record<string, string>;
@@ -29,7 +31,7 @@ export const secondVerifiers: Record<string, SecondVerifier> = {
     accepts({ body, secret }) {
       const validator = new adyen.hmacValidator();
       const { notificationItems } = JSON.parse(body.toString()) as {
-        notificationItems: { NotificationRequestItem: Parameters<typeof validator.validateHMAC>[0] }[];
+        notificationItems: { NotificationRequestItem: unknown }[];
       };
       return notificationItems.every(({ NotificationRequestItem: item }) => validator.validateHMAC(item, secret));
     },
