@@ -27,7 +27,7 @@ export interface DescribedSigner {
 }
 
 export const JWKS_ADDRESS = 'issuer.example.com/keys';
-export const AUDIENCE = 'urn:shop';
+const AUDIENCE = 'urn:shop';
 
 const shared = () => {
   const secret = randomBytes(20).toString('hex');
