@@ -34,8 +34,9 @@ const SETTINGS = {
   full_page_writes: 'off',
 };
 
+const SYSTEM = 'of this system';
 const VERSIONS: [name: string, find: (context: Mocha.Context) => string | Promise<string>][] = [
-  ['of this system', (context) => systemPostgres(context).bin],
+  [SYSTEM, (context) => systemPostgres(context).bin],
   ['16', (context) => askedFor(context, 16)],
   ['17', (context) => askedFor(context, 17)],
 ];
@@ -64,7 +65,7 @@ describe('PostgreSQL of other versions @turns', function () {
         const bin = await find(this);
         server = await startOwnPostgres('version', { other: { bin, locale: LOCALE }, settings: SETTINGS });
         const [{ version = 0 } = {}] = await superuser('postgres', VERSION);
-        console.log(`    PostgreSQL ${version}`);
+        if (name === SYSTEM) console.log(`      (${version})`);
         await superuser('postgres', ...documentedRoles(Number(version)));
         await run(process.execPath, ['cli/main.ts', ...MIGRATE], {
           cwd: project,
