@@ -250,8 +250,25 @@ export type UploadOutcome =
    */
   | { status: 'failed'; error: ErrorSummary; retry: 'soon' | 'slowly' | 'never' };
 
+/** Why no further file is written. */
+export type WritingOutcome =
+  | Extract<WarehouseAdvice, { state: 'idle' | 'filling' | 'suspended' }>
+  /** A batch could not be uploaded. */
+  | {
+      state: 'refused';
+      batch: Extract<WarehouseAdvice, { state: 'frozen' }>;
+      upload: Extract<UploadOutcome, { status: 'failed' }>;
+    }
+  /** The turn of the warehouse is over, and more may be due: call it again. */
+  | { state: 'more' };
+
 /** Run by a separate worker, so that a slow store never takes resources that deliveries need. All of them are idempotent. */
 export interface WarehouseActivities {
+  /**
+   * Freezes and uploads what is due, file by file, and records its deliveries, for some seconds at most. Throws when our own
+   * infrastructure is unavailable.
+   */
+  writeFiles(warehouse: WarehouseReference): Promise<WritingOutcome>;
   /**
    * Checks what waits, and freezes the next batch when it is due. Throws when our own infrastructure is unavailable. `finishing`:
    * the batch whose deliveries are being recorded meanwhile.

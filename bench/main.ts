@@ -33,7 +33,7 @@ import { type Receiver, startReceiver } from './support/traffic.ts';
 import { measureTenants } from './tenants.ts';
 import { measureTraces } from './traces.ts';
 import { measureTransforms } from './transforms.ts';
-import { measureWarehouse } from './warehouse.ts';
+import { measureWarehouse } from './warehouse/index.ts';
 
 type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promise<void>;
 

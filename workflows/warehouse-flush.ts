@@ -1,14 +1,16 @@
 // The files of one warehouse destination, one after the other: a batch is frozen when it is due, uploaded until the store has it,
-// and its deliveries are recorded. PostgreSQL has the state; this workflow has the timers and decides when to retry.
+// and its deliveries are recorded. PostgreSQL has the state; this workflow has the timers and decides when to retry. One activity
+// writes all files that are due, so a file costs Temporal nothing while many are.
 import {
   condition,
   continueAsNew,
+  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../activities/types.ts';
+import type { UploadOutcome, WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../activities/types.ts';
 import { retryDelay } from '../core/backoff.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messages.ts';
@@ -19,7 +21,7 @@ import { UNTIL_DONE, untilDone } from './own-side.ts';
 const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
 // While somebody has to fix something; a change of the destination's record is signalled at once.
 const RETRY_SLOWLY_MS = 300_000;
-// About fifty batches. Well before Temporal suggests it: a worker that takes over the workflow replays its history first.
+// Well before Temporal suggests it: a worker that takes over the workflow replays its history first.
 const MAX_HISTORY_EVENTS = 1000;
 
 /** One run of the workflow. */
@@ -45,7 +47,39 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
     },
     { description: 'Looks, and tries a batch that waits, at once' },
   );
+  // Without: runs that an earlier release began, to their end or until they continue as new.
+  if (!patched('files-in-one-activity')) return stepByStep(run);
   const { organizationId, destinationId } = input;
+  for (;;) {
+    run.news.changed = false;
+    setCurrentDetails('Writing the files that are due.');
+    const { writeFiles } = activities('Write what is due');
+    const outcome = await untilDone(() => writeFiles({ organizationId, destinationId }));
+    if (outcome.state === 'refused') run.view = outcome.batch;
+    else if (outcome.state !== 'more') run.view = outcome;
+    if (outcome.state === 'idle' && !run.news.changed) return;
+    if (outcome.state === 'filling') await fill(run, outcome);
+    if (outcome.state === 'suspended') await waitForResumption(run, outcome.waitMs);
+    if (outcome.state === 'refused') await afterRefusal(run, outcome);
+    await continueWhenLong(run);
+  }
+}
+
+/** Waits before the next upload of a batch, or gives it up. */
+async function afterRefusal(
+  run: Run,
+  { batch, upload }: Pick<Extract<WritingOutcome, { state: 'refused' }>, 'batch' | 'upload'>,
+): Promise<void> {
+  const { retryMs } = run.input;
+  const { batchId, waitingSince, attempts } = batch;
+  const leftMs = waitingSince + retryMs - Date.now();
+  if (upload.retry === 'never' || leftMs <= 0) return finish(run, batchId, 'failed');
+  const waitMs = upload.retry === 'soon' ? retryDelay(RETRY, attempts + 1, Math.random()) : RETRY_SLOWLY_MS;
+  await waitForStore(run, batch, upload, Math.min(waitMs, leftMs));
+}
+
+async function stepByStep(run: Run): Promise<void> {
+  const { organizationId, destinationId } = run.input;
   const warehouse = { organizationId, destinationId };
   for (;;) {
     run.news.changed = false;
@@ -81,17 +115,14 @@ async function waitForResumption({ news }: Run, waitMs: number): Promise<void> {
 
 /** One upload; when it does not succeed, the wait before the next one. */
 async function write(run: Run, batch: Frozen): Promise<void> {
-  const { organizationId, destinationId, retryMs } = run.input;
-  const { batchId, events, waitingSince, attempts } = batch;
+  const { organizationId, destinationId } = run.input;
+  const { batchId, events } = batch;
   setCurrentDetails(`Writing batch ${batchId} with ${countOf(events, 'event')}.`);
   const reference = { organizationId, destinationId, batchId };
   const outcome = await untilDone(() => activities(`Upload ${batchId}`).uploadBatch(reference));
   if (outcome.status === 'uploaded') return finishBeside(run, batchId);
   if (outcome.status === 'ended') return;
-  const leftMs = waitingSince + retryMs - Date.now();
-  if (outcome.retry === 'never' || leftMs <= 0) return finish(run, batchId, 'failed');
-  const waitMs = outcome.retry === 'soon' ? retryDelay(RETRY, attempts + 1, Math.random()) : RETRY_SLOWLY_MS;
-  await waitForStore(run, batch, outcome, Math.min(waitMs, leftMs));
+  await afterRefusal(run, { batch, upload: outcome });
 }
 
 async function waitForStore(
@@ -133,8 +164,8 @@ async function finish(run: Run, batchId: string, outcome: 'delivered' | 'failed'
 function activities(summary: string): WarehouseActivities {
   return proxyActivities<WarehouseActivities>({
     taskQueue: warehouseTaskQueue(workflowInfo().taskQueue),
-    // Longer than an upload or a record takes while every statement of it is slow; a live worker sends heartbeats.
-    startToCloseTimeout: 180_000,
+    // Longer than a turn, an upload and a record take while every statement of them is slow; a live worker sends heartbeats.
+    startToCloseTimeout: 240_000,
     heartbeatTimeout: 15_000,
     retry: UNTIL_DONE,
     summary,

@@ -7,6 +7,7 @@ import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
+import { holdEvent } from '../support/row-lock.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { rowsOf } from '../support/warehouse-objects.ts';
@@ -110,6 +111,28 @@ describe('warehouse destinations @turns', function () {
     const rows = await pipe.rows(25);
     expectEachOnce(rows, ids);
     expect((await pipe.batches('written')).map(({ id }) => id)).to.include(open?.id);
+  });
+
+  it('write the next file while the deliveries of one are being recorded, and no third one before they are', async () => {
+    const pipe = await WarehousePipe.make(testInstance, store, patient());
+    const ids: string[] = [];
+    for (const body of ['1', '2', '3', '4', '5', '6']) ids.push(...(await pipe.send([body])));
+    const held = await holdEvent(testInstance.pool, ids[0] ?? '');
+    try {
+      await pipe.patch({ config: { batchSize: 2 } });
+      await until('two files to be written', async () => (await pipe.objects()).length === 2);
+      await until('the records to wait', async () => (await held.waiting()).length > 0);
+      const { rows } = await testInstance.pool.query<{ status: string }>(
+        `select status from warehouse_batches where destination_id = $1 and status <> 'open' order by frozen_at`,
+        [pipe.destinationId],
+      );
+      expect(rows[0]?.status).to.equal('uploaded');
+      expect(rows).to.have.lengthOf(2);
+    } finally {
+      await held.release();
+    }
+    expectEachOnce(await pipe.rows(6), ids);
+    expect(await counts(pipe)).to.deep.equal([2, 2, 2]);
   });
 
   it('write a file when there are enough bytes', async () => {

@@ -34,14 +34,13 @@ import {
 import { type ScriptedMail, startScriptedMail } from '../support/scripted-mail.ts';
 import { runningProgress, type ScriptedReplays, startScriptedReplays } from '../support/scripted-replay.ts';
 import {
-  BATCH_ID,
   filling,
   frozen,
   idle,
+  more,
   refused,
   type ScriptedWarehouses,
   startScriptedWarehouses,
-  uploaded,
 } from '../support/scripted-warehouse.ts';
 import { until } from '../support/until.ts';
 
@@ -299,31 +298,26 @@ describe('export of histories of warehouses', () => {
   });
   after(() => warehouses.stop());
 
-  it('warehouse-written', async () => {
+  // Those of workflows that write each file by activities of its own are kept as an earlier release made them.
+  it('warehouse-turns', async () => {
     const { handle, calls } = await warehouses.start({
-      looks: [filling(HOUR_MS), new Error('The database is away'), frozen(0), frozen(1), frozen(0), filling(10), idle],
-      uploads: [refused('soon'), uploaded, { status: 'ended' }],
-      finishes: [false, true],
+      turns: [filling(HOUR_MS), new Error('The database is away'), refused('soon'), more, filling(10), idle],
     });
-    await until('the first look', () => calls.length === 1);
+    await until('the first turn', () => calls.length === 1);
     await handle.signal(warehouseChanged);
     await handle.result();
-    save('warehouse-written', historyToJSON(await handle.fetchHistory()));
+    save('warehouse-turns', historyToJSON(await handle.fetchHistory()));
   });
 
-  it('warehouse-failed', async () => {
+  it('warehouse-given-up', async () => {
     const { handle, calls } = await warehouses.start(
-      {
-        looks: [frozen(0), frozen(1, { waitingSince: 0 }), { state: 'uploaded', batchId: BATCH_ID, events: 3 }, idle],
-        uploads: [refused('slowly'), refused('slowly')],
-        finishes: [true, true],
-      },
+      { turns: [refused('slowly'), refused('slowly', frozen(1, { waitingSince: 0 })), idle], finishes: [false, true] },
       { retryMs: HOUR_MS },
     );
-    await until('the upload', () => calls.length === 2);
+    await until('the upload', () => calls.length === 1);
     await handle.signal(warehouseChanged);
     await handle.result();
-    save('warehouse-failed', historyToJSON(await handle.fetchHistory()));
+    save('warehouse-given-up', historyToJSON(await handle.fetchHistory()));
   });
 });
 

@@ -2,7 +2,7 @@
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { ownWords } from '../../core/error-summary.ts';
-import type { BatchReference, UploadOutcome, WarehouseActivities, WarehouseAdvice } from '../../activities/types.ts';
+import type { WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../../activities/types.ts';
 import { newId } from '../../core/ids.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
@@ -12,11 +12,10 @@ import type { warehouseFlush } from '../../workflows/warehouse-flush.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';
 
-/** What the next look, upload or record answers; an Error means that our own side is away. After the last look: idle. */
+/** What the next turn of writing, or record of a failure, answers; an Error means that our own side is away. At the end: idle. */
 export interface WarehouseScript {
-  looks: Iterable<WarehouseAdvice | Error>;
-  uploads?: Iterable<UploadOutcome | Error>;
-  finishes?: Iterable<boolean | Error | Promise<boolean>>;
+  turns: Iterable<WritingOutcome | Error | Promise<WritingOutcome>>;
+  finishes?: Iterable<boolean | Error>;
 }
 
 export interface ScriptedFlush {
@@ -37,24 +36,23 @@ export const BATCH_ID = 'bat_00000000000000000000000000';
 export function frozen(
   attempts = 0,
   fields: Partial<Extract<WarehouseAdvice, { state: 'frozen' }>> = {},
-): WarehouseAdvice {
+): Extract<WarehouseAdvice, { state: 'frozen' }> {
   const waitingSince = Date.now();
   return { state: 'frozen', batchId: BATCH_ID, events: 3, bytes: 300, attempts, waitingSince, error: null, ...fields };
 }
 
-export const idle: WarehouseAdvice = { state: 'idle' };
-export const filling = (waitMs: number): WarehouseAdvice => ({ state: 'filling', waiting: 2, waitMs });
-export const uploaded: UploadOutcome = { status: 'uploaded' };
-export const refused = (retry: 'soon' | 'slowly' | 'never'): UploadOutcome => ({
-  status: 'failed',
-  error: ownWords`The bucket "events" does not exist: create it, or correct its name`,
-  retry,
-});
+export const idle: WritingOutcome = { state: 'idle' };
+export const more: WritingOutcome = { state: 'more' };
+export const filling = (waitMs: number): WritingOutcome => ({ state: 'filling', waiting: 2, waitMs });
+/** An upload of a batch that failed. */
+export function refused(retry: 'soon' | 'slowly' | 'never', batch = frozen()): WritingOutcome {
+  const error = ownWords`The bucket "events" does not exist: create it, or correct its name`;
+  return { state: 'refused', batch, upload: { status: 'failed', error, retry } };
+}
 
 interface Running {
-  looks: Iterator<WarehouseAdvice | Error>;
-  uploads: Iterator<UploadOutcome | Error>;
-  finishes: Iterator<boolean | Error | Promise<boolean>>;
+  turns: Iterator<WritingOutcome | Error | Promise<WritingOutcome>>;
+  finishes: Iterator<boolean | Error>;
   calls: string[];
 }
 
@@ -77,7 +75,7 @@ export async function startScriptedWarehouses(taskQueue: string): Promise<Script
   const ended = Promise.all(workers.map((worker) => worker.run()));
   return {
     client,
-    async start({ looks, uploads = [], finishes = [] }, changes = {}) {
+    async start({ turns, finishes = [] }, changes = {}) {
       const input = {
         organizationId: newId('org'),
         destinationId: newId('dst_wh'),
@@ -85,8 +83,7 @@ export async function startScriptedWarehouses(taskQueue: string): Promise<Script
         ...changes,
       };
       const running: Running = {
-        looks: thenIdle(looks),
-        uploads: uploads[Symbol.iterator](),
+        turns: thenIdle(turns),
         finishes: finishes[Symbol.iterator](),
         calls: [],
       };
@@ -108,8 +105,8 @@ export async function startScriptedWarehouses(taskQueue: string): Promise<Script
 }
 
 /** Nothing waits any more when the script has ended, however often that is looked at. */
-function* thenIdle(looks: Iterable<WarehouseAdvice | Error>): Generator<WarehouseAdvice | Error> {
-  yield* looks;
+function* thenIdle<Turn>(turns: Iterable<Turn>): Generator<Turn | WritingOutcome> {
+  yield* turns;
   for (;;) yield idle;
 }
 
@@ -127,9 +124,14 @@ function scriptedActivities(scripts: Map<string, Running>): WarehouseActivities 
     if (value instanceof Error) throw value;
     return value;
   }
+  // Only workflows of earlier releases call them.
+  const apart = async (): Promise<never> => {
+    throw new Error('It is part of writing files');
+  };
   return {
-    prepareBatch: async ({ destinationId }) => next(destinationId, 'look', ({ looks }) => looks),
-    uploadBatch: async ({ destinationId }: BatchReference) => next(destinationId, 'upload', ({ uploads }) => uploads),
+    writeFiles: async ({ destinationId }) => next(destinationId, 'write', ({ turns }) => turns),
     finishBatch: async ({ destinationId, outcome }) => next(destinationId, outcome, ({ finishes }) => finishes),
+    prepareBatch: apart,
+    uploadBatch: apart,
   };
 }

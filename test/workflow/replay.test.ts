@@ -47,6 +47,8 @@ describe('recorded histories', () => {
       'retried-now',
       'waited-for-turn',
       'warehouse-failed',
+      'warehouse-given-up',
+      'warehouse-turns',
       'warehouse-written',
     ]);
   });
