@@ -179,6 +179,7 @@ describe('metrics @turns @lanes', function () {
   it("of Temporal's SDK are sent by OTLP where they are not served, and then no port is open", async () => {
     const before = received.length;
     const worker = await testInstance.startWorker({
+      HOOKYARD_METRICS_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-team=blue',
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
