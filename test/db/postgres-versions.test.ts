@@ -29,6 +29,8 @@ const LOCALE = icuLocale('de-DE');
 const SETTINGS = {
   timezone: 'Asia/Kathmandu',
   datestyle: 'German, DMY',
+  // The default, of which workers warn before 17.
+  autovacuum_naptime: '1min',
   // Nothing has to survive this machine.
   fsync: 'off',
   full_page_writes: 'off',

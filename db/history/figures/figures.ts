@@ -127,6 +127,7 @@ export function figureStatement(question: FigureQuestion): { text: string; value
   const { metric, groupBy, where } = question;
   if (metric === 'latency') throw new Error('latencies are not sums');
   const { rows, sums, parts } = KINDS[metric](question);
+  const parted = partedBy(parts);
   const group = groupBy === null ? { id: `''`, table: undefined } : GROUP[groupBy];
   const narrowed = Object.keys(where).map((name, index) => `${COLUMN[name as Narrowing]} = $${index + 6}`);
   const name = group.table
@@ -134,12 +135,12 @@ export function figureStatement(question: FigureQuestion): { text: string; value
     : 'null::text';
   const text = `
 with step as (
-  select *, ${STEP_OF_BUCKET} as at, ${group.id} as id${parts ? `, ${parts.step} as of_step, ${parts.whole} as of_whole` : ''}
+  select *, ${STEP_OF_BUCKET} as at, ${group.id} as id${parted.columns}
   from (${rows}) r ${narrowed.length > 0 ? `where ${narrowed.join(' and ')}` : ''}
 ), summed as (
-  select id, at, ${parts ? 'coalesce(of_step, of_whole)' : 'null::int'} as part, sum(${WEIGHT[metric]}) as weight,
+  select id, at, ${parted.part} as part, sum(${WEIGHT[metric]}) as weight,
          ${Object.entries(sums).map(([name, column]) => `sum(${column})::float8 as "${name}"`)}
-  from step group by grouping sets (${parts ? '(id, at, of_step), (id, of_whole)' : '(id, at), (id)'})
+  from step group by grouping sets (${parted.sets})
 ), top as materialized (
   select id, sum(weight) as weight, count(*) over () as groups from summed where at is null
   group by id having sum(weight) > 0 order by 2 desc, 1 limit $5
@@ -149,6 +150,20 @@ with step as (
 select s.*, t.groups::int as groups, t.name from shown t join summed s on s.id = t.id where s.weight > 0
 order by t.weight desc, t.id, s.at, s.part`;
   return { text, values: [...parametersOf(question), ...Object.values(where)] };
+}
+
+/** Columns of what is grouped, the part that a sum is of, and the sets of its groups: of each step, and of the whole time. */
+function partedBy(parts: Kind['parts']): { columns: string; part: string; sets: string } {
+  if (!parts) return { columns: '', part: 'null::int', sets: '(id, at), (id)' };
+  const { step, whole } = parts;
+  // Not two columns for one value: before PostgreSQL 18, grouping sets take one for the other.
+  if (step === whole)
+    return { columns: `, ${step} as of_both`, part: 'of_both', sets: '(id, at, of_both), (id, of_both)' };
+  return {
+    columns: `, ${step} as of_step, ${whole} as of_whole`,
+    part: 'coalesce(of_step, of_whole)',
+    sets: '(id, at, of_step), (id, of_whole)',
+  };
 }
 
 const sumOf = (name: string, rows: SumRow[]): number => rows.reduce((total, row) => total + Number(row[name]), 0);
