@@ -37,12 +37,12 @@ export const librarySigners: Record<string, Signer> = {
       return { secret, key: secret };
     },
     // Its test gateway makes the payload, too.
-    sign(_message, key) {
+    async sign(_message, key) {
       const [publicKey = '', privateKey = ''] = (key as string).split(':');
       const environment = braintree.Environment.Sandbox;
       const gateway = new braintree.BraintreeGateway({ environment, merchantId: 'shop', publicKey, privateKey });
-      const kind = braintree.WebhookNotification.Kind.SubscriptionWentActive;
-      const { bt_signature, bt_payload } = gateway.webhookTesting.sampleNotification(kind, 'sub_1');
+      const sample = await gateway.webhookTesting.sampleNotification('subscription_went_active', 'sub_1');
+      const { bt_signature, bt_payload } = sample;
       const form = `bt_signature=${encodeURIComponent(bt_signature)}&bt_payload=${encodeURIComponent(bt_payload)}`;
       return { headers: {}, body: Buffer.from(form) };
     },

@@ -1,5 +1,4 @@
 // Packages of providers that verify what the signers here have made: a signer of ours that is wrong would be refused by them.
-import adyen from '@adyen/api-library';
 import { Paddle } from '@paddle/paddle-node-sdk';
 import { EventWebhook } from '@sendgrid/eventwebhook';
 import { verifyKey } from 'discord-interactions';
@@ -24,16 +23,6 @@ export interface SecondVerifier {
 const SENDGRID = 'x-twilio-email-event-webhook';
 
 export const secondVerifiers: Record<string, SecondVerifier> = {
-  adyen: {
-    by: '@adyen/api-library',
-    accepts({ body, secret }) {
-      const validator = new adyen.hmacValidator();
-      const { notificationItems } = JSON.parse(body.toString()) as {
-        notificationItems: { NotificationRequestItem: Parameters<typeof validator.validateHMAC>[0] }[];
-      };
-      return notificationItems.every(({ NotificationRequestItem: item }) => validator.validateHMAC(item, secret));
-    },
-  },
   'aws-sns': {
     by: 'sns-validator',
     accepts: ({ body }) =>
@@ -44,7 +33,7 @@ export const secondVerifiers: Record<string, SecondVerifier> = {
   coinbase: {
     by: 'hook0-client',
     accepts: ({ headers, body, secret }) =>
-      verifyWebhookSignature(headers['x-hook0-signature'] ?? '', body, new Headers(headers), secret, 300),
+      verifyWebhookSignature(headers['x-hook0-signature'] ?? '', body, new Headers(headers), secret, 300) === true,
   },
   discord: {
     by: 'discord-interactions',
