@@ -1,5 +1,5 @@
 // The providers whose webhooks a source can be made for.
-// Rules: PRV-15, PRV-20.
+// Rules: PRV-15, PRV-21.
 import { z } from 'zod';
 import { secretProblem } from '../../core/verification/index.ts';
 import { providerNamed, providers, type Provider } from '../../providers/index.ts';
