@@ -9,7 +9,7 @@ const LOOKS = [
   /^Copy\b/,
   /^(Follow live|Newer|Older|Count|Go on|All times|Download|Clear)/,
   // A form that asks the API and stores nothing, the operator's key, files for oneself, and the end of the session.
-  /^(Show|Sign out|Try again|[▾▸])$/,
+  /^(Show|Sign out.*|Try again|[▾▸])$/,
   /^Save .* as a file$/,
 ];
 
