@@ -105,7 +105,7 @@ describe('text of strangers elsewhere @turns', function () {
     await page.getByRole('heading', { level: 1 }).waitFor();
     await show();
     await page.getByText(SCRIPT, { exact: false }).first().waitFor();
-    expect(await page.locator('#page img, [role="dialog"] img').count()).to.equal(0);
+    expect(await page.locator('#page img:not(.cm-widgetBuffer), [role="dialog"] img').count()).to.equal(0);
     const text = String(await page.evaluate('document.body.innerText'));
     expect(text.includes('\u202e'), 'a mark that turns text around').to.equal(false);
   }
@@ -115,8 +115,7 @@ describe('text of strangers elsewhere @turns', function () {
     const endpoint = receiver.endpoint({ status: 500, body: EVIL, headers: { 'x-evil': SCRIPT } });
     const { delivery, destination } = await records.deliver(endpoint.url, '{}', 'failed');
     await onPage('/settings', async (page) => {
-      await isShownAsText(page, `/deliveries/${delivery.id}`, () => seen(page, 'Body of the answer'));
-      await seen(page, /x-evil/);
+      await isShownAsText(page, `/deliveries/${delivery.id}`, () => seen(page, /x-evil/));
       await isShownAsText(page, `/destinations/${destination.id}`, async () => {
         await page.getByRole('button', { name: 'Send a test webhook' }).click();
         await seen(page, 'It does not work');

@@ -24,14 +24,18 @@ describe('the overview of the console @turns', function () {
 
   it('shows an open circuit, however many routes there are, what is held, and since when', async () => {
     const { records, receiver, hookyard } = await consoleWorld();
-    const { source, destination, route } = await records.pipe(receiver.endpoint(500).url, {
+    const { url } = receiver.endpoint(500);
+    const { source, route } = await records.pipe(url, {
       destination: { name: 'Kiln that fails' },
       route: { name: 'First of many', ...breaker({ circuitFailureThreshold: 1 }) },
     });
     await records.deliveryWith('failed', await records.accepted(source, '{}'));
     await records.deliveryWith('circuit_open', await records.accepted(source, '{"held":true}'));
     for (let made = 0; made < MANY; made += 10) {
-      const ten = Array.from({ length: 10 }, () => records.route(source.id, [destination.id], { enabled: false }));
+      const ten = Array.from({ length: 10 }, async () => {
+        const { id } = await records.destination(url);
+        await records.route(source.id, [id], { enabled: false });
+      });
       await Promise.all(ten);
     }
     const open = await hookyard.client.list('/api/routes?circuitState=open&pageSize=1');

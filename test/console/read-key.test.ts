@@ -9,7 +9,7 @@ const LOOKS = [
   /^Copy\b/,
   /^(Follow live|Newer|Older|Count|Go on|All times|Download|Clear)/,
   // A form that asks the API and stores nothing, the operator's key, files for oneself, and the end of the session.
-  /^(Show|Sign out|Try again)$/,
+  /^(Show|Sign out.*|Try again|[▾▸])$/,
   /^Save .* as a file$/,
 ];
 
@@ -31,23 +31,21 @@ describe('a key that may only read @turns', function () {
   };
 
   it('sees no button that changes something, on any page, by any address', async () => {
+    const found: Record<string, string[]> = {};
     const work = async (page: Page) => {
       for (const row of pages) {
         const address = addressOf(row, pages, ids);
         await page.goto(new URL(`/console${address}`, page.url()).href);
         await page.getByRole('heading', { level: 1 }).waitFor();
         await page.waitForLoadState('networkidle');
-        expect(await buttonsOf(page), row.path).to.deep.equal([]);
-        expect(
-          await page
-            .locator('#page')
-            .getByRole('link', { name: /first (one|webhook)/ })
-            .count(),
-        ).to.equal(0);
+        const start = page.locator('#page').getByRole('link', { name: /first (one|webhook)/ });
+        const buttons = [...(await buttonsOf(page)), ...(await start.allTextContents())];
+        if (buttons.length > 0) found[row.path] = buttons;
         if (row.scope?.endsWith(':write')) await seen(page, 'This key may not change anything here.');
       }
     };
     await onPage('/', work, { token });
+    expect(found).to.deep.equal({});
   });
 
   it('is told what it may not see either', async () => {

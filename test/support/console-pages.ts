@@ -52,7 +52,7 @@ export async function oneOfEach(): Promise<OneOfEach> {
     { route: { filterId: filter.id, transformId: transform.id, schemaId: schema.id } },
   );
   const issue = await new Issues(client).untilOpen({ routeId: made.route.id });
-  const replay = await client.request('POST', `${base}/events/replays`, { sourceId: made.source.id });
+  const replay = await client.request('POST', `${base}/events/replay`, { sourceId: made.source.id });
   return {
     made,
     ids: {

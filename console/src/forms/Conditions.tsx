@@ -56,11 +56,13 @@ interface Props {
   logic: 'AND' | 'OR';
   onLogic: (logic: 'AND' | 'OR') => void;
   error?: React.ReactNode;
+  /** They are only looked at. */
+  isFixed?: boolean;
   /** Of the last try: which are met, by their place. */
   met?: readonly boolean[] | undefined;
 }
 
-export function Conditions({ rows, onChange, logic, onLogic, error, met }: Props) {
+export function Conditions({ rows, onChange, logic, onLogic, error, met, isFixed = false }: Props) {
   const put = (index: number, change: Partial<ConditionRow>) =>
     onChange(rows.map((row, at) => (at === index ? { ...row, ...change } : row)));
   return (
@@ -108,14 +110,16 @@ export function Conditions({ rows, onChange, logic, onLogic, error, met }: Props
             />
           )}
           {met && <Text size="sm">{met[index] ? '✓ met' : '✗ not met'}</Text>}
-          <Button
-            size="xs"
-            variant="default"
-            aria-label={`Remove condition ${index + 1}`}
-            onClick={() => onChange(rows.filter((_, at) => at !== index))}
-          >
-            Remove
-          </Button>
+          {!isFixed && (
+            <Button
+              size="xs"
+              variant="default"
+              aria-label={`Remove condition ${index + 1}`}
+              onClick={() => onChange(rows.filter((_, at) => at !== index))}
+            >
+              Remove
+            </Button>
+          )}
         </Group>
       ))}
       {error && (
@@ -126,9 +130,11 @@ export function Conditions({ rows, onChange, logic, onLogic, error, met }: Props
       <Text size="xs" c="dimmed" my="xs">
         5, true, null and ["a", "b"] are read as JSON; "5" in quotes is a text.
       </Text>
-      <Button size="xs" variant="default" onClick={() => onChange([...rows, NEW_ROW])}>
-        Add a condition
-      </Button>
+      {!isFixed && (
+        <Button size="xs" variant="default" onClick={() => onChange([...rows, NEW_ROW])}>
+          Add a condition
+        </Button>
+      )}
     </fieldset>
   );
 }

@@ -1,6 +1,6 @@
 // The keys of all pages. Rows of tables are moved through by components/DataTable.tsx.
 import { useDisclosure } from '@mantine/hooks';
-import { useEffect } from 'react';
+import { Suspense, useEffect } from 'react';
 import { queryClient } from '../api/queries.ts';
 import { KeysDialog, openPalette } from './later.ts';
 import { isTyping } from './typing.ts';
@@ -21,5 +21,5 @@ export function Keys() {
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   }, [open]);
-  return isOpen && <KeysDialog onClose={close} />;
+  return <Suspense fallback={null}>{isOpen && <KeysDialog onClose={close} />}</Suspense>;
 }

@@ -70,8 +70,8 @@ export function Shell() {
       </AppShell.Main>
       <Suspense fallback={null}>
         <Palette />
-        <Keys />
       </Suspense>
+      <Keys />
     </AppShell>
   );
 }

@@ -87,6 +87,7 @@ function Form({ stored }: { stored?: Filter }) {
             logic={logic}
             onLogic={(next) => form.setFieldValue('logic', next)}
             error={form.errors.conditions}
+            isFixed={!mayWrite}
             met={met?.length === conditions.length ? met : undefined}
           />
         </FormFrame>
