@@ -23,6 +23,8 @@ export interface DeliveryInput {
   quick: boolean;
   /** How long a failed delivery stays open for a replay, ms. */
   replayWindowMs: number;
+  /** For workers of 0.1.0-ebb8fe9, which compute the timeout of an attempt from it, ms; they may get the first task of any workflow. */
+  timeoutMs?: number;
   /** After a continue-as-new: the next attempt. */
   resumeAt?: number;
   /** Open requests of the run before. The names are stored in histories. */

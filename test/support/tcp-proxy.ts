@@ -21,8 +21,8 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
-/** @param target `host:port` */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
+/** @param target `host:port` @param ownPort where it listens; by default a free one */
+export async function startTcpProxy(target: string, ownPort = 0): Promise<TcpProxy> {
   let [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   const held: Buffer[] = [];
@@ -58,7 +58,7 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
       if (!isDeaf && answersHeldTo !== '') client.write(bytes);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(ownPort, '127.0.0.1', resolve));
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     holdRequests() {

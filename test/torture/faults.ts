@@ -33,6 +33,8 @@ export function faultAction(fault: Fault, victims: Victims): FaultAction {
       return connectionsAction(victims.instance.databaseUrl);
     case 'leases expired':
       return atOnce(() => expireLeases(victims.instance.databaseUrl));
+    case 'standby promoted':
+      return promotionAction(victims.instance);
     case 'release upgraded':
       return upgradeAction(victims.instance);
     default:
@@ -54,6 +56,20 @@ function processAction({ kind, target }: Fault, instance: Instance): FaultAction
   return {
     begin: async () => part.freeze(target === 'postgres' ? await backends(instance.databaseUrl) : []),
     undo: async () => part.thaw(),
+  };
+}
+
+/** The server that takes writes dies, its standby takes its place, and a new standby is made. */
+function promotionAction({ cluster, parts }: Instance): FaultAction {
+  return {
+    async begin() {
+      await parts.get('postgres')?.kill();
+      await cluster?.promote();
+    },
+    async undo() {
+      await parts.get('postgres')?.start();
+      await cluster?.follow();
+    },
   };
 }
 

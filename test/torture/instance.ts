@@ -11,6 +11,7 @@ import { type Service, startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { makeTables } from '../support/make-tables.ts';
+import { Cluster } from './cluster.ts';
 import { type Deployment, firstDeployment } from './deployment.ts';
 import { Part } from './parts.ts';
 import { type Extra, namesOfWorkers } from './schedule.ts';
@@ -32,6 +33,8 @@ export interface Instance {
   databaseUrl: string;
   temporal: { address: string; namespace: string };
   organizationId: string;
+  /** Null: PostgreSQL has no standby. */
+  cluster: Cluster | null;
   /** Null: all processes run this release. */
   deployment: Deployment | null;
   /** A request to an API. */
@@ -54,21 +57,25 @@ interface InstanceOptions {
  * @throws StartupError; what was started has ended then
  */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
-  const { dataDir, signal, log } = options;
+  const { dataDir, extras, signal, log } = options;
   const ports = { postgresPort: 0, temporalPort: 0, uiPort: null };
   const stack = await startStack({ dataDir, ...ports, onDatabase: makeTables, signal, log: () => {} });
   const parts = new Map<string, Part>();
+  const cluster =
+    stack.postgres && extras.includes('standby') ? new Cluster(stack.postgres, stack.databaseUrl, stack.dataDir) : null;
   const stop = async () => {
     await Promise.all([...parts.values()].filter(isProcess).map((part) => part.close()));
     for (const name of ['balancer', 'pooler', 'temporal', 'postgres']) await parts.get(name)?.close();
+    await cluster?.close();
     await stack.stop();
   };
   try {
     for (const name of ['temporal', 'postgres'] as const) {
-      const service = stack[name];
+      const service = name === 'postgres' && cluster ? cluster.service : stack[name];
       if (service) parts.set(name, new Part(name, service, log));
     }
-    return { ...(await startProcesses(stack, parts, options)), parts, stop };
+    await cluster?.follow();
+    return { ...(await startProcesses(stack, parts, options)), cluster, parts, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -1,7 +1,7 @@
 // npm run torture [-- --minutes 60 --events 10000 --faults 200 --seed 1 --lane both --rate 10 --workers 2]: kills, freezes and cuts anything
 // at any moment, and shows that every acknowledged event is delivered or visibly failed. With --hours 2 it does so for so long, at a low
 // rate, behind and beside what large installations have (--with). docs/torture.md says what is done.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../../core/end-request.ts';
 import { oneLine } from '../../local/errors.ts';
@@ -63,7 +63,9 @@ function readOptionsOrExit(): TortureOptions {
 function forceEnd(): void {
   console.log('ending at once');
   const end = () => process.exit(ENDED_BY_REQUEST);
-  stopLeftovers(dataDir, ['temporal', 'postgres'], 0, () => {}).then(end, end);
+  const standbys = readdirSync(dataDir).filter((name) => name.startsWith('standby-'));
+  const folders = [dataDir, ...standbys.map((name) => join(dataDir, name))];
+  Promise.all(folders.map((folder) => stopLeftovers(folder, ['temporal', 'postgres'], 0, () => {}))).then(end, end);
 }
 
 /** Minutes and seconds; of a long run there are many minutes. */

@@ -21,6 +21,7 @@ const OTHER_FAULTS = [
 const FAULTS_OF = {
   balancer: ['balancer killed', 'balancer frozen'],
   pooler: ['pooler killed', 'pooler frozen'],
+  standby: ['standby promoted'],
   releases: ['release upgraded'],
 } as const;
 
@@ -40,8 +41,8 @@ export const faultKinds = (extras: readonly Extra[]): readonly FaultKind[] => [
   ...extras.flatMap((extra) => FAULTS_OF[extra]),
 ];
 
-/** They take every process in turn: nothing else is done meanwhile. */
-const ALONE: readonly FaultKind[] = ['release upgraded'];
+/** They replace a server, or every process in turn: nothing else is done meanwhile. */
+const ALONE: readonly FaultKind[] = ['standby promoted', 'release upgraded'];
 
 export interface Fault {
   kind: FaultKind;
@@ -150,6 +151,7 @@ function secondsOf(kind: FaultKind, random: Random): number {
     case 'worker restarted':
     case 'Temporal restarted':
     case 'PostgreSQL restarted':
+    case 'standby promoted':
     case 'release upgraded':
       return 0;
     default:

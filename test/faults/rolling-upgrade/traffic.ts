@@ -4,7 +4,7 @@ import { type Answer, type ReceivedRequest, type Receiver, startReceiver } from 
 import { onceMore } from '../../support/records.ts';
 import type { Requests } from '../upgrade/requests.ts';
 
-const PER_SECOND = 20;
+const PER_SECOND = Number(process.env.ROLLING_PER_SECOND ?? 20);
 export const RETRY_MS = 4000;
 const SLOW_MS = 2000;
 const HOUR_MS = 3_600_000;
