@@ -14,7 +14,7 @@ export interface ReleaseDeps {
 }
 
 export const CONCURRENT_SIGNALS = 10;
-// How long a release goes on to ask for turns: meanwhile the circuit may open again, or a pause begin.
+// How long a release continues to ask for turns: meanwhile the circuit may open again, or a pause begin.
 const ASK_FOR_MS = 1000;
 
 /**

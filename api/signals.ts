@@ -46,7 +46,7 @@ export function createSignals(client: Client, pool: Pool, log: Log): Signals {
   async function retryLost(delivery: OverdueDelivery): Promise<boolean> {
     await makeDue(pool, delivery);
     const repair = await repairOverdue({ client, pool, log }, delivery);
-    return repair === 'deliveries resumed' || repair === 'deliveries started anew';
+    return repair === 'deliveries resumed' || repair === 'deliveries started again';
   }
 
   return {

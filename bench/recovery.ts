@@ -1,6 +1,6 @@
 // npm run bench -- recovery [--seconds 10 --rounds 3 --lane express]: how long what is acknowledged waits when a worker is killed
 // (kill -9) under load: one of two, whose work the other one takes over; and the only one, which is started again at once, as
-// npm start does it. The load goes on all the time, at a constant rate.
+// npm start does it. The load continues all the time, at a constant rate.
 import { once } from 'node:events';
 import type { Stack } from '../local/stack.ts';
 import { barLine } from './support/bars.ts';

@@ -127,7 +127,7 @@ function frameOf(block: string): Frame {
   return frame;
 }
 
-/** A stream that goes on gives again what it gave in the last seconds, so that nothing is missed. */
+/** A stream that continues gives again what it gave in the last seconds, so that nothing is missed. */
 class Seen {
   /** By id, when they were received, ms. */
   readonly #events = new Map<string, number>();

@@ -19,7 +19,7 @@ export interface TurnRequest {
   destinationId: string;
   /** Whether it waits for a place, or for another one. */
   wants: boolean;
-  /** The places that it goes on to hold. */
+  /** The places that it continues to hold. */
   places: number[];
 }
 

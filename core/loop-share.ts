@@ -20,7 +20,7 @@ interface Debt {
 export class LoopShare {
   readonly #debts = new LRUCache<string, Debt>({ max: MAX_ORGANIZATIONS });
 
-  /** What the next event of an organization may cost on the loop. @param now in ms, of a clock that only goes on */
+  /** What the next event of an organization may cost on the loop. @param now in ms, of a clock that only moves forward */
   budgetOf(organizationId: string, now: number): Budget {
     return new Budget(this.#debtOf(organizationId, now) < MAX_DEBT_MS ? EVENT_MS : SMALL_EVENT_MS);
   }

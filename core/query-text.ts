@@ -1,4 +1,4 @@
-// The text of a query, taken apart without being written anew: what is left of it is what was received, byte by byte.
+// The text of a query, taken apart without being written again: what is left of it is what was received, byte by byte.
 
 /** The parts between the ampersands; none of an empty query. */
 function partsOf(query: string): string[] {

@@ -91,7 +91,7 @@ export function receivedState(received: Headers | null): string | null {
  * Leaves of what a sender says of its trace what can be handed on: `tracestate` goes only with the trace that it is about.
  * @param forwarded of the received headers those that travel; changed in place
  * @param received names in lower case
- * @param sent the trace that the destination is told of: the sender's goes on, another one takes its place, or (null) none but what
+ * @param sent the trace that the destination is told of: the sender's continues, another one takes its place, or (null) none but what
  * is forwarded
  */
 export function keepTrace(

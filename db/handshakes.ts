@@ -7,7 +7,7 @@ export interface Handshaken {
   sourceId: string;
   kind: string;
   at: Date;
-  /** What the owner needs to go on, encrypted; null: nothing. */
+  /** What the owner needs to continue, encrypted; null: nothing. */
   shown: string | null;
 }
 

@@ -86,7 +86,7 @@ function start(file, args) {
   // Its own process group: signals reach it through us alone, one for each Ctrl-C. The IPC channel tells it when we are gone.
   const script = isPackage ? join(project, 'dist', file.replace(/\.ts$/, '.js')) : join(project, file);
   const child = spawn(node, [script, ...args], {
-    // Paths in settings of an installed package are those of whoever starts it.
+    // Paths in settings of an installed package are those of anyone who starts it.
     cwd: isPackage ? process.cwd() : project,
     detached: true,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
@@ -103,7 +103,7 @@ function start(file, args) {
   child.once('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
 }
 
-/** A killed npm tells nobody; without this, its Hookyard would go on unseen. */
+/** A killed npm tells nobody; without this, its Hookyard would continue unseen. */
 function whenNpmIsGone(then) {
   const npm = process.ppid;
   if (!process.env.npm_lifecycle_event) return;

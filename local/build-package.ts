@@ -28,7 +28,7 @@ function build(): void {
   write('package.json', `${JSON.stringify({ name, version, description, license, type }, null, 2)}\n`);
   run(join(target, 'worker', 'build-workflow-bundle.js'), join(target, 'workflow-bundle.js'));
   run(join(project, 'api', 'console', 'build.ts'), join(target, 'console', 'built'));
-  // Whoever installs the package gets the versions that were tested. npm packs it under this name only.
+  // Anyone who installs the package gets the versions that were tested. npm packs it under this name only.
   copyFileSync(join(project, 'package-lock.json'), join(project, 'npm-shrinkwrap.json'));
 }
 

@@ -15,7 +15,7 @@ export interface ThreadDeadline {
 /**
  * Ends work that has used its time.
  * @param cpuAtStart processor time of the thread when the work began, in ms
- * @param end called once, and only while the work goes on
+ * @param end called once, and only while the work continues
  * @returns what to call when the work has ended
  */
 export function endInTime(

@@ -75,7 +75,7 @@ export async function startListener({ host, port, pages, log }: ListenerOptions)
 }
 
 function adviceFor({ code }: NodeJS.ErrnoException, host: string, port: number): string {
-  const goesOn = 'goes on without metrics and tries again';
+  const goesOn = 'continues without metrics and tries again';
   if (code === 'EADDRINUSE')
     return `port ${port} is taken: set HOOKYARD_METRICS_PORT to another port, or to 0; ${goesOn}`;
   if (code === 'EACCES')

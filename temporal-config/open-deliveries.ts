@@ -18,7 +18,7 @@ export interface RepairDeps {
 }
 
 /** The repair of an open delivery; null: nothing is wrong. */
-export type DeliveryRepair = 'deliveries resumed' | 'deliveries started anew' | 'deliveries failed' | 'workflows told';
+export type DeliveryRepair = 'deliveries resumed' | 'deliveries started again' | 'deliveries failed' | 'workflows told';
 
 type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
 
@@ -57,7 +57,7 @@ async function requeue(
   const resume = state === 'unknown' ? 'lost' : 'ended';
   const open = await requeueDeliveries(pool, [{ deliveryId, resume }]);
   if (!open.has(deliveryId)) return null;
-  return resume === 'lost' ? 'deliveries resumed' : 'deliveries started anew';
+  return resume === 'lost' ? 'deliveries resumed' : 'deliveries started again';
 }
 
 /**

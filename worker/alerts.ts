@@ -63,7 +63,7 @@ export function alertRounds(pool: Pool): () => Promise<void> {
   let place = '';
   return async () => {
     const round = await createDueMessages(pool, place);
-    // Another process is at it: this one goes on where it was.
+    // Another process is at it: this one continues where it was.
     if (round !== null) place = round.next;
   };
 }

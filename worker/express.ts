@@ -83,7 +83,7 @@ export function createExpress(deps: ExpressDeps): Express {
     if (before === 'handed over') {
       throttled(deps.log).warn(
         { deliveryId, cause: causeOf(error) },
-        'its workflow goes on, and its place in the queue is to be removed',
+        'its workflow continues, and its place in the queue is to be removed',
       );
     } else if (isTransientDatabaseError(error) || error instanceof ResultsFullError) {
       throttled(deps.log).warn({ deliveryId, cause: causeOf(error) }, 'first attempt to be made again');

@@ -23,8 +23,8 @@ export interface HealthDeps {
 
 /**
  * Ready: the relay holds positions and claims from them, and Temporal answers, knows the namespace, and is polled. In the lanes
- * `express` and `adaptive` first attempts go on while Temporal is away; their retries do not, so that is not ready either. Missing
- * search attributes are only shown: deliveries go on without them.
+ * `express` and `adaptive` first attempts continue while Temporal is away; their retries do not, so that is not ready either. Missing
+ * search attributes are only shown: deliveries continue without them.
  */
 export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
   const { namespace, attributes, shards, relay, worker, isEnding } = deps;

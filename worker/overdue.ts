@@ -28,7 +28,7 @@ type Overdue = ReturnType<InFlight['takeOverdue']>[number];
  * visibly. One whose workflow has run for longer than an attempt can take has a problem of its own (its credentials cannot be
  * decrypted, for example): its workflow retries without holding a place here, and the reconciliation repairs it if the workflow
  * is lost. One that was signalled its turn is signalled again.
- * Failure policy: while Temporal is away, what may have a workflow keeps its place, and the relay goes on with others.
+ * Failure policy: while Temporal is away, what may have a workflow keeps its place, and the relay continues with others.
  */
 export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
   const { inFlight } = deps;

@@ -1,6 +1,6 @@
 // Worker versioning (https://docs.temporal.io/worker-versioning): workers of two releases run side by side, and Temporal gives each
 // workflow to those of the current one. A worker of a new release makes that the current one when it is ready; from then on workflows
-// go on there with their next task, and workers of the release before finish what they have. One that was current before never takes
+// continue there with their next task, and workers of the release before finish what they have. One that was current before never takes
 // it back by itself: a restart in the middle of an upgrade changes nothing.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -48,7 +48,7 @@ function hashOf(bundle: WorkflowBundleOption): string {
   return createHash('sha256').update(code).digest('hex').slice(0, 12);
 }
 
-/** Options of each Temporal worker. Deliveries wait for days, so they go on with the current release instead of keeping old workers alive. */
+/** Options of each Temporal worker. Deliveries wait for days, so they continue with the current release instead of keeping old workers alive. */
 export function versioned(release: Release | null): { workerDeploymentOptions?: WorkerDeploymentOptions } {
   if (release === null) return {};
   return {
@@ -114,7 +114,7 @@ async function makeCurrent(deps: KeepReleaseDeps, release: Release): Promise<boo
   const polled = new Set(info?.taskQueueInfos?.map(({ name }) => name));
   if (!taskQueuesOf(deps.taskQueue).every((name) => polled.has(name))) return false;
   await workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId, conflictToken });
-  log.info({ ...release, before: current }, 'this release is the current one: workflows go on with its workers');
+  log.info({ ...release, before: current }, 'this release is the current one: workflows continue with its workers');
   return true;
 }
 

@@ -1,4 +1,4 @@
-// Whether the namespace has the search attributes. Without them deliveries go on: workflows start without, are found by their ids
+// Whether the namespace has the search attributes. Without them deliveries continue: workflows start without, are found by their ids
 // only, and failed deliveries do not wait in Temporal for a replay. When they appear, later workflows carry them again.
 import type { NativeConnection } from '@temporalio/worker';
 import type { Log } from '../core/log.ts';

@@ -112,7 +112,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
   const ownerNow = (): string => `${name}:${lost}`;
 
   function registerAnew(): void {
-    log.warn('the lease of this relay was taken away; it registers anew');
+    log.warn('the lease of this relay was taken away; it registers again');
     [isRegistered, validUntil, hasLeftovers] = [false, 0, false];
     lost += 1;
     hold([]);

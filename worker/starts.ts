@@ -110,7 +110,7 @@ export function createStarts(deps: StartsDeps): Starts {
     } catch (error) {
       failedStarts.set(deliveryId, true);
       if (choice.adapts) return await restAfter(error, row);
-      // There is no other lane that the relay could go on with. Does not wake the relay: it is about to rest because of this error.
+      // There is no other lane that the relay could continue with. Does not wake the relay: it is about to rest because of this error.
       if (deps.inFlight.holds(row)) deps.inFlight.delete(deliveryId);
       throw error;
     } finally {
@@ -126,7 +126,7 @@ export function createStarts(deps: StartsDeps): Starts {
     }
   }
 
-  /** Only this one waits: first attempts of the lane `express` go on without Temporal. */
+  /** Only this one waits: first attempts of the lane `express` continue without Temporal. */
   async function restAfter(error: unknown, row: OutboxRow): Promise<void> {
     const facts = { deliveryId: row.deliveryId, cause: causeOf(error) };
     throttled(deps.log).warn(facts, 'its workflow could not be reached; it is tried again');
@@ -150,7 +150,7 @@ export function createStarts(deps: StartsDeps): Starts {
       const choice = choose(row, policy);
       // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
       if (choice.lane === 'express') express.run(row, policy);
-      // While Temporal does not answer, the relay goes on with the other lane.
+      // While Temporal does not answer, the relay continues with the other lane.
       else if (choice.adapts) deps.background.run(startWatched(row, policy, choice));
       else await startWatched(row, policy, choice);
     },

@@ -33,7 +33,7 @@ export async function watchSuspensions(
       const ended = [...before].filter((id) => !suspended.has(id));
       if (began.length > 0) log.info({ organizationIds: began }, 'organizations are suspended: deliveries wait');
       if (ended.length > 0) {
-        log.info({ organizationIds: ended }, 'organizations are no longer suspended: deliveries go on');
+        log.info({ organizationIds: ended }, 'organizations are no longer suspended: deliveries continue');
         onResumed();
       }
       return false;

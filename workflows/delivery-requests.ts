@@ -47,7 +47,7 @@ export function listen(view: DeliveryStatusView, before?: DeliveryRequests): Del
     () => {
       requests.release = true;
     },
-    { description: "Sent by Hookyard when the route's circuit lets the delivery go on; not needed by hand" },
+    { description: "Sent by Hookyard when the route's circuit lets the delivery continue; not needed by hand" },
   );
   CancellationScope.current().cancelRequested.catch(() => {
     requests.cancel = true;

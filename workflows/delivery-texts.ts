@@ -132,7 +132,7 @@ function waitingForSlot({ view }: Facts): string {
 /** Held by a pause of its route or destination. */
 export function paused(facts: Facts, what: 'route' | 'destination'): string {
   return paragraphs(
-    `**Held**: its ${what} is paused, so nothing is sent. It goes on by itself when an operator resumes the ${what}. Waiting uses up no attempt.`,
+    `**Held**: its ${what} is paused, so nothing is sent. It continues by itself when an operator resumes the ${what}. Waiting uses up no attempt.`,
     signalChoices(CANCEL),
     `To resume it: \`POST /api/${what}s/{id}/resume\`.`,
     seeAlso(facts),
@@ -143,7 +143,7 @@ export function held(facts: Facts): string {
   const { routeId } = facts.belongs;
   const circuit = routeId === undefined ? 'circuit' : own(facts, circuitWorkflowId(routeId), 'circuit');
   return paragraphs(
-    `**Held**: the ${circuit} of its route is open, so nothing is sent to the route's destinations. It goes on by itself when the circuit lets it.`,
+    `**Held**: the ${circuit} of its route is open, so nothing is sent to the route's destinations. It continues by itself when the circuit lets it.`,
     signalChoices(CANCEL),
     `To close the circuit now, send \`resetCircuit\` to the workflow of the ${circuit}.`,
     seeAlso(facts),

@@ -38,7 +38,7 @@ interface Wait {
 }
 
 const SUSPENDED: Wait = {
-  details: 'The organization is **suspended**: the replay goes on after it is resumed.',
+  details: 'The organization is **suspended**: the replay continues after it is resumed.',
   summary: 'The organization is suspended',
   ms: SUSPENDED_MS,
 };
@@ -152,7 +152,7 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
 function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
   if (suspended) return SUSPENDED;
   if (waitsFor === undefined || !patched('replay-waits-for-room')) return null;
-  const details = `The replay **waits**, and goes on by itself. ${plain(waitsFor)}.`;
+  const details = `The replay **waits**, and continues by itself. ${plain(waitsFor)}.`;
   return { details, summary: 'Waiting for room', ms: NO_ROOM_MS };
 }
 

@@ -183,7 +183,7 @@ export function createResultRecorder(
           if (!passing && recorder === alone) throw error;
           if (!passing || isStatementTimeout(error)) recorder = alone;
           else if (isLockTimeout(error) && recorder === together) recorder = separated(owned.organizationId);
-          // A lock is not the database's trouble: others are recorded, and go on.
+          // A lock is not the database's trouble: others are recorded, and continue.
           if (passing && !isWriteConflict(error) && !isLockTimeout(error) && !isKept) {
             isKept = true;
             kept += 1;

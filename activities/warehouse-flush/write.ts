@@ -1,4 +1,4 @@
-// The files of a warehouse, one after the other while they are due. Each step is found in PostgreSQL, so whoever continues after a
+// The files of a warehouse, one after the other while they are due. Each step is found in PostgreSQL, so anyone who continues after a
 // crash begins where this one ended. One activity for many files: for each alone, Temporal took as much time as the file.
 import { cancellationSignal } from '@temporalio/activity';
 import type { WarehouseReference, WritingOutcome } from '../types.ts';
@@ -21,7 +21,7 @@ export async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference)
     const outcome = await whileDue(deps, warehouse, { turn, recorder });
     return (await recorder.isDone()) ? outcome : MORE;
   } finally {
-    // Nothing of it goes on after its end.
+    // Nothing of it continues after its end.
     await recorder.isDone().catch(() => undefined);
   }
 }

@@ -39,7 +39,7 @@ export interface SourceRouting {
   previous: { verification: NamedConfig; untilMs: number } | null;
   idempotencyKey: IdempotencyKeyRule | null;
   tokens: IngestTokens;
-  /** Whoever cannot prove who they are is answered as if there were no such source. */
+  /** Anyone who cannot prove who they are is answered as if there were no such source. */
   concealed: boolean;
   /** Whether webhooks may come at paths below its address. */
   allowsPaths: boolean;

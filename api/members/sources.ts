@@ -135,7 +135,7 @@ const lastHandshake = z
     at: timestamp,
     shown: text(
       'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription',
-      'What the owner needs to go on, an address to visit or a token to enter at the provider; masked for keys that may only read.',
+      'What the owner needs to continue, an address to visit or a token to enter at the provider; masked for keys that may only read.',
     ).nullable(),
   })
   .nullable()

@@ -94,11 +94,11 @@ const cursorPagination = z
       .meta({ examples: [20] }),
     nextCursor: text(
       'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr',
-      'What `cursor` goes on with; null at the end, and only there.',
+      'What `cursor` continues with; null at the end, and only there.',
     ).nullable(),
     searchedUntil: timestamp.nullable().meta({
       description:
-        'A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null.',
+        'A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null.',
       examples: [null],
     }),
     total: count.optional().meta({ description: 'Items in all. Only when asked for.', examples: [1] }),

@@ -74,7 +74,7 @@ const events = {
       .meta({ id: 'ChannelFailingAlert' }),
   },
   channelRecovered: {
-    summary: 'A channel that failed works again, was set anew or deleted',
+    summary: 'A channel that failed works again, was changed or deleted',
     schema: z
       .object({
         type: z.literal('channel.recovered'),

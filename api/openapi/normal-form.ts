@@ -20,7 +20,7 @@ export interface JsonSchema {
   items?: JsonSchema;
 }
 
-/** A schema whose parts are made anew. @param change gets each part, and the name of the member that it is of */
+/** A schema whose parts are made again. @param change gets each part, and the name of the member that it is of */
 export function withParts(schema: JsonSchema, change: (part: JsonSchema, member?: string) => JsonSchema): JsonSchema {
   const { properties, items, additionalProperties, anyOf, oneOf } = schema;
   return {

@@ -13,7 +13,7 @@ export interface Hold {
 
 const RELEASED: Hold = {
   reason: 'What was held is released in order, and its turn has not come',
-  advice: 'it goes on by itself',
+  advice: 'it continues by itself',
 };
 
 /** Why each delivery that is held is, by its id. */
@@ -44,7 +44,7 @@ export async function holdsOf(
 function circuitHold(routeId: string): Hold {
   return {
     reason: 'The circuit of its route is open',
-    advice: `it goes on when that closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
+    advice: `it continues when that closes (POST /api/routes/${routeId}/reset-circuit closes it now)`,
   };
 }
 
@@ -53,6 +53,6 @@ function pausedHold(kind: 'route' | 'destination', id: string, { since, until, r
   const why = reason === null ? '' : `: ${reason}`;
   return {
     reason: `The ${kind} is paused since ${since.toISOString()}${end}${why}`,
-    advice: `it goes on when that is resumed (POST /api/${kind}s/${id}/resume)`,
+    advice: `it continues when that is resumed (POST /api/${kind}s/${id}/resume)`,
   };
 }

@@ -110,7 +110,7 @@ function replacedHttp(
     retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
   });
   const after = { ...stored, ...changed, authConfig: auth ?? null };
-  // Encrypted anew, what is the same would look changed, and a rotation would end.
+  // Encrypted again, what is the same would look changed, and a rotation would end.
   const isSameAuth = JSON.stringify(openAuthConfig(deps, after)) === JSON.stringify(openAuthConfig(deps, stored));
   const { signingSecret: sealed, previousSigningSecret, previousSigningSecretUntil, ...others } = changed;
   const isSameSecret = openSigningSecret(deps, after) === openSigningSecret(deps, stored);

@@ -114,7 +114,7 @@ export function replacedWarehouse(
   return {
     ...{ enabled, description },
     ...rest,
-    // Encrypted anew, what is the same would look changed.
+    // Encrypted again, what is the same would look changed.
     ...(!isDeepStrictEqual(checked, known) && { config: encryptedWarehouseConfig(secretBox, stored.id, checked) }),
     fieldMapping: checkFieldMapping(fieldMapping),
   };

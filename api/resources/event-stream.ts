@@ -72,7 +72,7 @@ async function stream(ctx: Context, deps: ApiDeps): Promise<void> {
     return (await isStillValid(deps.servicePool, id, key.id)) ? arrived : null;
   };
   const isBehind = last !== null && idTime(last) < now - MOST_BEHIND_MS;
-  // Who has seen no event yet goes on from here, too.
+  // Who has seen no event yet continues from here, too.
   const begins = last ?? idFloor('evt', now);
   const frames = follow(next, { deps, signal: gone.signal, begins, isBehind });
   const body = Readable.from(frames);

@@ -231,7 +231,7 @@ function shownContent(body: Buffer) {
 function textPart(body: Buffer): Buffer {
   if (body.length <= MOST_SHOWN) return body;
   let end = MOST_SHOWN;
-  // A byte 10xxxxxx goes on with a character, which has at most four.
+  // A byte 10xxxxxx continues with a character, which has at most four.
   while (end > MOST_SHOWN - 4 && ((body[end] ?? 0) & 0xc0) === 0x80) end -= 1;
   return body.subarray(0, end);
 }

@@ -73,7 +73,7 @@ function sealedToken(deps: ApiDeps, id: string) {
 }
 
 /**
- * The address to which the provider sends. Whoever knows its token may send too, so a key that only reads gets it masked, and who
+ * The address to which the provider sends. Anyone who knows its token may send too, so a key that only reads gets it masked, and who
  * reads it is recorded.
  */
 export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string {

@@ -94,7 +94,7 @@ export function replacedVerification(
   if (columns === undefined) return {};
   const inClear = (sealed: string | null | undefined) => (sealed ? deps.secretBox.decrypt(sealed, stored.id) : null);
   if (inClear(columns.verificationSecret) !== inClear(stored.verificationSecret)) return columns;
-  // Encrypted anew it would look changed, and a rotation would end.
+  // Encrypted again it would look changed, and a rotation would end.
   return { provider: columns.provider, verification: columns.verification };
 }
 

@@ -23,7 +23,7 @@ export interface RunningAttack {
   end(): Promise<void>;
 }
 
-/** Resolves when the attack goes on. @throws when its records cannot be made */
+/** Resolves when the attack continues. @throws when its records cannot be made */
 export async function startAttack(order: Order): Promise<RunningAttack> {
   const thread = new Worker(new URL('./thread.ts', import.meta.url), { workerData: order });
   const failed = new Promise<never>((_resolve, reject) => thread.once('error', reject));

@@ -1,4 +1,4 @@
-// What attacks are made of: fan-outs, webhooks, and work that goes on until the attack is stopped.
+// What attacks are made of: fan-outs, webhooks, and work that continues until the attack is stopped.
 import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import { Agent, fetch } from 'undici';
@@ -16,7 +16,7 @@ export interface Attacker {
 
 export interface Attack {
   name: string;
-  /** Makes the records it needs. @returns the attack itself, which goes on until it is stopped */
+  /** Makes the records it needs. @returns the attack itself, which continues until it is stopped */
   prepare: (attacker: Attacker) => Promise<() => Promise<void>>;
 }
 

@@ -21,6 +21,6 @@ const run = await attack.prepare({
   answered: (answer) => void answers.set(answer, (answers.get(answer) ?? 0) + 1),
 });
 parentPort.postMessage('begun');
-// An attack goes on until it is stopped; one that fails ends the thread.
+// An attack continues until it is stopped; one that fails ends the thread.
 await Promise.all([run(), told]);
 parentPort.postMessage(answers);

@@ -91,12 +91,12 @@ function addSuspendAndResume(orgs: Command): void {
     });
   orgs
     .command('resume <organization>')
-    .description('end a suspension; what has waited goes on')
+    .description('end a suspension; what has waited continues')
     .action(async (name: string, _options, command: Command) => {
       const { resumeOrganization } = await import('../../db/organizations/suspension.ts');
       await change(command, name, 'resume', [], async (pool, { id, slug }) => {
         if (!(await resumeOrganization(pool, id))) return `${slug} is not suspended`;
-        return `${slug} is resumed: its deliveries go on within seconds, a replay of events within half a minute`;
+        return `${slug} is resumed: its deliveries continue within seconds, a replay of events within half a minute`;
       });
     });
 }

@@ -18,7 +18,7 @@ export const inputs = {
   search: name.describe('A part of the name, whatever its case').optional(),
   limit: z.int().min(1).max(50).default(20).describe('How many at most'),
   page: z.int().min(1).default(1).describe('Which page, from 1 on'),
-  cursor: z.string().min(1).max(100).describe('nextCursor of the answer before, to go on there').optional(),
+  cursor: z.string().min(1).max(100).describe('nextCursor of the answer before, to continue there').optional(),
   event: z.string().min(1).max(100).describe('Id of an event, evt_...'),
   payloadBytes: z.int().min(1).max(16_384).default(4096).describe('How much of the payload or body to show, in bytes'),
 };

@@ -41,7 +41,7 @@ const READ_ONLY = 'This server only reads. To retry, replay or connect, it has t
 const WRITES =
   'Tools that act on many records count first: without expectedCount they change nothing. Show the user what was counted before you call one with it.';
 
-/** @param connect finds the service, for each call anew: its address and the key may change while this runs */
+/** @param connect finds the service, for each call again: its address and the key may change while this runs */
 export function createMcpServer(connect: Connect, canWrite: boolean): McpServer {
   const server = new McpServer(
     { name: 'hookyard', title: 'Hookyard', version: VERSION },

@@ -64,7 +64,7 @@ function headAt(body: Buffer, at: number): (Head & { end: number }) | null {
 
 function readHead(text: string): Head | null {
   const headers = new Map<string, string>();
-  // A line that begins with a space goes on with the one before.
+  // A line that begins with a space continues with the one before.
   for (const line of text.replace(/\r\n[ \t]+/g, ' ').split('\r\n')) {
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon)).toLowerCase();

@@ -48,7 +48,7 @@ export const newVerificationConfigSchema = z.discriminatedUnion(
   verificationSchemas.map(withNewSecret) as unknown as [AnySchema, ...AnySchema[]],
 );
 
-/** What else a schema checks it goes on checking. */
+/** What else a schema checks it continues checking. */
 function withNewSecret(given: AnySchema): z.ZodObject {
   const schema = given as z.ZodObject;
   const { secret } = schema.shape;

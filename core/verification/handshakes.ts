@@ -52,7 +52,7 @@ export interface Reply {
   content: { type: string; body: string } | null;
   /** The secret that the source has to remember before this is sent. */
   remember?: string;
-  /** What the owner needs to go on, such as an address to visit. */
+  /** What the owner needs to continue, such as an address to visit. */
   shown?: string;
   /** The address of the provider that confirms it, should the owner have allowed to visit it. */
   visit?: string;

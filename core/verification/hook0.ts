@@ -1,6 +1,6 @@
 // Hook0, which Coinbase sends with: a header with a time (`t`), the names of some headers (`h`) and the HMAC-SHA256 (`v1`) of the time,
 // these names, their values and the body, with full stops between. Beside it stands `v0`, which leaves the headers out, so that
-// whoever has captured a webhook could send it again with another id: it is not looked at.
+// anyone who has captured a webhook could send it again with another id: it is not looked at.
 // https://docs.cdp.coinbase.com/webhooks/verify-signatures
 import { compared, header, hmac, type Verification } from '../signatures/scheme.ts';
 import { type Credentials, headerOf, type ProviderRequest, type Refused, refused, timeProblem } from './request.ts';

@@ -179,7 +179,7 @@ interface StoredParts {
 export function withoutSecret(scheme: AnyScheme, { headers, queryText }: StoredParts): StoredParts {
   if (scheme.kind === 'query-token') return { headers, queryText: withoutParameter(queryText, scheme.parameter) };
   const isToken = scheme.kind === 'header-token' || scheme.kind === 'basic';
-  // Whoever has a JSON Web Token without a hash of the body can send any body with it.
+  // Anyone who has a JSON Web Token without a hash of the body can send any body with it.
   if (!isToken && (scheme.kind !== 'jwt' || scheme.bodyHash !== undefined)) return { headers, queryText };
   const name = scheme.kind === 'basic' ? 'authorization' : scheme.header.toLowerCase();
   const { [name]: _secret, ...others } = headers;

@@ -65,7 +65,7 @@ export function verifyKeySignature(
   const signed = Buffer.concat(read.signed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   for (const text of read.signatures.slice(0, MAX_TRIED)) {
     const bytes = signatureBytes(text, scheme.encoding);
-    // Whoever sees an ECDSA signature can write another that is right, too: what was signed tells a repeat.
+    // Anyone who sees an ECDSA signature can write another that is right, too: what was signed tells a repeat.
     if (bytes !== null && isSigned(scheme.algorithm, signed, key, bytes))
       return { valid: true, mac: createHash('sha256').update(signed).digest() };
   }

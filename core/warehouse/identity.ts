@@ -1,5 +1,5 @@
 // The identity of this service in a cloud (a role, a managed identity, workload identity), and which organizations may write where with
-// it. Without a list it is for nobody: whoever could use it could write wherever the service may.
+// it. Without a list it is for nobody: anyone who could use it could write wherever the service may.
 // Rules: WH-42, WH-43.
 import { usesIdentity } from './credentials.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';

@@ -62,7 +62,7 @@ from asked a`;
 /**
  * Says what a worker holds and wants, and takes what is free for it. What it does not name it gives up.
  * @param worker its name
- * @param mayTake false: it only goes on to hold what it has
+ * @param mayTake false: it only continues to hold what it has
  * @returns of each destination that exists and has a maximum
  */
 export async function takeTurns(

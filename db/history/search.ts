@@ -162,5 +162,5 @@ async function countIn(
   return { ids: rows[0]?.ids ?? [], total: rows[0]?.total ?? 0 };
 }
 
-/** A cursor from which a search goes on. */
+/** A cursor from which a search continues. */
 export const cursorAt = ({ kind }: Selection, ms: number): string => idFloor(KINDS[kind].prefix, ms);

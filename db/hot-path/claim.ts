@@ -144,7 +144,7 @@ limit $13`;
 const CLAIM = { name: 'claim', text: claimText(FROM_ALL) };
 const CLAIM_FROM_BUCKETS = { name: 'claim-from-buckets', text: claimText(FROM_BUCKETS) };
 
-/** Where claims of an organization go on, and how much it may have. */
+/** Where claims of an organization continue, and how much it may have. */
 export interface OrganizationTurn {
   id: string;
   /** Destinations sort after this id ('' = from the first). */

@@ -6,7 +6,7 @@
 //
 // A relay is gone when its lease has expired, or sooner: when it was silent for a moment and its process holds the session lock no
 // longer that it held (relay-session.ts). Neither alone is enough for that: a process that lost only its lock still renews, and one
-// that was stopped keeps its lock. Whoever finds a relay gone deletes its row, so that it cannot renew any more: should it live, it
+// that was stopped keeps its lock. Anyone who finds a relay gone deletes its row, so that it cannot renew any more: should it live, it
 // registers again, with nothing. After an outage, relays that hold their lock get longer than a lease to renew
 // (core/take-over-grace.ts).
 import { POSITIONS, type Positions, readPositions, writePositions } from '../../core/positions.ts';

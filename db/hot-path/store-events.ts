@@ -76,7 +76,7 @@ export interface StoreResult {
 //   until the commit is on disk, so connections count in slots of their own, mostly: groups of one source do not wait for each
 //   other. db/history/figures/fold-ingest.ts adds the slots up.
 // It does not notify the relays: that would lock all notifying commits of the server against each other (PostgreSQL's
-// PreCommit_Notify) until this one is on disk. Whoever calls it does so afterwards (wakeRelays).
+// PreCommit_Notify) until this one is on disk. Anyone who calls it does so afterwards (wakeRelays).
 // Most groups are plain, and need no part that is only for keys or failures: PostgreSQL would prepare its run for every group.
 const storing = ({ full }: { full: boolean }) => `
 with ${settingLate('$6', '$7')}, fresh as (

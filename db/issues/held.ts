@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 // Deliveries that failed since an issue opened may have been made long before; one that was retried for longer is left out.
 const LONGEST_MS = 30 * DAY_MS;
 const PAGE = 500;
-// One look goes through so many pages of failed deliveries; the next one goes on below them.
+// One look goes through so many pages of failed deliveries; the next one continues below them.
 const MAX_PAGES = 40;
 
 interface Holding {
@@ -35,7 +35,7 @@ export const holdsDeliveries = ({ kind, routeId, destinationId }: Issue): boolea
 
 export interface Held {
   ids: string[];
-  /** Where the next look goes on: below this delivery. Null: there is nothing more. */
+  /** Where the next look continues: below this delivery. Null: there is nothing more. */
   next: string | null;
 }
 

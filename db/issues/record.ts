@@ -18,7 +18,7 @@ const isStreakOf = (streak: string, subject: string): string =>
 const IS_EXHAUSTED = `is_final and kind = 'delivery_failing' and destination_id <> '' as is_exhausted`;
 
 // Failures open an issue when one is final, or enough came in a row: the last one of the same key if it was resolved lately, else a
-// new one. What is counted already goes on, whatever the number. Issues of
+// new one. What is counted already continues, whatever the number. Issues of
 // what was deleted are not opened; those that slip through are resolved by housekeeping.
 //
 // Safe beside others of its kind: rows are written in the order of their key, and where two processes open the same issue, the index

@@ -48,7 +48,7 @@ select exists (
   where k.organization_id = $1 and k.id = $2 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
 ) as valid`;
 
-/** Whether a key that was found before is still valid: for an answer that goes on for long. */
+/** Whether a key that was found before is still valid: for an answer that continues for long. */
 export async function isStillValid(db: Queryable, organizationId: string, keyId: string): Promise<boolean> {
   const values = [organizationId, keyId];
   const { rows } = await db.query<{ valid: boolean }>({ name: 'is-key-valid', text: IS_VALID, values });

@@ -83,7 +83,7 @@ type Stored<T, K extends keyof T> = Omit<T, K> & Record<K, string>;
 /**
  * Claims owners to be asked; one whose mail cannot be sent comes back after five minutes.
  * @param after where the last round ended
- * @returns with them, where the next round goes on
+ * @returns with them, where the next round continues
  */
 export async function claimRecipients(
   db: Queryable,

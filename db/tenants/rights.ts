@@ -86,7 +86,7 @@ export async function renewTenants(db: Queryable): Promise<void> {
  * @throws ConfigError when there are several, because the policies of one may be older
  */
 export async function findTenantRole(db: Queryable): Promise<string | null> {
-  // Before, whoever was a member could act as the role.
+  // Before, no matter who was a member could act as the role.
   const right = (await serverVersion(db)) >= INHERITANCE_BY_GRANT ? 'set' : 'member';
   const { rows } = await db.query<{ name: string }>(
     `select name from (${TENANTS}) t where pg_has_role(current_user, oid, '${right}') order by name`,

@@ -1,5 +1,5 @@
 // The order in which the files of a warehouse are frozen and written. Keys sort by the first, and loaders go by the second: a later file
-// must have a later time, and nobody may see it before one with an earlier time. So whoever freezes or writes a file of a destination
+// must have a later time, and nobody may see it before one with an earlier time. So anyone who freezes or writes a file of a destination
 // takes the time after all others before it have committed. It is the time of the database's clock, or a ms after the latest of the
 // destination: a clock that was set back changes nothing, nor does another server after a failover.
 // Rules: WH-40, WH-41.
@@ -15,7 +15,7 @@ const NEXT = { frozen: nextOf('frozen_at'), written: nextOf('uploaded_at') };
 
 /**
  * Runs a transaction with the next time of a destination's order.
- * @param time later than that of every file before, whoever froze or wrote it
+ * @param time later than that of every file before, no matter who froze or wrote it
  */
 export function inOrder<T>(
   pool: Pool,

@@ -44,7 +44,7 @@ export type OutboundInput = {
   nowMs: number;
   /** Of the span of this attempt; null: it is not recorded. */
   spanTraceparent?: string | null;
-  /** That is kept with the event: of its span, or of the trace that was made for it; null: the sender's goes on, if there is one. */
+  /** That is kept with the event: of its span, or of the trace that was made for it; null: the sender's continues, if there is one. */
   eventTraceparent?: string | null;
   /** Set for a delivery to a failover destination: the id of the destination it replaces, and why. */
   failover?: { originalDestination: string; failureReason: string };

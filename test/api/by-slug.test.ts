@@ -171,7 +171,7 @@ describe('Records by slug @turns', () => {
     });
   }
 
-  it('keep the secrets and the token of a source that are not sent, and a rotation that goes on', async () => {
+  it('keep the secrets and the token of a source that are not sent, and a rotation that continues', async () => {
     const at = `${organization.base}/sources/by-slug/${newSlug()}`;
     const secret = 'whispered to both sides';
     const body = { name: 'Orders', ingestToken: 'optional', verificationConfig: { type: 'github', secret } };

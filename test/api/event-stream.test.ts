@@ -104,7 +104,7 @@ describe('A stream of events', () => {
     expect(unrouted.ids).to.deep.equal([]);
   });
 
-  it('goes on after the last event that was seen, and says when that is too long ago', async () => {
+  it('continues after the last event that was seen, and says when that is too long ago', async () => {
     const seen = await ingest(own, orders.source, '{}');
     const missed = await ingest(own, orders.source, '{}');
     const stream = await streamOf('', { 'Last-Event-ID': seen });

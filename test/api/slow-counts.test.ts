@@ -1,4 +1,4 @@
-// Counts of all that waits may take long, and share their connections with look-ups of keys: these go on meanwhile.
+// Counts of all that waits may take long, and share their connections with look-ups of keys: these continue meanwhile.
 import { expect } from 'chai';
 import { createClient } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

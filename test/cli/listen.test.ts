@@ -287,7 +287,7 @@ describe('hookyard listen @turns', () => {
     });
   });
 
-  it('is made anew when the service has removed it while the machine slept', async () => {
+  it('is made again when the service has removed it while the machine slept', async () => {
     const before = await counts();
     const client = createClient({ url: organization.api.url, apiKey: organization.token });
     const { url } = receiver.endpoint(200);
@@ -308,7 +308,7 @@ describe('hookyard listen @turns', () => {
     expect(await counts()).to.deep.equal(before);
   });
 
-  it('never takes routes of others and their events with it, when it is made anew and when it ends', async () => {
+  it('never takes routes of others and their events with it, when it is made again and when it ends', async () => {
     const client = createClient({ url: organization.api.url, apiKey: organization.token });
     const { origin, pathname, port } = new URL(receiver.endpoint(200, 200, 200).url);
     const session = await openSession(client, {

@@ -53,7 +53,7 @@ describe('A stream of events that the client reads', () => {
     return told;
   }
 
-  it('goes on where it ended or broke, and gives each event once', async () => {
+  it('continues where it ended or broke, and gives each event once', async () => {
     const { client, lastIds } = await scripted(
       (response) => head(response).end(BEGIN + frame(1) + frame(2)),
       (response) => head(response).write(frame(2) + frame(3), () => response.destroy()),

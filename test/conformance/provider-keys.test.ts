@@ -252,7 +252,7 @@ describe('providers are asked for keys', () => {
     expect(world.server.asked).to.have.length(1);
   });
 
-  it('again after an hour, while webhooks go on, so that a key that was withdrawn ends', async () => {
+  it('again after an hour, while webhooks continue, so that a key that was withdrawn ends', async () => {
     google.publish(world.server, googleKey);
     expect(await ofGoogle(askerOf(1))).to.include({ valid: true });
     const other = { ...google.key().publicKey.export({ format: 'jwk' }), kid: 'other' };

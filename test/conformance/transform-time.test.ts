@@ -37,7 +37,7 @@ describe('the time of a transform', function () {
     return async () => JSON.parse((await next)[0]) as Ended;
   };
 
-  it('does not go on while the processor does something else', async () => {
+  it('does not continue while the processor does something else', async () => {
     // The first run starts the thread.
     const warm = await begin();
     let { durationMs } = await warm();

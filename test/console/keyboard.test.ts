@@ -12,7 +12,7 @@ const FOCUSED = `(() => {
   return (at.getAttribute('aria-label') || at.labels?.[0]?.textContent || at.textContent || '').trim();
 })()`;
 
-/** Goes on with Tab until something with this name has the focus. @throws Error when nothing has */
+/** Continues with Tab until something with this name has the focus. @throws Error when nothing has */
 async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const met: string[] = [];
   for (let step = 0; step < MOST_STEPS; step += 1) {

@@ -63,7 +63,7 @@ describe('the live tail of events @turns', () => {
     );
   });
 
-  it('says that the API is away, and goes on without leaving anything out', async () => {
+  it('says that the API is away, and continues without leaving anything out', async () => {
     const { hookyard, records, receiver, port } = await consoleWorld();
     const { source } = await records.pipe(receiver.endpoint(200).url);
     await onPage(

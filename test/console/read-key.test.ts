@@ -7,7 +7,7 @@ import { addressOf, type ConsolePage, consolePages, type Ids, oneOfEach } from '
 /** Buttons that change nothing. A new one is either added here, or is not there for this key. */
 const LOOKS = [
   /^Copy\b/,
-  /^(Follow live|Newer|Older|Count|Go on|All times|Download|Clear)/,
+  /^(Follow live|Newer|Older|Count|Continue|All times|Download|Clear)/,
   // A form that asks the API and stores nothing, the operator's key, files for oneself, and the end of the session.
   /^(Show|Sign out.*|Try again|[▾▸])$/,
   /^Save .* as a file$/,

@@ -37,7 +37,7 @@ describe('finding events and deliveries in the console @turns', function () {
     return found;
   }
 
-  it('asks by cursor for what has to be searched, counts only when asked, and goes on', async () => {
+  it('asks by cursor for what has to be searched, counts only when asked, and continues', async () => {
     await onPage('/', async (page) => {
       const questions = asked(page, '/events');
       await page.goto(new URL(`/console/events?search=haystack&sourceId=${source.id}`, page.url()).href);

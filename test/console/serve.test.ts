@@ -99,7 +99,7 @@ describe('the console as it is served', () => {
       const answer = await fetch(`${unbuilt.url}/console`);
       expect(answer.status).to.equal(503);
       expect(await answer.text()).to.include('npm run console:build');
-      // A build that fails says so, and everything else goes on.
+      // A build that fails says so, and everything else continues.
       expect(await failedBuild()).to.match(
         /could not be built .*everything else runs. npm run console:build tries again/,
       );

@@ -77,7 +77,7 @@ describe('signing in to the console', () => {
     );
   });
 
-  it('ends when the key is revoked, and goes on where it was with another', async () => {
+  it('ends when the key is revoked, and continues where it was with another', async () => {
     const { hookyard, token: first } = await consoleWorld();
     const { id, token } = await hookyard.client.create<{ token: string }>('/api/api-keys', { name: 'ends' });
     await onPage(
@@ -96,7 +96,7 @@ describe('signing in to the console', () => {
     );
   });
 
-  it('says that the API is away, and goes on when it is back', async () => {
+  it('says that the API is away, and continues when it is back', async () => {
     const { hookyard, port } = await consoleWorld();
     await onPage(
       '/deliveries',
@@ -106,7 +106,7 @@ describe('signing in to the console', () => {
         await page.keyboard.press('r');
         await page.getByText('The API does not answer').first().waitFor();
         await hookyard.startApi({ HOOKYARD_PORT: String(port) });
-        await until('the page to go on', async () => (await page.getByText('The API does not answer').count()) === 0);
+        await until('the page to continue', async () => (await page.getByText('The API does not answer').count()) === 0);
         await page.getByRole('region', { name: 'Deliveries' }).waitFor();
       },
       { expected: /Failed to load resource/ },

@@ -122,7 +122,7 @@ describe('two people who change the same record @turns', function () {
   }
 });
 
-/** Keeps the next change that a page sends until it may go on. */
+/** Keeps the next change that a page sends until it may continue. */
 async function heldChange(page: Page): Promise<{ sent: Promise<void>; goOn: () => void }> {
   const sent = Promise.withResolvers<void>();
   const gate = Promise.withResolvers<void>();

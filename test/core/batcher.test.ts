@@ -166,7 +166,7 @@ describe('the batcher', () => {
     await all;
   });
 
-  it('rejects every item of a group that fails, and goes on', async () => {
+  it('rejects every item of a group that fails, and continues', async () => {
     const { batcher, groups } = controlled();
     const failed = [batcher.submit(1), batcher.submit(2)].map((result) =>
       result.catch((error: Error) => error.message),

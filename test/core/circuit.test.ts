@@ -34,7 +34,7 @@ describe('circuit', () => {
     });
   });
 
-  it('counts anew after a success', () => {
+  it('counts again after a success', () => {
     expect(circuitAfter(failed(1), failed(2), succeeded(3), failed(4), failed(5))).to.include({
       state: 'closed',
       failureCount: 2,
@@ -47,7 +47,7 @@ describe('circuit', () => {
     expect(circuitAfter(...halfOpened)).to.include({ state: 'half_open', openedAt: null, probeSuccessCount: 0 });
   });
 
-  it('begins its cooldown anew when the clock is set back, and gives up a probe of the time before', () => {
+  it('begins its cooldown again when the clock is set back, and gives up a probe of the time before', () => {
     const setBack = circuitAfter(failed(9_000_001), failed(9_000_002), failed(9_000_003), elapsed(5000));
     expect(setBack).to.include({ state: 'open', openedAt: 5000 });
     expect(nextCircuit(setBack, RULE, elapsed(64_999)).state).to.equal('open');
@@ -70,7 +70,7 @@ describe('circuit', () => {
     expect(circuitAfter(...once, probe('q', 99_000), succeeded(60_200, 'q'))).to.deep.equal(CLOSED_CIRCUIT);
   });
 
-  it('opens again when a probe fails: the cooldown and the count of probes start anew', () => {
+  it('opens again when a probe fails: the cooldown and the count of probes start again', () => {
     const circuit = circuitAfter(
       ...halfOpened,
       probe('p', 99_000),

@@ -185,7 +185,7 @@ describe('the limit of attempts under way at a destination', () => {
     expect(most(seconds.slice(26), ({ limit }) => limit)).to.equal(RANGE.floor);
   });
 
-  it('goes on in steps when connections are closed at once', () => {
+  it('continues in steps when connections are closed at once', () => {
     const limit = new ConcurrencyLimit(RANGE);
     for (let at = 1000; at < 1010; at += 1) limit.observe({ startedAt: 999, at, underWay: 50, kind: 'silent' });
     expect(limit.value).to.equal(35);

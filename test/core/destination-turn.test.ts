@@ -79,7 +79,7 @@ describe('turns at a destination', () => {
     expect(asked()).to.deep.equal([]);
   });
 
-  it('go on as long as nobody waits', () => {
+  it('continue as long as nobody waits', () => {
     claim();
     for (; now < 100_000; now += 1000) {
       tell([0]);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { boundedSearches } from '../../api/resources/event-search.ts';
 
 describe('searches in a process', () => {
-  /** Searches of one organization that go on until they are told to end. @returns how many were refused at once */
+  /** Searches of one organization that continue until they are told to end. @returns how many were refused at once */
   async function hold(run: ReturnType<typeof boundedSearches>, organization: string, count: number) {
     const gate = Promise.withResolvers<void>();
     const outcomes = Array.from({ length: count }, () =>

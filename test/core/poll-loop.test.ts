@@ -137,7 +137,7 @@ describe('a poll loop', () => {
     await rests(2);
   });
 
-  it('goes on after a round that fails, with the rest for errors', async () => {
+  it('continues after a round that fails, with the rest for errors', async () => {
     const errors: unknown[] = [];
     const { rests } = start(
       (round) => {

@@ -1,4 +1,4 @@
-// What is held of refused webhooks until it is stored: bounded, whoever sends them, and fair. And what of their headers is kept.
+// What is held of refused webhooks until it is stored: bounded, no matter who sends them, and fair. And what of their headers is kept.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { PendingRefusals } from '../../core/refusals/pending.ts';

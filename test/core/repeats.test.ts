@@ -29,7 +29,7 @@ describe('repeats', () => {
     expect(take()).to.deep.equal([['away 5', 4]]);
   });
 
-  it('stay a number while they go on', () => {
+  it('stay a number while they continue', () => {
     const { clock, repeats, take } = counted();
     repeats.take('away', 'first');
     take();
@@ -41,7 +41,7 @@ describe('repeats', () => {
     }
   });
 
-  it('begin anew after an interval without any: the next one is written at once', () => {
+  it('begin again after an interval without any: the next one is written at once', () => {
     const { clock, repeats, take } = counted();
     repeats.take('away', 'first');
     clock.now = EVERY_MS;

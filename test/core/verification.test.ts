@@ -88,7 +88,7 @@ describe('schemes of providers', () => {
     expect(received.parsed(() => 'another')).to.equal('another');
   });
 
-  // Whoever conceals a source hashes the body of those that are refused before (api/ingest/proof.ts).
+  // Anyone who conceals a source hashes the body of those that are refused before (api/ingest/proof.ts).
   it('say that the body was hashed where it was, whole', () => {
     const refusedOf = (scheme: LocalScheme, request: Partial<ProviderRequest> & { text?: string }) => {
       const outcome = verifyScheme(scheme, { secret: SECRET }, requestOf(request));

@@ -159,7 +159,7 @@ describe('alerts that do not arrive', () => {
     expect(await recovered(), 'nobody waits for ever').to.deep.equal([]);
   });
 
-  it('are over when the channel works again: whoever was told that it fails is told so, in this order', async () => {
+  it('are over when the channel works again: anyone who was told that it fails is told so, in this order', async () => {
     const owner = await organization();
     const broken = await channel({}, owner);
     const pager = await channel({ type: 'pagerduty', kinds: ['circuit_open'] }, owner);

@@ -165,7 +165,7 @@ describe('circuits in the database', () => {
     expect(claimed.map(({ routeId }) => routeId)).to.include(made.id);
   });
 
-  it('does not sleep over being woken after the look, by whoever found that its workflow or what it held was forgotten', async () => {
+  it('does not sleep over being woken after the look, by anyone who found that its workflow or what it held was forgotten', async () => {
     for (const [state, wake] of [
       ['half_open', (id: string) => wakeCircuits(pool, [id])],
       ['closed', () => wakeForgottenHolds(pool)],

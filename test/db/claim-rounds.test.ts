@@ -156,7 +156,7 @@ describe('relays that claim', () => {
     expect(await relay.claims.next()).to.have.length.greaterThan(10);
   });
 
-  it('fetch no more than may be started, and go on behind what they examined', async () => {
+  it('fetch no more than may be started, and continue behind what they examined', async () => {
     const destinations = makeDestinations(6);
     const held = await aloneRelay(database.pool, newId('req'));
     await enqueue(destinations, 3);
@@ -197,7 +197,7 @@ describe('relays that claim', () => {
     });
   });
 
-  it('fetch no more of an organization than it may have, and go on behind the last organization', async () => {
+  it('fetch no more of an organization than it may have, and continue behind the last organization', async () => {
     const held = await aloneRelay(database.pool, newId('req'));
     const [first, second] = [makeDestinations(3), makeDestinations(3)];
     await enqueue(first, 3, 'org_a');

@@ -53,7 +53,7 @@ describe('summaries of errors', () => {
     return made;
   }
 
-  it('are read of an attempt, and of what a lost workflow goes on from; the row keeps the detail', async () => {
+  it('are read of an attempt, and of what a lost workflow continues from; the row keeps the detail', async () => {
     const made = await retryLater();
     expect(await loadedOf(made)).to.equal(SECRET.summary);
     const points = await resumePoints(pool, [made.delivery.id]);

@@ -49,7 +49,7 @@ describe('the pages of a replay and the backlog', () => {
     );
   }
 
-  it('end before the first event without room, and go on when there is some', async () => {
+  it('end before the first event without room, and continue when there is some', async () => {
     const ids = await db.storeEvents(...many(5));
     const key = await db.startReplay({}, 100);
     await limit({ waitingDeliveries: 2 });

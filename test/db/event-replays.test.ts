@@ -117,7 +117,7 @@ describe('pages of a replay', () => {
     expect(end).to.include({ eventsTotal: 3, eventsReplayed: 4 });
   });
 
-  it('count what has no payload any more, or goes nowhere, and go on', async () => {
+  it('count what has no payload any more, or goes nowhere, and continue', async () => {
     const events = await db.storeEvents({}, { body: null }, {}, { body: null }, {});
     const selection = await selectEvents(db.pool, db.organizationId, {});
     expect([await countMatching(db.pool, selection), await countExpired(db.pool, selection)]).to.deep.equal([5, 2]);

@@ -70,7 +70,7 @@ describe('the writer of events, when the connection to PostgreSQL breaks', funct
     });
   });
 
-  it('after the commit and before a change of the configuration, does not have the event routed and stored anew', async () => {
+  it('after the commit and before a change of the configuration, does not have the event routed and stored again', async () => {
     const writer = createEventWriter(ingestPool);
     const event = await routedEvent(pool, owner);
     proxy.holdAnswers();

@@ -1,5 +1,5 @@
 // The lists against a plain recount: totals and pages must be what the rows say, in every snapshot, while everything that
-// changes rows goes on and settling runs beside it.
+// changes rows continues and settling runs beside it.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { maintain } from '../../activities/maintenance.ts';
@@ -195,7 +195,7 @@ describe('Lists of history @turns', () => {
     expect(answer.total).to.equal(found);
   });
 
-  it('go on after a cursor, whatever is stored meanwhile', async () => {
+  it('continue after a cursor, whatever is stored meanwhile', async () => {
     for (const [n, selection] of selections(owner).entries()) {
       await inSnapshot(pool, (db) => agreesByCursor(db, selection, { limit: [3, 17, 100][n % 3] ?? 3 }));
     }

@@ -200,7 +200,7 @@ describe('issues in PostgreSQL', function () {
     expect(await findIssue(pool, owner.organizationId, first.id)).to.include({ state: 'resolved', count: 8 });
   });
 
-  it('note when the first delivery failed for good, anew when they open again', async () => {
+  it('note when the first delivery failed for good, and once more when they open again', async () => {
     const [destination] = await destinations(1);
     const exhaustedAt = async () => {
       const { rows } = await pool.query<{ at: Date | null }>(

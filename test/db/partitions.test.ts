@@ -23,7 +23,7 @@ describe('partitions', function () {
   });
   after(() => database.close());
 
-  it('are made once, whoever makes them at the same time, while somebody reads and somebody writes', async () => {
+  it('are made once, no matter who makes them at the same time, while somebody reads and somebody writes', async () => {
     const reader = await pool.connect();
     const writer = await pool.connect();
     const later = Date.now() + 20 * DAY_MS;

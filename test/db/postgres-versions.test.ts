@@ -174,7 +174,7 @@ describe('PostgreSQL of other versions @turns', function () {
     let server: OwnPostgres | undefined;
     after(() => server?.remove());
 
-    it('is refused with the reason, by whoever migrates and by services', async function () {
+    it('is refused with the reason, by anyone who migrates and by services', async function () {
       onlyWhenAskedFor(this);
       const other = { bin: await packagedPostgres(this, 14), locale: ['--locale=C'] };
       server = await startOwnPostgres('version', { other });

@@ -78,7 +78,7 @@ describe('slots of a rate limit', () => {
     expect(await inMs(testInstance.pool, destinationId, 60, 0)).to.equal(null);
   });
 
-  it('start anew when the limit is changed', async () => {
+  it('start again when the limit is changed', async () => {
     await reserveSlot(testInstance.pool, destinationId, 1, 0);
     expect(await inMs(testInstance.pool, destinationId, 1, 0)).to.equal(null);
     await testInstance.client.patch(`/api/destinations/${destinationId}`, { rateLimitPerMinute: 60 });

@@ -48,7 +48,7 @@ describe('claiming recipients of notifications', () => {
     expect(claims.filter(({ organizationId }) => organizationId === quiet)).to.have.length(1);
   });
 
-  it('goes on behind what it has read: 25,000 addresses of one that has sent its share', async () => {
+  it('continues behind what it has read: 25,000 addresses of one that has sent its share', async () => {
     await add(flooding.organizationId, numbered(25_000), 60);
     for (let round = 0; round < 3; round++) await claimRecipients(pool, 10);
     await add(quiet, ['late@friends.example'], 1);

@@ -82,7 +82,7 @@ describe('what the reconciliation reads', () => {
       .and.not.to.include(old);
   });
 
-  it('are found also when the clock of whoever made them is ahead or behind', async () => {
+  it('are found also when the clock of anyone who made them is ahead or behind', async () => {
     const ahead = await delivery(-HOUR_MS);
     const waiting = await delivery(-HOUR_MS, { nextInMs: MINUTE_MS });
     const unsaid = await delivery(-HOUR_MS, { status: 'pending', attempts: 0, nextInMs: null });
@@ -107,7 +107,7 @@ describe('what the reconciliation reads', () => {
     expect((await openRanges(pool, ranges[0]?.high ?? ''))[0]).to.deep.equal(second);
   });
 
-  it('are not those that the database will go on with', async () => {
+  it('are not those that the database will continue with', async () => {
     const waits = await delivery(5 * MINUTE_MS, { nextInMs: MINUTE_MS });
     const justNow = await delivery(5 * MINUTE_MS, { nextInMs: -MINUTE_MS });
     const fresh = await delivery(MINUTE_MS, { status: 'pending', attempts: 0, nextInMs: null });

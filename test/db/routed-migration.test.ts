@@ -70,7 +70,7 @@ describe('the lists of events that were settled by an earlier release', () => {
     expect(after.at(-1)).to.deep.equal(last);
   }
 
-  it('tell what no route took from the rest, and go on doing so', async () => {
+  it('tell what no route took from the rest, and continue doing so', async () => {
     const { organizationId, sourceId } = await insertSource(pool);
     // Some are newer: the new release settles them.
     const settledBefore = Math.floor(Date.now() / HOUR) * HOUR - 4 * HOUR;

@@ -91,7 +91,7 @@ describe('leases on positions', () => {
     expect(await renew(first)).to.equal(HALF);
   });
 
-  it('are lost by a relay that was found gone, which must register anew', async () => {
+  it('are lost by a relay that was found gone, which must register again', async () => {
     await addRelay(pool, second);
     await expire();
     expect(await renew(second)).to.equal(POSITIONS);

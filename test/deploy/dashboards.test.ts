@@ -199,7 +199,7 @@ async function startTraffic(testInstance: OwnHookyard, receiver: Receiver, store
       await delay(PAUSE_MS);
     }
   })();
-  // Whoever stops it is told.
+  // Anyone who stops it is told.
   sending.catch(() => undefined);
   return {
     destinationId: healthy.destination.id,

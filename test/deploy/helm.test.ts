@@ -100,7 +100,7 @@ describe('The Helm chart @turns', function () {
       const text = (texts.get(name) ?? []).join('---\n');
       const file = join(golden, `${name}.yaml`);
       if (process.env.UPDATE_GOLDEN) writeFileSync(file, text);
-      expect(text, 'UPDATE_GOLDEN=1 writes it anew').to.equal(readFileSync(file, 'utf8'));
+      expect(text, 'UPDATE_GOLDEN=1 writes it again').to.equal(readFileSync(file, 'utf8'));
     });
   }
 

@@ -104,7 +104,7 @@ function startTraffic(records: Records, sources: SourceView[]): { stop(): Promis
       ]);
     }
   })();
-  // Whoever stops it is told.
+  // Anyone who stops it is told.
   sending.catch(() => undefined);
   return {
     async stop() {

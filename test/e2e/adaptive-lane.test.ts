@@ -80,7 +80,7 @@ describe('the lane adaptive @turns', () => {
     expect(await testInstance.client.get('/readyz'), 'the plain probe').to.not.have.property('lanes');
   });
 
-  it('makes the attempts of a burst in the relay, and returns to workflows; both go on alike', async () => {
+  it('makes the attempts of a burst in the relay, and returns to workflows; both continue alike', async () => {
     const endpoint = receiver.endpoint(...Array.from({ length: BURST }, () => 500), 200);
     const { source } = await records.pipe(endpoint.url, {
       destination: { retryPolicy: onceMore(1, HOUR_MS) },

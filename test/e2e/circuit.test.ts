@@ -84,7 +84,7 @@ describe('circuit breaker @lanes', () => {
     expect(await circuits.status(route)).to.include({ circuitState: 'closed', failureCount: 0, openedAt: null });
   });
 
-  it('counts consecutive failed attempts only: a success in between starts anew', async () => {
+  it('counts consecutive failed attempts only: a success in between starts again', async () => {
     const endpoint = receiver.endpoint(500, 200, 500, 200, 500, 500, 200);
     const { source, route } = await records.pipe(endpoint.url, {
       destination: { retryPolicy: onceMore(1) },
@@ -162,7 +162,7 @@ describe('circuit breaker @lanes', () => {
     await circuits.ended(route);
   });
 
-  it('opens again when a probe fails, and starts the cooldown anew', async () => {
+  it('opens again when a probe fails, and starts the cooldown again', async () => {
     const { endpoint, answer } = switchedEndpoint(receiver, 500);
     const { source, route, failures } = await circuits.opened(endpoint);
     const { openedAt } = await circuits.status(route);
@@ -196,7 +196,7 @@ describe('circuit breaker @lanes', () => {
     await circuits.ended(route);
   });
 
-  it('goes on with another probe when one ends without an attempt', async () => {
+  it('continues with another probe when one ends without an attempt', async () => {
     const { endpoint, answer } = switchedEndpoint(receiver, 500);
     const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
     const [first, second] = [await send(source), await send(source)];

@@ -71,7 +71,7 @@ describe('sources with a scheme that their owner describes', () => {
         [source.id],
       );
       expect(rows[0]?.row).to.not.include(secret);
-      // A token proves nothing but who sends, so whoever reads the event must not have it.
+      // A token proves nothing but who sends, so anyone who reads the event must not have it.
       if (signer.covers === 'nothing' && signer.config.type !== 'body_token') {
         const stored = await storedText(answer.body.eventId);
         for (const text of [secret, Buffer.from(secret).toString('base64')]) expect(stored).to.not.include(text);

@@ -106,7 +106,7 @@ describe('two installations in one namespace @turns', function () {
     }
   });
 
-  it('each go on with a delivery that both have, and the other does not hear of it', async () => {
+  it('each continue with a delivery that both have, and the other does not hear of it', async () => {
     expect(await statusOf(first, waiting.id)).to.equal('RUNNING');
     await copy.hookyard.client.post(`/api/deliveries/${waiting.id}/retry`, {});
     await copy.records.deliveryWith('delivered', waiting.eventId);

@@ -288,7 +288,7 @@ describe('issues @turns @lanes', function () {
         issue.id,
       ]);
       await failed(source);
-      const anew = await issues.untilOpen({ routeId: route.id });
+      const again = await issues.untilOpen({ routeId: route.id });
       const refused = await testInstance.client.request('PATCH', `/api/issues/${issue.id}`, { state: 'open' });
       expectError(refused, 409, 'INVALID_STATE');
       expectError(
@@ -298,8 +298,8 @@ describe('issues @turns @lanes', function () {
       );
       answer({ status: 200 });
       await delivered(source);
-      await issues.untilResolved(anew.id);
-      expect(await issues.set(anew.id, 'open'), 'it opens again').to.include({ state: 'open', resolvedAt: null });
+      await issues.untilResolved(again.id);
+      expect(await issues.set(again.id, 'open'), 'it opens again').to.include({ state: 'open', resolvedAt: null });
     });
 
     it('by a retry of the deliveries that they hold', async () => {

@@ -114,7 +114,7 @@ describe('lanes @turns', () => {
     expect(refused.status).to.equal(400);
   });
 
-  it('leaves the retries to a workflow, which goes on with attempt 2', async () => {
+  it('leaves the retries to a workflow, which continues with attempt 2', async () => {
     const endpoint = receiver.endpoint(500, 503, 200);
     const { source } = await express({ endpoint, retryPolicy: onceMore(5) });
     const delivery = await records.deliveryWith('delivered', await send(source));

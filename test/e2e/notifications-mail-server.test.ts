@@ -16,7 +16,7 @@ describe('notifications @turns', () => {
   });
   after(() => routes.close());
 
-  it('wait for a mail server that is away, while deliveries go on', async () => {
+  it('wait for a mail server that is away, while deliveries continue', async () => {
     const bad = await routes.telling(routes.receiver.endpoint(500), { notifyOnFailure: true });
     const good = await routes.telling(routes.receiver.endpoint(200), {});
     const comeBack = await routes.takeServerAway();

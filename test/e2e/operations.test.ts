@@ -238,7 +238,7 @@ describe('operations @lanes', () => {
       expect(await records.queued()).to.equal(0);
     });
 
-    it('a route lets its deliveries go on', async () => {
+    it('a route lets its deliveries continue', async () => {
       const [running, waiting] = [await runningDelivery(), await waitingDelivery()];
       for (const { route } of [running, waiting]) await testInstance.client.delete(`/api/routes/${route.id}`);
       running.release();

@@ -87,7 +87,7 @@ describe('a paused destination @turns @lanes', () => {
     expect(await records.deliveryWith('delivered', eventId)).to.include({ attemptCount: 2 });
   });
 
-  it('goes on by itself at the time that was given', async () => {
+  it('continues by itself at the time that was given', async () => {
     const { source, destination } = await records.pipe(receiver.endpoint().url);
     const soon = new Date(Date.now() + 3000).toISOString();
     await pause(testInstance, destinationPath(destination), { until: soon });

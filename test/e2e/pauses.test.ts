@@ -100,7 +100,7 @@ describe('a paused route @turns @lanes', () => {
     }
   });
 
-  it('goes on by itself at the time that was given, and a repeated pause changes that and the reason only', async () => {
+  it('continues by itself at the time that was given, and a repeated pause changes that and the reason only', async () => {
     const { source, route } = await records.pipe(receiver.endpoint().url);
     const first = await pause(testInstance, routePath(route), { reason: 'First' });
     const eventId = await send(source);
@@ -148,7 +148,7 @@ describe('a paused route @turns @lanes', () => {
     await circuits.untilState(route, 'closed');
   });
 
-  it('stops the probes of a half-open circuit, and goes on with them', async () => {
+  it('stops the probes of a half-open circuit, and continues with them', async () => {
     const { endpoint, answer } = switchedEndpoint(receiver, 500);
     const { source, route } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
     await circuits.configure(route, { circuitCooldownSeconds: 1 });
@@ -196,7 +196,7 @@ describe('a paused route @turns @lanes', () => {
     expect([endpoint.requests.length, backup.requests.length]).to.deep.equal([1, 0]);
   });
 
-  it('holds what a failover destination has taken over, and lets it go on although the circuit is open', async () => {
+  it('holds what a failover destination has taken over, and lets it continue although the circuit is open', async () => {
     const [endpoint, backup] = [receiver.endpoint(500), receiver.endpoint(500, 200)];
     const failover = await records.destination(backup.url, { name: 'Backup', retryPolicy: onceMore(2, 2000) });
     const { source, route } = await records.pipe(endpoint.url, {

@@ -81,7 +81,7 @@ describe('routing @lanes', () => {
     for (const eventId of [...waiting, urgent]) await records.eventWith('delivered', eventId);
   });
 
-  it('goes on delivering to others while one destination answers nothing', async () => {
+  it('continues delivering to others while one destination answers nothing', async () => {
     const gate = Promise.withResolvers<void>();
     const stuck = await records.pipe(receiver.endpoint({ after: gate.promise }).url);
     const lively = await records.pipe(receiver.endpoint(200).url);

@@ -103,7 +103,7 @@ describe('rotation of secrets @lanes', () => {
       expect(await statusOf(source, github(next))).to.equal(200);
     });
 
-    it('ends by an update of the secret, and goes on by an update of anything else', async () => {
+    it('ends by an update of the secret, and continues by an update of anything else', async () => {
       const { source, old, next } = await rotating();
       const update = (verificationConfig: Json) =>
         testInstance.client.patch(`${testInstance.base}/sources/${source.id}`, { name: 'Renamed', verificationConfig });

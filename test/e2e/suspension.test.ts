@@ -138,7 +138,7 @@ describe('a suspended organization @turns @lanes', function () {
     for (const id of held) await records.deliveryWith('delivered', id);
   });
 
-  it('lets a replay of events wait, and goes on with it', async () => {
+  it('lets a replay of events wait, and continues with it', async () => {
     const source = await records.source();
     const ids = [];
     for (let n = 0; n < 6; n += 1) ids.push(await records.accepted(source, '{}'));

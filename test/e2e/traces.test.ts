@@ -142,7 +142,7 @@ describe('traces @turns @lanes', function () {
     expect(Number(tls.end - tls.start)).to.be.closeTo((timings?.tls ?? 0) * 1e6, ROUNDED_NS);
   });
 
-  it('go on from the trace of the sender, with what its vendors keep beside it', async () => {
+  it('continue from the trace of the sender, with what its vendors keep beside it', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url);
     const eventId = await records.accepted(source, ...webhook({ traceparent: SENT, tracestate: STATE }));
@@ -157,7 +157,7 @@ describe('traces @turns @lanes', function () {
     expect(await traceIdOf(eventId)).to.equal(TRACE);
   });
 
-  it('begin anew where what the sender says is not valid', async () => {
+  it('begin again where what the sender says is not valid', async () => {
     const endpoint = receiver.endpoint(200);
     const { source } = await records.pipe(endpoint.url);
     const eventId = await records.accepted(source, ...webhook({ traceparent: INVALID, tracestate: STATE }));

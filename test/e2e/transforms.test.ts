@@ -92,7 +92,7 @@ describe('transforms of deliveries @lanes', () => {
     await records.workflowsEnd([failed.id]);
   });
 
-  it('says so when a transform takes too long, and goes on with others meanwhile', async () => {
+  it('says so when a transform takes too long, and continues with others meanwhile', async () => {
     const [slow, quick] = [receiver.endpoint(200), receiver.endpoint(200)];
     const endless = await pipe(slow.url, await make('javascript', 'export default () => { for (;;); }'));
     const lively = await pipe(quick.url, await make('jsonata', 'payload'));

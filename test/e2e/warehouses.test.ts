@@ -288,7 +288,7 @@ describe('warehouse destinations @turns', function () {
     expect(second).to.include({ status: 'delivered', destinationId: pipe.destinationId, failoverOf: first?.id });
   });
 
-  it('go on while the circuit of their route is open', async () => {
+  it('continue while the circuit of their route is open', async () => {
     const endpoint = receiver.endpoint(500);
     const pipe = await WarehousePipe.make(testInstance, store);
     const { id: http } = await pipe.records.destination(endpoint.url, { retryPolicy: onceMore(0) });

@@ -98,7 +98,7 @@ describe('PostgreSQL, restored from a backup @turns @lanes', function () {
 
   let postgres: Postgres | undefined;
   let pool: Pool | undefined;
-  afterEach('every test restores the backup anew', async () => {
+  afterEach('every test restores the backup again', async () => {
     await Promise.all([testInstance.api.stop(), ...testInstance.workers.splice(0).map((worker) => worker.stop())]);
     await pool?.end();
     await postgres?.service.stop();

@@ -142,7 +142,7 @@ describe('circuits under load and faults @turns @lanes', function () {
     expect(lost.endpoint.requests.length).to.equal(before + 2);
   });
 
-  it('goes on when a worker is killed while it releases: every event arrives', async () => {
+  it('continues when a worker is killed while it releases: every event arrives', async () => {
     const worker = await testInstance.onlyWorker(RELEASE);
     const cut = await line({});
     await open(cut);

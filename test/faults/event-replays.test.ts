@@ -83,7 +83,7 @@ describe('replays by filter, cut off @turns', function () {
   const pageWaits = (held: HeldEvent) =>
     until('the page to wait for the event', async () => (await held.waiting()).length > 0);
 
-  it('go on when the worker is killed in the middle of a page, before its commit', async () => {
+  it('continue when the worker is killed in the middle of a page, before its commit', async () => {
     const worker = await testInstance.onlyWorker();
     const events = await line(25);
     const held = await hold(events.eventIds[17]);
@@ -96,7 +96,7 @@ describe('replays by filter, cut off @turns', function () {
     await settle(id, events);
   });
 
-  it('go on when the worker is killed after the commit of a page, before Temporal knows of it', async () => {
+  it('continue when the worker is killed after the commit of a page, before Temporal knows of it', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
     const worker = await testInstance.onlyWorker({ TEMPORAL_ADDRESS: proxy.address });
     const events = await line(25);
@@ -136,7 +136,7 @@ describe('replays by filter, cut off @turns', function () {
     await settle(id, events);
   });
 
-  it('go on when PostgreSQL is killed in the middle of a page', async () => {
+  it('continue when PostgreSQL is killed in the middle of a page', async () => {
     const worker = await testInstance.onlyWorker();
     const events = await line(25);
     const held = await hold(events.eventIds[17]);

@@ -47,7 +47,7 @@ describe('express lane under faults @turns', function () {
     expect(await onlyDelivery(eventId)).to.include({ attemptCount: 1, lane: 'express' });
   });
 
-  it('goes on from a recorded attempt whose relay died before it could start the workflow', async () => {
+  it('continues from a recorded attempt whose relay died before it could start the workflow', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
     const worker = await testInstance.onlyWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line({ status: 500 }, {});
@@ -64,7 +64,7 @@ describe('express lane under faults @turns', function () {
     expect(await records.delivery(id)).to.include({ status: 'delivered', attemptCount: 2 });
   });
 
-  it('goes on once when its relay died without learning that the workflow was started', async () => {
+  it('continues once when its relay died without learning that the workflow was started', async () => {
     const proxy = await startTcpProxy(stackAddresses().temporalAddress);
     const worker = await testInstance.onlyWorker({ ...EXPRESS, TEMPORAL_ADDRESS: proxy.address });
     const { ledger } = await line({ status: 500 }, {});

@@ -156,7 +156,7 @@ describe('deleting an organization @turns @lanes', function () {
     keptRows = await rowsWith([kept.id]);
   });
 
-  it('goes on after a worker was killed, and shows how far it is', async () => {
+  it('continues after a worker was killed, and shows how far it is', async () => {
     const operator = commandLine({ ...deleted, token: '' });
     const onIts = { env: { DATABASE_URL: testInstance.databaseUrl } };
     const { rows } = await testInstance.pool.query<{ id: string }>(
@@ -222,7 +222,7 @@ describe('deleting an organization @turns @lanes', function () {
     }
   });
 
-  it('has touched nothing of the other organization, which goes on', async () => {
+  it('has touched nothing of the other organization, which continues', async () => {
     expect((await rowsWith([kept.id])).length).to.be.at.least(keptRows.length);
     const [, records] = recordsOf(kept);
     const { source } = await records.pipe(receiver.endpoint().url);

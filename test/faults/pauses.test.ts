@@ -80,7 +80,7 @@ describe('pauses and faults @turns @lanes', function () {
     expect(await circuits.status(route)).to.include({ paused: false, circuitState: 'closed' });
   });
 
-  it('goes on with a release when a worker is killed in it: every event arrives', async () => {
+  it('continues with a release when a worker is killed in it: every event arrives', async () => {
     const worker = await testInstance.onlyWorker();
     const endpoint = receiver.endpoint();
     const { source, route } = await records.pipe(endpoint.url);

@@ -108,7 +108,7 @@ describe('disagreements of PostgreSQL and Temporal about workflows @turns', func
       await records.deliveryWith('delivered', eventId);
     });
 
-    it('go on with a delivery that was held after an attempt and whose workflow is lost, when it is released', async () => {
+    it('continue with a delivery that was held after an attempt and whose workflow is lost, when it is released', async () => {
       const endpoint = receiver.endpoint(500, 200);
       const pipe = await records.pipe(endpoint.url, {
         destination: { retryPolicy: onceMore(5, 10) },

@@ -29,7 +29,7 @@ describe('disagreements of PostgreSQL and Temporal @turns', function () {
   }));
 
   for (const lane of ['workflow', 'express'] as const) {
-    it(`go on with the next attempt when Temporal has lost the workflow of a retry (lane ${lane})`, async () => {
+    it(`continue with the next attempt when Temporal has lost the workflow of a retry (lane ${lane})`, async () => {
       const { endpoint, delivery } = await waitingForRetry([500, 500, 200], { route: { lane } });
       await workflow(delivery.id).signal('retryNow');
       await until('the second attempt', async () => (await records.delivery(delivery.id)).attemptCount === 2);
@@ -162,12 +162,12 @@ describe('disagreements of PostgreSQL and Temporal @turns', function () {
       await records.deliveryWith('delivered', delivery.eventId);
       await records.workflowsEnd([delivery.id]);
       await takeBack(delivery, 'retrying', 1);
-      expect((await reconcileNow(testInstance))['deliveries started anew']).to.equal(1);
+      expect((await reconcileNow(testInstance))['deliveries started again']).to.equal(1);
       await records.deliveryWith('delivered', delivery.eventId);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2', '2']);
     });
 
-    it('end a workflow that waits for a replay, and go on with its delivery', async () => {
+    it('end a workflow that waits for a replay, and continue with its delivery', async () => {
       const endpoint = receiver.endpoint(500, 500, 200);
       const retryPolicy = onceMore(1, 10);
       const sent = await records.deliver(endpoint.url, '{"order":1}', 'failed', { destination: { retryPolicy } });
@@ -197,7 +197,7 @@ describe('disagreements of PostgreSQL and Temporal @turns', function () {
       expect((await records.delivery(sent.delivery.id)).attemptCount).to.equal(1);
     });
 
-    it('let a workflow go on to which its delivery in the outbox belongs', async () => {
+    it('let a workflow continue to which its delivery in the outbox belongs', async () => {
       const { endpoint, delivery } = await waitingForRetry([500, 200]);
       await takeBack(delivery, 'pending', 0);
       await queueAgain(delivery.id);
@@ -207,7 +207,7 @@ describe('disagreements of PostgreSQL and Temporal @turns', function () {
       expect(arrivals(endpoint)).to.deep.equal(['1', '2']);
     });
 
-    it('let a retry go on that waits for its turn, and whose delivery is in the outbox as a new one', async () => {
+    it('let a retry continue that waits for its turn, and whose delivery is in the outbox as a new one', async () => {
       const { endpoint, delivery } = await turnLost();
       await takeBack(delivery, 'pending', 0);
       await queueAgain(delivery.id);

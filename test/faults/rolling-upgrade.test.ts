@@ -130,7 +130,7 @@ for (const way of WAYS) {
       for (const [kind, ms] of early) expect(atEnd.get(kind), kind).to.be.below(ms + way.laterMs);
     });
 
-    it('goes on with the workflows that the release before has begun', async () => {
+    it('continues with the workflows that the release before has begun', async () => {
       for (const id of waiting) {
         const { deliveryId } = sentOf(id).arrival;
         await fleet.requests.send('POST', `/api/deliveries/${deliveryId}/retry`, {});

@@ -27,7 +27,7 @@ describe('servers that are away for a while @turns @lanes', function () {
     ['killed', killPart],
   ];
   for (const [way, end] of ways) {
-    it(`refuses webhooks with 503 while PostgreSQL is ${way}, and goes on by itself when it is back`, async () => {
+    it(`refuses webhooks with 503 while PostgreSQL is ${way}, and continues by itself when it is back`, async () => {
       const gate = Promise.withResolvers<void>();
       const { ledger, endpoint } = await line([{}, { after: gate.promise }, {}]);
       await ledger.post();
@@ -101,7 +101,7 @@ describe('servers that are away for a while @turns @lanes', function () {
     await ledger.settle(RECOVERY_MS);
   });
 
-  it('goes on from a failed attempt whose recording was committed although the answer of PostgreSQL was lost', async () => {
+  it('continues from a failed attempt whose recording was committed although the answer of PostgreSQL was lost', async () => {
     const own = new URL(testInstance.databaseUrl);
     const proxy = await startTcpProxy(own.host);
     own.host = proxy.address;

@@ -91,7 +91,7 @@ for (const file of readdirSync(states).filter((name) => name.endsWith('.state.gz
       expect(pagination.total).to.equal(2);
     });
 
-    it('goes on with retries, and with a failover', async () => {
+    it('continues with retries, and with a failover', async () => {
       await upgraded.startWorker();
       const { flaky, express, failover } = story;
       await delivery(flaky.deliveryId, 'tried again', ({ attemptCount }) => attemptCount === 2);
@@ -150,7 +150,7 @@ for (const file of readdirSync(states).filter((name) => name.endsWith('.state.gz
       expect(await workflow.result()).to.include({ status: 'failed' });
     });
 
-    it('goes on with a replay by filter', async () => {
+    it('continues with a replay by filter', async () => {
       const { replayId, eventIds } = story.replay;
       await (await oldWorkflow(replayId)).result();
       const view = await upgraded.client.get(`${upgraded.base}/events/replays/${replayId}`);

@@ -76,7 +76,7 @@ describe('the connection of a request', () => {
     }
   });
 
-  it('that is made anew after the old one was closed is not used before', async () => {
+  it('that is made again after the old one was closed is not used before', async () => {
     const port = await socketServer((socket) => {
       socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n'));
     });

@@ -28,7 +28,7 @@ describe('the package', function () {
         ([name]) => !/^(HOOKYARD_|TEMPORAL_|DATABASE_|npm_|NODE_(?!EXTRA_CA_CERTS$))/.test(name),
       ),
     ),
-    // Without the programs of this checkout: whoever installs the package has those of the system.
+    // Without the programs of this checkout: anyone who installs the package has those of the system.
     PATH: [join(prefix, 'bin'), ...(process.env.PATH ?? '').split(delimiter).filter(isOfSystem)].join(delimiter),
     XDG_DATA_HOME: home,
     ...{

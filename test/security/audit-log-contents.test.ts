@@ -247,7 +247,7 @@ describe('The audit log, read @turns', () => {
       expect(await actions('page=2&pageSize=4')).to.deep.equal(['updateFilter', 'createFilter']);
     });
 
-    it('goes on after a cursor', async () => {
+    it('continues after a cursor', async () => {
       type Part = { data: AuditRecord[]; pagination: { nextCursor: string | null; total?: number } };
       const found: string[] = [];
       let cursor: string | null = 'first';

@@ -39,7 +39,7 @@ describe('an organization that fills the database @turns', function () {
     send('POST', `${testInstance.api.url}/ingest/${slug}/${source.slug}`, { 'content-type': 'text/plain' }, body);
   const ingest = async () => (await testInstance.client.get<{ ingest: string }>('/readyz')).ingest;
 
-  it('is refused at nine tenths, and the other goes on', async () => {
+  it('is refused at nine tenths, and the other continues', async () => {
     const refused = await until('a refusal', async () => {
       const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => webhook(greedy, randomBytes(BODY))));
       return answers.find(({ status }) => status !== 200);

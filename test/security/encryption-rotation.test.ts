@@ -188,7 +188,7 @@ describe('rotation of encryption keys @turns', () => {
     expect(wrong.output).to.match(/encryption key "first" does not open/);
   });
 
-  it('with the new key in front everything goes on, and what is written uses the new one', async () => {
+  it('with the new key in front everything continues, and what is written uses the new one', async () => {
     await restartWith(`${NEW},${OLD}`);
     await deliver();
     const other = await records.source({ verificationConfig: { type: 'slack', secret: 'another one of slack' } });
@@ -199,7 +199,7 @@ describe('rotation of encryption keys @turns', () => {
     expect(rows[0]?.sealed).to.match(/^v1\.second\./);
   });
 
-  it('housekeeping encrypts the rest anew, changes nothing else, and says that the old key is needless', async () => {
+  it('housekeeping encrypts the rest again, changes nothing else, and says that the old key is needless', async () => {
     const shown = () => testInstance.client.get(`/api/destinations/${destination.id}`);
     const before = await shown();
     await keepHouse(testInstance);
@@ -216,7 +216,7 @@ describe('rotation of encryption keys @turns', () => {
     await deliver();
   });
 
-  it('with the old key gone everything goes on: what waits for a retry, verification, answers kept for repeats', async () => {
+  it('with the old key gone everything continues: what waits for a retry, verification, answers kept for repeats', async () => {
     await restartWith(NEW);
     await deliver();
     expect(await createKey()).to.deep.equal(createdKey);

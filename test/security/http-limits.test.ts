@@ -158,7 +158,7 @@ describe('HTTP limits @turns', () => {
       });
     }
 
-    it('give a client the time to read why, also while it goes on writing', async () => {
+    it('give a client the time to read why, also while it continues writing', async () => {
       const port = await serve({});
       const writer = await open(port, 'nonsense\r\n\r\n');
       for (let n = 0; n < 50 && writer.socket.writable; n += 1) {

@@ -1,4 +1,4 @@
-// A route that leads back to its own source: one webhook must not become endlessly many, whoever made the loop and by which way.
+// A route that leads back to its own source: one webhook must not become endlessly many, no matter who made the loop and by which way.
 import { expect } from 'chai';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';

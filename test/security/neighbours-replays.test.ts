@@ -132,7 +132,7 @@ describe('an organization that replays @turns', function () {
     expect((await client.request('POST', `${base}/events/${eventId}/replay`, chosen)).status).to.equal(200);
   });
 
-  it('retries an issue as far as there is room, and is told where to go on', async () => {
+  it('retries an issue as far as there is room, and is told where to continue', async () => {
     const limited = await addNeighbour(testInstance);
     const { source, route, destination } = await limited.records.pipe(receiver.endpoint(500).url);
     for (let number = 0; number < 150; number += 1) await limited.records.accepted(source, '{}');
@@ -179,7 +179,7 @@ describe('an organization that replays @turns', function () {
       expect(waiting.waitsFor).to.include('limit waitingDeliveries');
       await expectOthersAccepted();
       await limit(limited, { waitingDeliveries: 1000 });
-      const done = await until('it to go on by itself', async () => {
+      const done = await until('it to continue by itself', async () => {
         const view = await replay();
         return view.status === 'completed' ? view : null;
       });

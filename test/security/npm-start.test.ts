@@ -64,7 +64,7 @@ function ownPorts(output: string, dataDir: string): number[] {
   return [...new Set([...printed, ...configured])];
 }
 
-/** The ports on which these processes listen, whoever knows of them; none where the system does not tell it. */
+/** The ports on which these processes listen, no matter who knows of them; none where the system does not tell it. */
 function listeningPorts(pids: number[]): number[] {
   if (process.platform !== 'linux') return [];
   const own = new Set(pids.flatMap(socketsOf));

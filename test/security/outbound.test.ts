@@ -100,7 +100,7 @@ for (const caller of callers) {
       }
     });
 
-    it('connects to the address it has checked, and checks anew for the next connection', async () => {
+    it('connects to the address it has checked, and checks again for the next connection', async () => {
       let requests = 0;
       const port = await httpServer((received, response) => {
         requests += 1;

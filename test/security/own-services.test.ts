@@ -72,7 +72,7 @@ describe('Own services as destinations @turns', () => {
     await Promise.all([receiver?.close(), mail?.close(), closeAll()]);
   });
 
-  it('are there to be reached: each of those for metrics answers whoever gets to it', async () => {
+  it('are there to be reached: each of those for metrics answers anyone who gets to it', async () => {
     for (const [what, port] of Object.entries(targets)) {
       if (!what.includes('metrics')) continue;
       expect((await send('GET', `http://127.0.0.1:${port}/metrics`)).status, what).to.equal(200);

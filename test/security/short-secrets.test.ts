@@ -1,4 +1,4 @@
-// Whoever sees one signed webhook can try secrets on it at home, as fast as a machine hashes: a short secret falls. New ones have at
+// Anyone who sees one signed webhook can try secrets on it at home, as fast as a machine hashes: a short secret falls. New ones have at
 // least 16 bytes; what was stored before keeps working.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';

@@ -49,7 +49,7 @@ describe('Wrong credentials', () => {
   it('lock out no valid key at the same address, be it used here for the first time', async () => {
     await guessUntilRefused(STRANGER);
     expect((await sendFrom(STRANGER, url, tenant.token)).status).to.equal(200);
-    // While the stranger goes on.
+    // While the stranger continues.
     const flood = Array.from({ length: 200 }, () => guess(STRANGER));
     const taken = await Promise.all(Array.from({ length: 20 }, () => sendFrom(STRANGER, url, tenant.token)));
     expect(taken.map(({ status }) => status)).to.deep.equal(Array.from({ length: 20 }, () => 200));

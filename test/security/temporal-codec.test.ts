@@ -102,7 +102,7 @@ describe('the codec of Temporal payloads @turns', () => {
     await finish(delivery);
   });
 
-  it('switched on, a workflow that was begun without it goes on, and what is added is encrypted', async () => {
+  it('switched on, a workflow that was begun without it continues, and what is added is encrypted', async () => {
     const delivery = await waitingDelivery();
     await restartWith('on');
     const begun = (await payloads(delivery.id)).length;
@@ -155,7 +155,7 @@ describe('the codec of Temporal payloads @turns', () => {
     }
   });
 
-  it('lets whoever has the keys read and ask, and nobody else', async () => {
+  it('lets anyone who has the keys read and ask, and nobody else', async () => {
     const { id, eventId } = await waitingDelivery();
     const view = await workflowOf(id).query(statusQuery);
     expect(view).to.include({ status: 'retrying', attempts: 1 });
@@ -185,7 +185,7 @@ describe('the codec of Temporal payloads @turns', () => {
     await Worker.runReplayHistory({ workflowBundle, dataConverter }, history, delivery.id);
   });
 
-  it('with a new key in front, what the old one encrypted goes on', async () => {
+  it('with a new key in front, what the old one encrypted continues', async () => {
     const delivery = await waitingDelivery();
     await restartWith('on', text(second, first));
     await finish(delivery);
@@ -193,7 +193,7 @@ describe('the codec of Temporal payloads @turns', () => {
     expect(new Set(keyIds.filter((id) => id !== ''))).to.deep.equal(new Set(['first', 'second']));
   });
 
-  it('a worker without the key says so and loses nothing: what waits goes on when the key is back', async () => {
+  it('a worker without the key says so and loses nothing: what waits continues when the key is back', async () => {
     const delivery = await waitingDelivery();
     await restartWith('on', text(third));
     await testInstance.client.post(`/api/deliveries/${delivery.id}/retry`);
@@ -204,11 +204,11 @@ describe('the codec of Temporal payloads @turns', () => {
     await restartWith('on', keysAtLast);
     // Temporal waits longer and longer before it gives the task to a worker again.
     const isDelivered = async () => (await records.deliveries(delivery.eventId))[0]?.status === 'delivered';
-    await until('the delivery to go on', isDelivered, 90_000);
+    await until('the delivery to continue', isDelivered, 90_000);
     expect(delivery.endpoint.requests).to.have.length(2);
   });
 
-  it('switched off, a workflow that was begun with it goes on, and what is added is plain', async () => {
+  it('switched off, a workflow that was begun with it continues, and what is added is plain', async () => {
     const delivery = await waitingDelivery();
     await restartWith('decode', keysAtLast);
     const begun = (await payloads(delivery.id)).length;

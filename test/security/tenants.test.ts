@@ -139,7 +139,7 @@ describe('Tenant separation', () => {
     expect(await crossings()).to.deep.equal([]);
   });
 
-  it('a sign-in link gives a key of the organization it was made for, whoever follows it', async () => {
+  it('a sign-in link gives a key of the organization it was made for, no matter who follows it', async () => {
     const code = await makeConsoleCode(testInstance.pool, mine.id, 'a start');
     // With the other's key, which says nothing here.
     const { status, body } = await theirs.api.request('POST', '/api/auth/sign-in', { code });

@@ -107,7 +107,7 @@ describe('turns of transforms @turns', function () {
         expect(new Set(await Promise.all(large))).to.deep.equal(new Set(['ran', 'waits 5000']));
       }));
 
-    it('end with the budget of an organization: what it has waiting must come back, at different times, and others go on', () =>
+    it('end with the budget of an organization: what it has waiting must come back, at different times, and others continue', () =>
       withTransforms(2, 300, async (transforms) => {
         const outcomes = await Promise.allSettled(
           Array.from({ length: 30 }, (_, n) => run(transforms, 'greedy', `t${n}`)),

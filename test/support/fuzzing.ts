@@ -1,4 +1,4 @@
-// What tests with random input share: how long they go on, what they send, and what must hold after each of it.
+// What tests with random input share: how long they continue, what they send, and what must hold after each of it.
 import { connect } from 'node:net';
 import { expect } from 'chai';
 import type fc from 'fast-check';

@@ -97,7 +97,7 @@ export async function agreesByCursor(
     expect(part.ids.length, what).to.be.at.most(limit);
     // Only a search whose time was over may give fewer before the end.
     if (part.next !== null && part.searchedUntil === null) expect(part.ids, what).to.have.length(limit);
-    if (part.next !== null && after !== null) expect(part.next < after, `${what}: a cursor goes on`).to.equal(true);
+    if (part.next !== null && after !== null) expect(part.next < after, `${what}: a cursor continues`).to.equal(true);
     ids.push(...part.ids);
     after = part.next;
   } while (after !== null);

@@ -54,7 +54,7 @@ export async function expectAway(outcome: Promise<unknown>): Promise<string> {
 
 export interface KeyWorld {
   server: KeyServer;
-  /** Anew for each test. */
+  /** Again for each test. */
   keys: ProviderKeys;
   /** What the keys take for the time, in ms. */
   clock: number;

@@ -108,7 +108,7 @@ describe('deliveries that a relay has not heard of', () => {
     expect(inFlight.deliveryIds()).to.deep.equal([]);
   });
 
-  it('go on when they wait for their turn and their workflow for a replay', async () => {
+  it('continue when they wait for their turn and their workflow for a replay', async () => {
     const { handle } = await worker.start([failed]);
     await until('it to be parked', async () => (await handle.query(status)).status === 'failed');
     const row = await waiting(handle.workflowId);

@@ -19,7 +19,7 @@ class Line {
   #away: Promise<void> | null = null;
   #back: () => void = () => {};
 
-  /** Statements fail, or hang and go on when it is open again. */
+  /** Statements fail, or hang and continue when it is open again. */
   cut(how: 'fail' | 'hang'): void {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     promise.catch(() => undefined);
@@ -107,7 +107,7 @@ describe('the lease of a relay that lives and renews late @turns', function () {
       );
       expect(await leases('expires_at < now()'), 'the late one').to.deep.equal([before]);
       late.line.open();
-      await until('the late one to go on with what it had', () => late.shards.held(), PATIENCE_MS);
+      await until('the late one to continue with what it had', () => late.shards.held(), PATIENCE_MS);
       expect(late.shards.held()).to.include({ owner: before });
     });
   }

@@ -43,7 +43,7 @@ describe('delivery workflow, when something is wrong with our own side @turns', 
     expect(delivery.records).to.deep.equal([request, request]);
   });
 
-  it('records what the relay could not, and goes on from there', async () => {
+  it('records what the relay could not, and continues from there', async () => {
     const delivery = await worker.start([delivered], { first: unrecorded }, undefined, [retrying(10)]);
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 2 });
     expect(attemptNumbers(delivery)).to.deep.equal([2]);
@@ -66,7 +66,7 @@ describe('delivery workflow, when something is wrong with our own side @turns', 
     expect(attemptNumbers(delivery)).to.deep.equal([1]);
   });
 
-  it('says why it cannot go on', async () => {
+  it('says why it cannot continue', async () => {
     const away = await worker.start([new Error('connect ECONNREFUSED 127.0.0.1:5432')], { quick: true });
     await until('the cause', () => tells(away, 'cannot reach its database or a worker'));
     expect(await tells(away, 'Cause: Error: connect ECONNREFUSED')).to.equal(true);

@@ -149,7 +149,7 @@ describe('delivery workflow', () => {
     expect(await timerLengths(delivery)).to.deep.equal([5, 7, 11]);
   });
 
-  it('goes on from a first attempt that the relay has made', async () => {
+  it('continues from a first attempt that the relay has made', async () => {
     const first = { ...failed, status: 'retrying' as const, waitMs: 15 };
     const delivery = await worker.start([retrying(5), delivered], { first });
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 3 });
@@ -173,7 +173,7 @@ describe('delivery workflow', () => {
     expect(delivery.attempts.map((each) => [each.attempt, each.slotAt])).to.deep.equal([[1, slotAt]]);
   });
 
-  it('waits while the circuit of its route holds it, and goes on with the same attempt when it is released', async () => {
+  it('waits while the circuit of its route holds it, and continues with the same attempt when it is released', async () => {
     const delivery = await worker.start([retrying(1), held, held, delivered]);
     await until('the hold', async () => (await delivery.handle.query(status)).status === 'circuit_open');
     await delivery.handle.signal(release);
@@ -324,7 +324,7 @@ describe('delivery workflow', () => {
     expect(delivery.cancels).to.deep.equal([]);
   });
 
-  it('goes on with the right attempt when a long delivery continues in a new run', async () => {
+  it('continues with the right attempt when a long delivery continues in a new run', async () => {
     const delivery = await worker.start([delivered], { resumeAt: 3 });
     expect(await delivery.handle.result()).to.deep.equal({ status: 'delivered', attempts: 3 });
     expect(attemptNumbers(delivery)).to.deep.equal([3]);

@@ -48,7 +48,7 @@ describe('replay workflow @turns', () => {
     expect(await timerLengths(replay)).to.deep.equal([]);
   });
 
-  it('goes on where the replay is when it is started anew, without waiting for what was replayed long ago', async () => {
+  it('continues where the replay is when it is started again, without waiting for what was replayed long ago', async () => {
     const replay = await replays.start([{ pages: 57, eventsReplayed: 57_000 }, { status: 'completed' }]);
     await replay.handle.result();
     expect(replay.pages).to.deep.equal([1, 58]);
@@ -147,7 +147,7 @@ describe('replay workflow @turns', () => {
     await replay.handle.result();
   });
 
-  it('goes on in a new run when its history grows long', async () => {
+  it('continues in a new run when its history grows long', async () => {
     const total = 175;
     function* pages(): Generator<PageStep> {
       for (let page = 1; page < total; page += 1) yield { eventsReplayed: page };

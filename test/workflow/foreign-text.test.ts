@@ -16,7 +16,7 @@ describe('text in errors of activities and workflows', () => {
   after(() => worker.stop());
 
   for (const quick of [true, false]) {
-    it(`of ${quick ? 'local' : 'regular'} activities: the delivery goes on`, async () => {
+    it(`of ${quick ? 'local' : 'regular'} activities: the delivery continues`, async () => {
       const deliveries = await Promise.all(
         [...TEXTS, HUGE].map((text) =>
           worker.start([new Error(text, { cause: new Error(text) }), delivered], { quick }),

@@ -44,7 +44,7 @@ describe('workflow of the reconciliation', () => {
 
   const resumed = { attempts: 2, waitMs: 10, statusCode: 500, error: ownWords`The destination answered 500` };
 
-  it('has a delivery go on with the attempt after those that are recorded', async () => {
+  it('has a delivery continue with the attempt after those that are recorded', async () => {
     const { handle, attempts } = await worker.start([retrying(10), delivered], { resumed });
     expect(await handle.result()).to.deep.equal({ status: 'delivered', attempts: 4 });
     expect(attempts.map(({ attempt }) => attempt)).to.deep.equal([3, 4]);

@@ -120,7 +120,7 @@ describe('warehouse workflow @turns', () => {
     await flush.handle.result();
   });
 
-  it('goes on in a new run when its history grows long', async () => {
+  it('continues in a new run when its history grows long', async () => {
     const turns = 200;
     const flush = await warehouses.start({ turns: Array<WritingOutcome>(turns).fill(more) });
     await flush.handle.result();

@@ -45,14 +45,14 @@ export const listDeliveries = tool({
   output: z.looseObject({
     deliveries: records('id, eventId, source, route, destination, status, attemptCount, statusCode, error, times'),
     nextCursor: z.string().nullable().describe('null: these are the last'),
-    searchedUntil: z.string().nullable().describe('A search that took long came so far back; nextCursor goes on'),
+    searchedUntil: z.string().nullable().describe('A search that took long came so far back; nextCursor continues'),
   }),
-  more: 'Ask with a smaller limit, and go on with nextCursor.',
+  more: 'Ask with a smaller limit, and continue with nextCursor.',
   async run({ client }, { limit, cursor = 'first', ...filters }) {
     const query = await deliveryFiltersOf(client, filters);
     const { data, pagination } = await client.listDeliveries({ ...query, cursor, pageSize: limit });
     const { nextCursor, searchedUntil } = pagination;
-    const rest = nextCursor === null ? 'these are the last' : 'there are more: nextCursor goes on';
+    const rest = nextCursor === null ? 'these are the last' : 'there are more: nextCursor continues';
     return {
       summary: `${data.length} deliveries; ${rest}.`,
       data: { deliveries: data.map(inShort), nextCursor, searchedUntil },

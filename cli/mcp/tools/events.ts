@@ -27,14 +27,14 @@ export const listEvents = tool({
   output: z.looseObject({
     events: records('id, source, status, routed, method, path, payloadSize, deliveries, receivedAt'),
     nextCursor: z.string().nullable().describe('null: these are the last'),
-    searchedUntil: z.string().nullable().describe('A search that took long came so far back; nextCursor goes on'),
+    searchedUntil: z.string().nullable().describe('A search that took long came so far back; nextCursor continues'),
   }),
-  more: 'Ask with a smaller limit, and go on with nextCursor.',
+  more: 'Ask with a smaller limit, and continue with nextCursor.',
   async run({ client }, { status, routed, search, limit, cursor = 'first', ...args }) {
     const filters = { ...(await placesOf(client, args)), ...timesOf(args), status, routed, search };
     const { data, pagination } = await client.listEvents({ ...filters, cursor, pageSize: limit });
     const { nextCursor, searchedUntil } = pagination;
-    const rest = nextCursor === null ? 'these are the last' : 'there are more: nextCursor goes on';
+    const rest = nextCursor === null ? 'these are the last' : 'there are more: nextCursor continues';
     return {
       summary: `${data.length} events; ${rest}.`,
       data: { events: data.map(inShort), nextCursor, searchedUntil },

@@ -16,7 +16,7 @@ export interface BulkProgress {
   done: number;
   /** Deliveries to which it does not apply any more, by what the API said. */
   refused: Map<string, number>;
-  /** Why it could not go on. */
+  /** Why it could not continue. */
   problem: string | null;
 }
 

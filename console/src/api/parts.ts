@@ -79,7 +79,7 @@ export function usePart<N extends GrowingList>(
   });
 }
 
-/** Goes on until the part is full, there is no more, or it takes too long to wait for. */
+/** Continues until the part is full, there is no more, or it takes too long to wait for. */
 async function searched<N extends GrowingList>(
   name: N,
   question: Input<N>,

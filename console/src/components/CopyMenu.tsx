@@ -17,7 +17,7 @@ interface Props<Row, N extends CursorList> {
   call: ApiCall;
   columns?: Column<Row>[];
   rows?: Row[];
-  /** Of a list that goes on: what all rows match. */
+  /** Of a list that continues: what all rows match. */
   all?: All<N> | undefined;
 }
 

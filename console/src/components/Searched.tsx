@@ -1,4 +1,4 @@
-// Below a list by cursor: how far it was searched, how it goes on, and how many there are, if one asks.
+// Below a list by cursor: how far it was searched, how it continues, and how many there are, if one asks.
 import { Button, Group, Text } from '@mantine/core';
 import { useState } from 'react';
 import type { Input } from '../api/client.ts';
@@ -10,7 +10,7 @@ import { usePageSearch } from '../search.ts';
 import { Time } from '../zone.tsx';
 
 /** What a part without a row says that is not the last. */
-export const SO_FAR = 'None was found so far: the search goes on below.';
+export const SO_FAR = 'None was found so far: the search continues below.';
 
 interface Props<N extends GrowingList> {
   list: N;
@@ -42,7 +42,7 @@ export function Searched<N extends GrowingList>({ list, filters, shown, reached 
         )}
         {nextCursor !== null && (
           <Button size="xs" variant="default" onClick={() => set({ cursor: nextCursor })}>
-            {searchedUntil === null ? 'Older' : 'Go on searching'}
+            {searchedUntil === null ? 'Older' : 'Continue searching'}
           </Button>
         )}
       </Group>

@@ -43,7 +43,7 @@ export interface RecordForm<Values> {
   /** What is wrong and belongs to no field. */
   problem: unknown;
   conflict: Conflict<Values> | null;
-  /** Goes on from what is stored now: with one's own changes laid over it, or without them. */
+  /** Continues from what is stored now: with one's own changes laid over it, or without them. */
   settle: (keepOwn: boolean) => void;
   isDirty: boolean;
 }

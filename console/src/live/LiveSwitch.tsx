@@ -34,7 +34,7 @@ export function LiveLine({ state }: { state: LiveState }) {
 
 function lineOf(state: LiveState, time: (ms: number) => string): string | null {
   if (state.is === 'away')
-    return 'The API does not answer now. The list goes on by itself when it does, and leaves nothing out.';
+    return 'The API does not answer now. The list continues by itself when it does, and leaves nothing out.';
   if (state.is === 'asking') return `${state.why} The list is asked for every 5 seconds instead.`;
   if (state.is !== 'open' || state.backAt === null) return null;
   return `Connected again since ${time(state.backAt)}. What arrived meanwhile is in the list.`;

@@ -159,7 +159,7 @@ function ConnectionLost() {
     <div role="status">
       {isLost && (
         <Alert color="yellow" title="The API does not answer" mb="sm">
-          What is shown may be old. The console tries again by itself, and goes on when the API is back.
+          What is shown may be old. The console tries again by itself, and continues when the API is back.
         </Alert>
       )}
     </div>

@@ -119,7 +119,7 @@ describe('Imports of destinations that meet others', () => {
     expect(slugs.toSorted()).to.deep.equal(items.flatMap(({ slug }) => [slug, `${slug}-2`, `${slug}-3`]).toSorted());
   });
 
-  it('goes on beside creates that take its slugs', async () => {
+  it('continues beside creates that take its slugs', async () => {
     const items = Array.from({ length: 30 }, (_, index) => ({ name: `R${index}`, slug: `r-${index}`, url }));
     const creates = items.toReversed().map((item) => organization.api.request('POST', '/api/destinations', item));
     const result = await importInto(organization, items);

@@ -164,7 +164,7 @@ describe('Imports of routes that meet others @turns', () => {
     expect(imported.imported + created).to.equal(8);
   });
 
-  it('goes on while destinations and routes that it names are deleted', async () => {
+  it('continues while destinations and routes that it names are deleted', async () => {
     const items = ['crm', 'erp', 'backup', 'archive'].map((destinationSlug) => ({
       ...minimal,
       name: `To ${destinationSlug}`,

@@ -136,7 +136,7 @@ function Shown({ progress, done }: { progress: BulkProgress; done: string }) {
     running: 'Running',
     ended: 'Finished',
     stopped: 'Stopped',
-    failed: 'It could not go on',
+    failed: 'It could not continue',
   }[progress.phase];
   return (
     <>

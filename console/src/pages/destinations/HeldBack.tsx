@@ -41,7 +41,7 @@ export function HeldBack({ id }: { id: string }) {
         </Group>
       ))}
       <Text size="sm">
-        What waits is not lost. The page of the route says when it goes on, and can let deliveries through now.
+        What waits is not lost. The page of the route says when it continues, and can let deliveries through now.
         {total > MOST && ` Of pauses, only those of the newest ${countText(MOST)} routes are shown.`}
       </Text>
     </Alert>

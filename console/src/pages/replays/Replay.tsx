@@ -48,7 +48,7 @@ function Shown({ replay }: { replay: EventReplay }) {
         <Progress value={share} aria-label="How far it is" my="xs" transitionDuration={0} />
       )}
       {replay.waitsFor !== null && (
-        <Alert color="yellow" title="It waits, and goes on by itself" my="sm">
+        <Alert color="yellow" title="It waits, and continues by itself" my="sm">
           {plain(replay.waitsFor)}
         </Alert>
       )}
@@ -97,7 +97,7 @@ function Cancel({ id }: { id: string }) {
         return 'The replay is stopped';
       }}
     >
-      Deliveries that were made go on; no more are made. A new replay can take the rest: see the time up to which it is
+      Deliveries that were made continue; no more are made. A new replay can take the rest: see the time up to which it is
       done.
     </Deed>
   );

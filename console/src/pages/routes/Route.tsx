@@ -126,7 +126,7 @@ function Actions({ route }: { route: Route }) {
         }}
       >
         {route.enabled
-          ? 'It takes no new webhooks until somebody enables it. They are stored without deliveries by this route; deliveries that are under way go on.'
+          ? 'It takes no new webhooks until somebody enables it. They are stored without deliveries by this route; deliveries that are under way continue.'
           : 'It takes webhooks that come from now on. Those that came meanwhile are delivered only when somebody replays them.'}
       </Deed>
       <Deed

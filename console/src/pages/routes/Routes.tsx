@@ -117,7 +117,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
       <Text size="sm">With {count}:</Text>
       <Deed label="Disable" title={`Disable ${count}`} verb={`Disable ${count}`} run={enable(false)} onDone={onDone}>
         They take no new webhooks until somebody enables them. Webhooks that come meanwhile are stored without
-        deliveries by these routes; deliveries that are under way go on.
+        deliveries by these routes; deliveries that are under way continue.
       </Deed>
       <Deed label="Enable" title={`Enable ${count}`} verb={`Enable ${count}`} run={enable(true)} onDone={onDone}>
         They take webhooks that come from now on.
@@ -143,7 +143,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
 export function DeletedRoute() {
   return (
     <Text>
-      Sources, destinations, filters, schemas, transforms and the history stay, and open deliveries go on. Webhooks that
+      Sources, destinations, filters, schemas, transforms and the history stay, and open deliveries continue. Webhooks that
       come later go nowhere by it. This cannot be undone.
     </Text>
   );

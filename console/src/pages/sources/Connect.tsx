@@ -34,7 +34,7 @@ export function Connect({ source }: { source: Source }) {
         <Text size="sm">This key may not see the whole address: that needs sources:write or secrets:read.</Text>
       )}
       {isOpen && source.ingestToken !== 'required' && (
-        <Text size="sm">Whoever knows the address may send: nothing proves who does.</Text>
+        <Text size="sm">Anyone who knows the address may send: nothing proves who does.</Text>
       )}
       {error && <Failed error={error} again={() => void refetch()} />}
       {known && (

@@ -6,7 +6,7 @@ import type { Form, SourceValues } from './values.ts';
 type Config = SourceValues['verificationConfig'];
 
 export const KINDS: { value: Config['type']; label: string }[] = [
-  { value: 'none', label: 'Nothing: whoever knows the address may send' },
+  { value: 'none', label: 'Nothing: anyone who knows the address may send' },
   { value: 'provider', label: 'A provider that Hookyard knows' },
   { value: 'hmac', label: 'A signature (HMAC) of another sender' },
   { value: 'hmac_template', label: 'A signature (HMAC) of more than time and body' },

@@ -26,7 +26,7 @@ type Cause = Refusal['cause'];
 const CAUSES: Record<Cause, string> = {
   signature: 'The signature is missing, wrong or too old: compare the secret with that of the sender.',
   token: 'The address was sent to without its unguessable part: give the sender the whole address.',
-  path: 'The address went on below that of the source: let it take paths, or give the sender the address alone.',
+  path: 'The address continued below that of the source: let it take paths, or give the sender the address alone.',
   disabled: 'The source is disabled: enable it.',
   suspended: 'The organization is suspended: ask the operator.',
   too_large: 'The payload is larger than is accepted.',
