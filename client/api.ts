@@ -584,7 +584,7 @@ export type CreateTransformRequest = {
 export type CursorPagination = {
   pageSize: number;
   nextCursor: string | null;
-  /** A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null. */
+  /** A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null. */
   searchedUntil: Timestamp | null;
   /** Items in all. Only when asked for. */
   total?: number;

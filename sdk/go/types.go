@@ -1112,7 +1112,7 @@ type CursorPagination struct {
 
 	NextCursor *string `json:"nextCursor"`
 
-	// A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null.
+	// A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null.
 	SearchedUntil *Timestamp `json:"searchedUntil"`
 
 	// Items in all. Only when asked for.

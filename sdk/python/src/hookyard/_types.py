@@ -523,7 +523,7 @@ class CursorPagination(TypedDict):
     pageSize: "int"
     nextCursor: "str | None"
     searchedUntil: "Timestamp | None"
-    """A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` goes on. Else null."""
+    """A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null."""
     total: "NotRequired[int]"
     """Items in all. Only when asked for."""
 
