@@ -89,7 +89,10 @@ export function withPages(command: Command): Command {
 
 /** The pages of a list that grows, or `--cursor`. */
 export function withParts(command: Command): Command {
-  const cursor = new Option('--cursor <cursor>', 'instead of a page: first, or what the part before says continues with');
+  const cursor = new Option(
+    '--cursor <cursor>',
+    'instead of a page: first, or what the part before says continues with',
+  );
   return withPages(command).addOption(cursor.conflicts('page'));
 }
 

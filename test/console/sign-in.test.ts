@@ -106,7 +106,10 @@ describe('signing in to the console', () => {
         await page.keyboard.press('r');
         await page.getByText('The API does not answer').first().waitFor();
         await hookyard.startApi({ HOOKYARD_PORT: String(port) });
-        await until('the page to continue', async () => (await page.getByText('The API does not answer').count()) === 0);
+        await until(
+          'the page to continue',
+          async () => (await page.getByText('The API does not answer').count()) === 0,
+        );
         await page.getByRole('region', { name: 'Deliveries' }).waitFor();
       },
       { expected: /Failed to load resource/ },

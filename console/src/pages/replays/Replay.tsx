@@ -97,8 +97,8 @@ function Cancel({ id }: { id: string }) {
         return 'The replay is stopped';
       }}
     >
-      Deliveries that were made continue; no more are made. A new replay can take the rest: see the time up to which it is
-      done.
+      Deliveries that were made continue; no more are made. A new replay can take the rest: see the time up to which it
+      is done.
     </Deed>
   );
 }

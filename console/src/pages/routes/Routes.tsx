@@ -143,8 +143,8 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
 export function DeletedRoute() {
   return (
     <Text>
-      Sources, destinations, filters, schemas, transforms and the history stay, and open deliveries continue. Webhooks that
-      come later go nowhere by it. This cannot be undone.
+      Sources, destinations, filters, schemas, transforms and the history stay, and open deliveries continue. Webhooks
+      that come later go nowhere by it. This cannot be undone.
     </Text>
   );
 }
