@@ -41,8 +41,9 @@ export async function whyNoRelease({ name, commit }: EarlierRelease): Promise<st
   const what = `the release ${name} is the commit ${commit.slice(0, 7)} of the project's history, which is not here`;
   try {
     if (await isInHistory(commit)) return null;
-    const shallow = (await git('rev-parse', '--is-shallow-repository')).trim() === 'true';
-    return `${what}: ${shallow ? 'this clone is shallow; run "git fetch --unshallow"' : 'clone the project with its history'}`;
+    const isShallow = (await git('rev-parse', '--is-shallow-repository')).trim() === 'true';
+    const cure = isShallow ? 'this clone is shallow; run "git fetch --unshallow"' : 'clone the project with its history';
+    return `${what}: ${cure}`;
   } catch (error) {
     return `${what}: run this in a clone of the project (${oneLine(error)})`;
   }

@@ -96,10 +96,15 @@ function figures({ options, records, ledger, arrived, endedByThemselves, usage, 
 
 /** How long it was, and what was done then. */
 function stallOf({ from, to }: Stall, records: FaultRecord[]): string {
+<<<<<<< ours
   const meanwhile = records.filter(
     ({ startedAt, endedAt, recoveredMs }) =>
       startedAt < to && endedAt + (recoveredMs ?? Number.POSITIVE_INFINITY) > from,
   );
+=======
+  const isOver = ({ endedAt, recoveredMs }: FaultRecord) => recoveredMs !== null && endedAt + recoveredMs <= from;
+  const meanwhile = records.filter((record) => record.startedAt < to && !isOver(record));
+>>>>>>> theirs
   const kinds = [...new Set(meanwhile.map(({ fault }) => fault.kind))].join(', ');
   return `${seconds(to - from)}${kinds === '' ? '' : ` (${kinds})`}`;
 }
@@ -150,7 +155,8 @@ export function progressLine(
 /** Memory and disk at the moment, as one line of progress. */
 export function stateLine({ lives, databases }: Usage, ledger: Ledger, arrived: number): string {
   const memory = [...lives].map(([name, all]) => `${name} ${mebibytes(all.at(-1)?.latest ?? 0)}`).join(', ');
-  return `${ledger.acknowledged.size} acknowledged, ${arrived} arrived; databases ${size(databases.latest)}; memory: ${memory}`;
+  const counts = `${ledger.acknowledged.size} acknowledged, ${arrived} arrived`;
+  return `${counts}; databases ${size(databases.latest)}; memory: ${memory}`;
 }
 
 const mebibytes = (bytes: number) => `${Math.round(bytes / MEBIBYTE)} MiB`;

@@ -158,12 +158,7 @@ async function makeRoute(requests: Requests, name: KindName, url: string): Promi
   const me = await requests.get<{ organization: { id: string } }>('/api/auth/me');
   const source = await requests.make(`/api/organizations/${me.organization.id}/sources`, { name, slug: name });
   const to = await requests.make('/api/destinations', { name, url, ...destination });
-  const { id } = await requests.make('/api/routes', {
-    name,
-    sourceId: source.id,
-    destinationIds: [to.id],
-    ...route,
-  });
+  const { id } = await requests.make('/api/routes', { name, sourceId: source.id, destinationIds: [to.id], ...route });
   return { path: `/ingest/default/${name}`, routeId: id };
 }
 
