@@ -141,14 +141,8 @@ for (const way of WAYS) {
     });
 
     it('has failed no workflow task', async () => {
-<<<<<<< ours
-      const ids = [...traffic.sent.values()].flatMap(({ kind, arrival }) =>
-        kind === 'plain' ? [] : arrival.deliveryId,
-      );
-=======
       const others = [...traffic.sent.values()].filter(({ kind }) => kind !== 'plain');
       const ids = others.map(({ arrival }) => arrival.deliveryId);
->>>>>>> theirs
       const failed: string[] = [];
       for (const id of [...ids, circuitWorkflowId(traffic.routes.held)]) failed.push(...(await failedTasks(id)));
       expect(failed).to.deep.equal([]);
@@ -205,14 +199,8 @@ for (const way of WAYS) {
     function tell(atEnd: Map<KindName, number>): void {
       const seconds = (ms = 0) => `${(ms / 1000).toFixed(1)} s`;
       const kinds = [...early].map(([kind, ms]) => `${kind} ${seconds(ms)} before, ${seconds(atEnd.get(kind))} in all`);
-<<<<<<< ours
-      console.log(
-        `      ${traffic.sent.size} webhooks; the slowest: ${kinds.join('; ')} (a retry waits ${seconds(RETRY_MS)})`,
-      );
-=======
       const retry = `a retry waits ${seconds(RETRY_MS)}`;
       console.log(`      ${traffic.sent.size} webhooks; the slowest: ${kinds.join('; ')} (${retry})`);
->>>>>>> theirs
     }
 
     async function historyOf(id: string) {

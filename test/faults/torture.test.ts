@@ -80,14 +80,8 @@ describe('torture @turns', function () {
   it('plans faults of what stands beside the processes, and does nothing else while it upgrades', () => {
     const options = { seed: SEED, faults: 300, receivers: RECEIVERS, workers: 3, extras: [...EXTRAS] };
     const plan = planRounds(options);
-<<<<<<< ours
-    expect(new Set(plan.flatMap((round) => round.faults.map(({ kind }) => kind)))).to.have.all.keys(
-      ...faultKinds(EXTRAS),
-    );
-=======
     const planned = plan.flatMap((round) => round.faults.map(({ kind }) => kind));
     expect(new Set(planned)).to.have.all.keys(...faultKinds(EXTRAS));
->>>>>>> theirs
     const upgrades = plan.filter(({ faults }) => faults.some(({ kind }) => kind === 'release upgraded'));
     expect(upgrades.filter(({ faults }) => faults.length > 1)).to.deep.equal([]);
   });

@@ -91,15 +91,8 @@ export async function startBalancer(ports: number[], naming?: ClientNaming, late
     states: () => statesOf(socket),
     async takeOut(server) {
       await ask(socket, `set server hookyard/api-${server} state maint`);
-<<<<<<< ours
-      await until(
-        'it to have no requests',
-        async () => (await rowsOf(socket)).get(`api-${server}`)?.[SESSIONS] === '0',
-      );
-=======
       const sessions = async () => (await rowsOf(socket)).get(`api-${server}`)?.[SESSIONS];
       await until('it to have no requests', async () => (await sessions()) === '0');
->>>>>>> theirs
     },
     async kill() {
       if (!isRunning() || !child) return;

@@ -42,7 +42,9 @@ export async function whyNoRelease({ name, commit }: EarlierRelease): Promise<st
   try {
     if (await isInHistory(commit)) return null;
     const isShallow = (await git('rev-parse', '--is-shallow-repository')).trim() === 'true';
-    const cure = isShallow ? 'this clone is shallow; run "git fetch --unshallow"' : 'clone the project with its history';
+    const cure = isShallow
+      ? 'this clone is shallow; run "git fetch --unshallow"'
+      : 'clone the project with its history';
     return `${what}: ${cure}`;
   } catch (error) {
     return `${what}: run this in a clone of the project (${oneLine(error)})`;

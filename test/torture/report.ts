@@ -96,15 +96,8 @@ function figures({ options, records, ledger, arrived, endedByThemselves, usage, 
 
 /** How long it was, and what was done then. */
 function stallOf({ from, to }: Stall, records: FaultRecord[]): string {
-<<<<<<< ours
-  const meanwhile = records.filter(
-    ({ startedAt, endedAt, recoveredMs }) =>
-      startedAt < to && endedAt + (recoveredMs ?? Number.POSITIVE_INFINITY) > from,
-  );
-=======
   const isOver = ({ endedAt, recoveredMs }: FaultRecord) => recoveredMs !== null && endedAt + recoveredMs <= from;
   const meanwhile = records.filter((record) => record.startedAt < to && !isOver(record));
->>>>>>> theirs
   const kinds = [...new Set(meanwhile.map(({ fault }) => fault.kind))].join(', ');
   return `${seconds(to - from)}${kinds === '' ? '' : ` (${kinds})`}`;
 }
