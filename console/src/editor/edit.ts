@@ -73,7 +73,8 @@ export function edit(
         keymap.of([...defaultKeymap, ...historyKeymap]),
         EditorView.lineWrapping,
         EditorState.readOnly.of(readOnly),
-        EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': String(readOnly) }),
+        // With a place in the order of tabs that programs for accessibility know of, also where it scrolls.
+        EditorView.contentAttributes.of({ 'aria-label': label, 'aria-readonly': String(readOnly), tabindex: '0' }),
         EditorView.theme({
           '&': { maxHeight: '50vh', fontSize: '12px' },
           '.cm-gutters': { backgroundColor: 'transparent', color: 'inherit' },
