@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { onLoop, watchLoop } from '../../core/loop-delay.ts';
+import { noteLoopWork, onLoop, watchLoop } from '../../core/loop-delay.ts';
 import { until } from '../support/until.ts';
 
 function busy(ms: number): void {
@@ -15,7 +15,8 @@ describe('the delay of the event loop', () => {
       // What ran before is not of this test.
       await new Promise((resolve) => setTimeout(resolve, 100));
       onLoop('filters', 'org_a', () => busy(300));
-      onLoop('schema', 'org_b', () => busy(1));
+      // Short work, whatever else the machine did meanwhile.
+      noteLoopWork('schema', 'org_b', 1);
       const { lateMs, ran } = await until('the warning', () => told.at(-1));
       expect(lateMs).to.be.greaterThan(200);
       expect(ran).to.have.length(1);
