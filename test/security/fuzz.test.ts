@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { body, headers, query, wire } from '../support/hostile-input.ts';
-import { exchanged, expectAlive, seed, within } from '../support/fuzzing.ts';
+import { exchanged, expectAlive, seed, tryFor } from '../support/fuzzing.ts';
 import { send } from '../support/http-client.ts';
 import { LONGEST_TURN_MS, LOOP_WATCH, longTurns } from '../support/loop-watch.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
@@ -74,7 +74,8 @@ describe('Hostile input @turns', () => {
 
   it('in bodies, addresses, headers and signatures of webhooks', async () => {
     const source = fc.nat(100).map((index) => sources[index % sources.length]?.slug ?? '');
-    await fc.assert(
+    await tryFor(
+      BODIES_MS,
       fc.asyncProperty(source, body, query, headers, async (slug, makeBody, text, sent) => {
         const bytes = makeBody();
         const url = `${service.url}/ingest/${organization.slug}/${slug}?${text}`;
@@ -83,7 +84,6 @@ describe('Hostile input @turns', () => {
         expect(status, what).to.not.equal(500);
         await isAlive(what);
       }),
-      within(BODIES_MS),
     );
   });
 
@@ -93,7 +93,8 @@ describe('Hostile input @turns', () => {
     const fieldMapping = PATHS.map((path, index) => ({ source: path, target: `c${index}`, type: 'json' }));
     const destination = { name: 'Lake', type: 's3', config, fieldMapping };
     const { id } = await organization.api.create('/api/destinations', destination);
-    await fc.assert(
+    await tryFor(
+      MAPPINGS_MS,
       fc.asyncProperty(body, async (makeBody) => {
         const bytes = Buffer.concat([Buffer.from('{"payload":{"items":'), makeBody(), Buffer.from('}}')]);
         const authorization = `Bearer ${organization.token}`;
@@ -103,18 +104,17 @@ describe('Hostile input @turns', () => {
         expect(status, what).to.not.equal(500);
         await isAlive(what);
       }),
-      within(MAPPINGS_MS),
     );
   });
 
   it('in framing: bytes that are hardly HTTP', async () => {
-    await fc.assert(
+    await tryFor(
+      WIRES_MS,
       fc.asyncProperty(wire, async (bytes) => {
         const answer = await exchanged(service, bytes);
         expect(answer, bytes.toString('latin1')).to.not.match(/^HTTP\/1\.1 500/m);
         await isAlive(bytes.toString('latin1').slice(0, 200));
       }),
-      within(WIRES_MS),
     );
   });
 
@@ -124,14 +124,14 @@ describe('Hostile input @turns', () => {
     // Loading modules is one long turn.
     const started = proxied.output().length;
     const start = fc.constantFrom('', 'PROXY ', 'PROXY TCP4 1.2.3.4 127.0.0.1 1 2\r\n', V2_START);
-    await fc.assert(
+    await tryFor(
+      WIRES_MS,
       fc.asyncProperty(start, wire, async (first, rest) => {
         const bytes = Buffer.concat([Buffer.from(first, 'latin1'), rest]);
         expect(await exchanged(proxied, bytes)).to.not.match(/^HTTP\/1\.1 500/m);
         expect(await exchanged(proxied, Buffer.from(PROXIED_REQUEST))).to.match(/^HTTP\/1\.1 200 /);
         expect(Math.max(0, ...longTurns(proxied, started)), bytes.toString('latin1')).to.be.below(LONGEST_TURN_MS);
       }),
-      within(WIRES_MS),
     );
     await proxied.stop();
   });

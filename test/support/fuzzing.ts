@@ -1,7 +1,7 @@
 // What tests with random input share: how long they continue, what they send, and what must hold after each of it.
 import { connect } from 'node:net';
 import { expect } from 'chai';
-import type fc from 'fast-check';
+import fc from 'fast-check';
 import { send } from './http-client.ts';
 import { LONGEST_TURN_MS, longTurns } from './loop-watch.ts';
 import type { Service } from './service.ts';
@@ -11,14 +11,17 @@ const SOCKET_MS = 1500;
 /** It is printed; set FUZZ_SEED to repeat a run. */
 export const seed = Number(process.env.FUZZ_SEED) || Date.now() % 2 ** 31;
 
-/** Until the time is over. A failure is reported as it is found, since smaller ones would take long. */
-export const within = (ms: number): fc.Parameters<unknown> => ({
-  seed,
-  numRuns: 100_000,
-  interruptAfterTimeLimit: ms,
-  markInterruptAsFailure: false,
-  endOnFailure: true,
-});
+/**
+ * Tries a property again and again, until the time is over and at least once: one input may take longer. A failure is reported as it
+ * is found, since smaller ones would take long.
+ * @param ms when no further input is tried
+ */
+export async function tryFor<Inputs>(ms: number, property: fc.IAsyncProperty<Inputs>): Promise<void> {
+  const until = performance.now() + ms;
+  for (let next = seed; next === seed || performance.now() < until; next = (next + 1) % 2 ** 31) {
+    await fc.assert(property, { seed: next, numRuns: 1, endOnFailure: true });
+  }
+}
 
 /** @param service is watched (loop-watch.ts) @returns what expects it to be alive, and no turn of its loop since to have been long */
 export function expectAlive(service: Service): (what: string) => Promise<void> {
