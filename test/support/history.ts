@@ -54,7 +54,7 @@ export async function makeOwner(pool: Pool, sources: number, destinations: numbe
     ]);
     await pool.query(
       `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       select id, $2, id, id, 'http', 'https://receiver.example/', 'POST', 'none', 1000, '{}' from unnest($1::text[]) as id`,
+       select id, $2, id, id, 'http', 'https://receiver.example/', 'POST', 'none', 30000, '{}' from unnest($1::text[]) as id`,
       [ids, organizationId],
     );
     await pool.query(
