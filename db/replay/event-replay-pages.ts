@@ -30,6 +30,8 @@ import { cannotValidate, type ValidatePayload } from './replay-schemas.ts';
 const MAX_SCANNED_EVENTS = 1000;
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+// A hundred events to fifty destinations each would keep PostgreSQL for half a second, and webhooks of others behind it.
+const MAX_PAGE_DELIVERIES = 500;
 
 export interface PageStep {
   progress: ReplayProgress;
@@ -146,8 +148,14 @@ function fitted(
   room: PageRoom,
 ): { slice: Slice; planned: PlannedReplays; waiting: number; waits: PageWaits | null } {
   const events = waitingByEvent(plannedDeliveries(planned));
-  const { count, noRoom } = room.fitting([...events.values()]);
-  const waiting = [...events.values()].slice(0, count).reduce((sum, { length }) => sum + length, 0);
+  const deliveries = [...events.values()];
+  const { count: fits, noRoom } = room.fitting(deliveries);
+  const ofPage = firstWithin(
+    MAX_PAGE_DELIVERIES,
+    deliveries.map(({ length }) => length),
+  );
+  const count = Math.min(fits, ofPage);
+  const waiting = deliveries.slice(0, count).reduce((sum, { length }) => sum + length, 0);
   const end = [...events.keys()][count] ?? planned.crowded;
   if (end === null) return { slice, planned, waiting, waits: null };
   return {
@@ -234,20 +242,24 @@ async function nextSlice(db: Queryable, replay: ReplayRow): Promise<Slice> {
     // One extra row shows whether there are more.
     most + 1,
   ]);
-  const events = rows.slice(0, Math.min(most, withinBytes(rows)));
+  const withinBytes = firstWithin(
+    MAX_PAGE_BYTES,
+    rows.map(({ payloadSize }) => payloadSize),
+  );
+  const events = rows.slice(0, Math.min(most, withinBytes));
   const lastTaken = events.at(-1);
   if (lastTaken && events.length < rows.length) return { events, nextId: idAfter(lastTaken.id), last: false };
   return { events, nextId: isLast ? endId : idAfter(lastId), last: isLast };
 }
 
-/** How many of the events, from the first on, have payloads that together are not too large; at least one. */
-function withinBytes(events: { payloadSize: number }[]): number {
-  let bytes = 0;
-  const tooFar = events.findIndex((event, index) => {
-    bytes += event.payloadSize;
-    return index > 0 && bytes > MAX_PAGE_BYTES;
+/** How many of the amounts, from the first on, are no more than `most` together; at least one. */
+function firstWithin(most: number, amounts: readonly number[]): number {
+  let sum = 0;
+  const tooFar = amounts.findIndex((amount, index) => {
+    sum += amount;
+    return index > 0 && sum > most;
   });
-  return tooFar === -1 ? events.length : tooFar;
+  return tooFar === -1 ? amounts.length : tooFar;
 }
 
 const MOVE = `

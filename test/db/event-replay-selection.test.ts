@@ -92,6 +92,24 @@ describe('pages of a replay', () => {
     expect(seen).to.deep.equal([1, 2, 4, 5]);
   });
 
+  it('make no more than some hundred deliveries in a page, and all in the end', async () => {
+    const others = Array.from({ length: 19 }, () => newId('dst'));
+    await db.pool.query(
+      `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+       select id, organization_id, id, id, type, url, method, auth_type, timeout_ms, retry_policy
+       from unnest($2::text[]) as id, (select * from destinations where destinations.id = $1) as first`,
+      [db.destinationId, others],
+    );
+    await db.pool.query('update routes set destination_ids = destination_ids || $2 where id = $1', [db.routeId, others]);
+    await db.storeEvents(...many(60));
+    const seen = await db.run(await db.startReplay({}, 100));
+    expect(seen.map(({ eventsReplayed, deliveriesCreated }) => [eventsReplayed, deliveriesCreated])).to.deep.equal([
+      [25, 500],
+      [50, 1000],
+      [60, 1200],
+    ]);
+  });
+
   it('are as many replays at a time as an organization may have, however many ask at once', async () => {
     const asked = await Promise.allSettled(Array.from({ length: MAX_REPLAYS + 3 }, () => db.startReplay()));
     const refused = asked.filter((answer) => answer.status === 'rejected');
