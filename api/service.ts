@@ -18,6 +18,7 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { recipientRule } from '../core/notify-recipients.ts';
 import { apiService, ownServices } from '../core/own-services.ts';
+import { sayReady } from '../core/ready.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { operatorAccess } from '../core/warehouse/operator-access.ts';
@@ -217,7 +218,7 @@ export async function startService(
   endOnRequest({ server, connections, settings, release, log });
   const address = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
   log.info({ url: address }, `the API listens on ${address}`);
-  process.send?.({ type: 'ready', url: address });
+  sayReady(address);
 }
 
 /**

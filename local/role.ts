@@ -8,7 +8,7 @@ import { type Child, type Exit, startChild } from './process.ts';
 
 const project = join(import.meta.dirname, '..');
 const readyDeadlineMs = 60_000;
-// A role that ends soon after its start is started again after 1, 2, 4, ... up to 30 s.
+// A role that ends is started again at once; if it ends soon after that, in 1, 2, 4, ... up to 30 s.
 const firstDelayMs = 1_000;
 const longestDelayMs = 30_000;
 const steadyAfterMs = 60_000;
@@ -78,7 +78,8 @@ export async function launchRole({ name, label, folder = project, dataDir, env }
     dataDir,
     command: process.execPath,
     args: [join(folder, name, 'main.ts'), `--data-dir=${dataDir}`], // marks whose process this is, and that its settings are printed
-    env,
+    // What the first start compiles, later ones read (nodejs.org/api/module.html#module-compile-cache).
+    env: { ...env, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE || join(dataDir, 'compiled') },
     cwd: process.cwd(),
     output: label === undefined ? 'inherit' : 'file',
     ipc: true,
@@ -121,16 +122,17 @@ async function keepRunning(
 ): Promise<void> {
   const { name, log } = options;
   let child = first;
-  let delayMs = firstDelayMs;
+  let delayMs = 0;
   for (;;) {
     const began = performance.now();
     const exit = await child.exited;
     if (stopping.aborted) return;
-    if (performance.now() - began > steadyAfterMs) delayMs = firstDelayMs;
-    log(`${name} ended unexpectedly (${how(exit)}); starting it again in ${seconds(delayMs)}`);
-    await delay(delayMs, undefined, { signal: stopping }).catch(() => {});
+    if (performance.now() - began > steadyAfterMs) delayMs = 0;
+    const when = delayMs > 0 ? `in ${seconds(delayMs)}` : 'at once';
+    log(`${name} ended unexpectedly (${how(exit)}); starting it again ${when}`);
+    if (delayMs > 0) await delay(delayMs, undefined, { signal: stopping }).catch(() => {});
     if (stopping.aborted) return;
-    delayMs = Math.min(2 * delayMs, longestDelayMs);
+    delayMs = Math.min(Math.max(firstDelayMs, 2 * delayMs), longestDelayMs);
     try {
       const next = await launchRole(options);
       child = next.child;

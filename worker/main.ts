@@ -4,6 +4,7 @@ import { ConfigError, describeSettings, readLogSettings, readSettings, type Sett
 import { endWithParent, onEndRequest } from '../core/end-request.ts';
 import { createLog, exitWith, type Log, logForNode } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
+import { sayReady } from '../core/ready.ts';
 import { withSecretFiles } from '../core/secret-files.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { databaseUrl } from '../db/connections/client.ts';
@@ -48,7 +49,7 @@ async function main(log: Log): Promise<void> {
   });
   const worker = await runWorker(settings, env, database, temporal, log, metrics);
   log.info('the worker is ready');
-  process.send?.({ type: 'ready' });
+  sayReady();
   endWith(worker.stop, settings, log);
   canEndInOrder();
   await worker.ended;

@@ -125,8 +125,9 @@ describe('npm start @turns', () => {
     }).timeout(3 * START_DEADLINE_MS);
 
     it('starts a role, PostgreSQL or Temporal again when it is killed', async () => {
-      const run = start();
+      const run = start({ NODE_COMPILE_CACHE: '' });
       await run.ready();
+      expect(readdirSync(join(dataDir, 'compiled')), 'what a role that starts again need not compile').to.not.be.empty;
       for (const [name, again] of [
         ['worker', 'worker is ready again'],
         ['temporal', 'Temporal runs again'],
@@ -135,6 +136,7 @@ describe('npm start @turns', () => {
         process.kill(Number(readFileSync(join(dataDir, 'run', `${name}.pid`), 'utf8')), 'SIGKILL');
         expect(await waitFor(async () => run.output.includes(again) || undefined, 60_000), again).to.equal(true);
       }
+      expect(run.output).to.include('worker ended unexpectedly (signal SIGKILL); starting it again at once');
       run.child.kill('SIGTERM');
       expect(await run.exitCode()).to.equal(0);
       expect(processesOf(dataDir)).to.deep.equal([]);
