@@ -2,7 +2,7 @@
 // Rules: WH-29, WH-43, ERR-09.
 import { type WarehouseConfig, WAREHOUSE_TYPES, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import { isGivenAll } from '../../core/warehouse/given.ts';
-import { identityNeeds } from '../../core/warehouse/identity.ts';
+import { type IdentityGrant, identityNeeds } from '../../core/warehouse/identity.ts';
 import { usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps, Caller } from '../context.ts';
@@ -26,7 +26,7 @@ export function requireAccess(
   else requireIdentity(type, warehouseConfigSchemas[type].safeParse(config).data, organization, operatorAccess);
 }
 
-type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: 's3' | 'gcs' | 'azure_blob' }>;
+type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: IdentityGrant['type'] }>;
 
 function requireIdentity(
   type: Identified['type'],
