@@ -36,7 +36,7 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
       try {
         return await actingFor(key.organizationId, () => withHeartbeat(() => replayPage(deps, findRoom, key, page)));
       } catch (error) {
-        deps.log.error({ ...key, page, error: String(error) }, 'page of a replay not made');
+        deps.log.error({ ...key, page, cause: causeOf(error) }, 'page of a replay not made');
         throw error;
       }
     },

@@ -1,6 +1,7 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
 // Rules: HTTP-03.
 import Koa from 'koa';
+import { causeOf } from '../core/log-cause.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyMemory } from './body-memory-budget.ts';
@@ -73,7 +74,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   app.use(management.routes());
   app.use(answerUnmatched([open, operator, page, management]));
   // Errors outside the middleware above: a connection that broke while the answer was being sent.
-  app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a response could not be sent'));
+  app.on('error', (error: unknown) => deps.log.debug({ cause: causeOf(error) }, 'a response could not be sent'));
   return app;
 }
 

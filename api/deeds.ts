@@ -4,6 +4,7 @@
 // Of equal refusals, reads and repeats in a minute only the first is, because a tenant can cause them without end.
 // Rules: AUDIT-01 to AUDIT-05.
 import { createHash } from 'node:crypto';
+import { causeOf } from '../core/log-cause.ts';
 import { memberNames } from '../core/member-names.ts';
 import { type Deed as Recorded, recordChange, recordDeed } from '../db/audit/records.ts';
 import { type Execute, withLastStep } from '../db/last-step.ts';
@@ -110,7 +111,7 @@ export function recordDeeds(
       if (ctx.state.deed?.isAhead) ctx.state.deed.isRecorded = false;
       // Failure policy: the request is answered with its own error, whether or not that could be recorded.
       await writeNow(endOf(error)).catch((reason: unknown) => {
-        ctx.state.log.warn({ err: reason, action: operation.operationId }, 'a refused request was not recorded');
+        ctx.state.log.warn({ cause: causeOf(reason), action: operation.operationId }, 'a refused request was not recorded');
       });
       throw error;
     }
@@ -137,7 +138,7 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
     const deed = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
     // Failure policy: the request is refused all the same.
     recordFirst(pool, deed, firsts).catch((reason: unknown) => {
-      ctx.state.log.warn({ err: reason, keyId: key.id }, 'a refused use of a key was not recorded');
+      ctx.state.log.warn({ cause: causeOf(reason), keyId: key.id }, 'a refused use of a key was not recorded');
     });
   };
 }

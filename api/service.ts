@@ -290,7 +290,7 @@ function listen(server: Server, settings: Settings): Promise<number> {
 function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
   return setInterval(() => {
     ensurePartitions(pool).catch((error: unknown) =>
-      log.error({ err: error }, 'partitions could not be made; trying again in an hour'),
+      log.error({ cause: causeOf(error) }, 'partitions could not be made; trying again in an hour'),
     );
   }, PARTITIONS_EVERY_MS).unref();
 }

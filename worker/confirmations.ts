@@ -87,7 +87,7 @@ function startForgetting(deps: ConfirmationDeps): PollLoop {
   });
 
   function keep(error: unknown): void {
-    deps.log.warn({ err: error }, 'recipients that no route names are kept for now');
+    deps.log.warn({ cause: causeOf(error) }, 'recipients that no route names are kept for now');
   }
 }
 
@@ -99,7 +99,7 @@ async function askIfNamed(deps: ConfirmationDeps, claim: Claim): Promise<void> {
     if (forgotten.length > 0) return;
   } catch (error) {
     deps.log.warn(
-      { organizationId, err: error },
+      { organizationId, cause: causeOf(error) },
       'a recipient of notifications is asked later: its routes are not known',
     );
     return;

@@ -1,6 +1,7 @@
 // Holds this relay's lease of positions (db/hot-path/relay-leases.ts), and knows at any time which of them it certainly owns.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { TakeOverGrace, type TakeOver } from '../core/take-over-grace.ts';
 import { isAmong, positionOf, type Positions, sizeOf } from '../core/positions.ts';
 import {
@@ -154,7 +155,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
     const now = performance.now();
     if (now - warnedAt < WARN_AGAIN_MS) return;
     warnedAt = now;
-    log.warn({ err: error }, 'shard leases could not be renewed');
+    log.warn({ cause: causeOf(error) }, 'shard leases could not be renewed');
   }
 
   async function keepRenewing(): Promise<void> {
@@ -203,7 +204,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
       await renewing;
       positions = [];
       await endLease(pool, ownerNow(), name).catch((error: unknown) =>
-        log.warn({ err: error }, 'leases run out by themselves'),
+        log.warn({ cause: causeOf(error) }, 'leases run out by themselves'),
       );
     },
   };

@@ -2,6 +2,7 @@
 // notifications come out as for HTTP destinations.
 import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
+import { causeOf } from '../../core/log-cause.ts';
 import { apart } from '../../db/apart.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
@@ -95,7 +96,7 @@ async function endRefused(
 ): Promise<void> {
   const reason = ownWords`It could not be recorded as ${named(outcome)}: ${refusalOf(error)}`;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
-  log.error({ batchId: id, deliveryId, err: error }, 'delivery ended: PostgreSQL refused a value of it');
+  log.error({ batchId: id, deliveryId, cause: causeOf(error) }, 'delivery ended: PostgreSQL refused a value of it');
 }
 
 async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<AttemptResult[]> {

@@ -1,4 +1,5 @@
 // The activities of the workflow `warehouseFlush`.
+import { causeOf } from '../../core/log-cause.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { inTurn, isTurnOfOthers } from '../in-turn.ts';
 import type { WarehouseActivities, WarehouseReference } from '../types.ts';
@@ -22,7 +23,7 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
       if (isTurnOfOthers(error)) throw error;
       const { organizationId, destinationId } = request;
       deps.log.error(
-        { organizationId, destinationId, what, error: String(error) },
+        { organizationId, destinationId, what, cause: causeOf(error) },
         'a warehouse waits for our own side',
       );
       throw error;

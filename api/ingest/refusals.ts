@@ -35,7 +35,7 @@ export class Refusals {
     this.#loop = new PollLoop({
       round: () => this.#store().then(() => rest),
       onError(error) {
-        deps.log.error({ err: error }, 'refused webhooks were lost');
+        deps.log.error({ cause: causeOf(error) }, 'refused webhooks were lost');
         return rest;
       },
     });
@@ -65,7 +65,7 @@ export class Refusals {
       this.#deps.issues.refused(source, refusal, arrival.receivedAt.getTime());
     } catch (reason) {
       // Nobody waits for it, so the error would end the process.
-      this.#deps.log.error({ err: reason }, 'a refused webhook could not be noted');
+      this.#deps.log.error({ cause: causeOf(reason) }, 'a refused webhook could not be noted');
     }
   }
 

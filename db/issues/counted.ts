@@ -31,7 +31,7 @@ export class CountedIssues implements IssueSink {
     this.#loop = new PollLoop({
       round: () => this.#round().then(() => rest),
       onError(error) {
-        deps.log.error({ err: error }, 'issues were lost');
+        deps.log.error({ cause: causeOf(error) }, 'issues were lost');
         return rest;
       },
     });
@@ -53,7 +53,7 @@ export class CountedIssues implements IssueSink {
   /** Stores what is left. */
   async close(): Promise<void> {
     await this.#loop.stop();
-    await this.#store().catch((error: unknown) => this.#deps.log.error({ err: error }, 'issues were lost'));
+    await this.#store().catch((error: unknown) => this.#deps.log.error({ cause: causeOf(error) }, 'issues were lost'));
   }
 
   async #round(): Promise<void> {
