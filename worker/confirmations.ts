@@ -126,7 +126,7 @@ async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    log.warn({ organizationId, error: error.serverWords }, 'a recipient of notifications could not be asked');
+    log.warn({ organizationId, error: error.summary }, 'a recipient of notifications could not be asked');
     if (!error.permanent) return;
   }
   await noteAsked(deps.pool, asked);

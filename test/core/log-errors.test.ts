@@ -12,4 +12,11 @@ describe('errors in the log', () => {
     expect(calls.filter(({ facts }) => facts.includes('cause: causeOf(')).length).to.be.above(50);
     expect(calls.filter(({ facts }) => ANOTHER_WAY.test(facts))).to.deep.equal([]);
   });
+
+  it('are summaries where they stand as `error`', () => {
+    // What workflows log goes through the SDK, and worker/temporal-log.ts.
+    const ours = calls.filter(({ file }) => !file.startsWith('workflows/'));
+    const others = ours.filter(({ facts }) => /\berror\b(?!: (?:\w+\.)*summary)/i.test(facts.replace('causeOf(error)', '')));
+    expect(others).to.deep.equal([]);
+  });
 });
