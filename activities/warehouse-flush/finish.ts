@@ -3,6 +3,7 @@
 import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { causeOf } from '../../core/log-cause.ts';
+import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
 import { apart } from '../../db/apart.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
@@ -34,7 +35,7 @@ export async function finishBatch(
   { outcome, ...reference }: BatchReference & { outcome: Outcome },
 ): Promise<boolean> {
   const batch = await findBatch(deps.pool, reference);
-  const from = outcome === 'delivered' ? ['uploaded'] : ['frozen', 'uploading'];
+  const from = outcome === 'delivered' ? ['uploaded'] : TO_UPLOAD_STATUSES;
   if (!batch || !from.includes(batch.status)) return true;
   const record = outcome === 'delivered' ? recordDelivered : recordFailed;
   const until = performance.now() + RECORD_MS;
