@@ -51,7 +51,7 @@ export interface Shards {
   /** Sets what tells the deliveries in flight: others must not start them when their positions are given up. */
   reportInFlight(deliveryIds: () => string[]): void;
   /** Call it when this process may have been cut off from the database, and others with it. */
-  hadTrouble(): void;
+  mayHaveBeenCutOff(): void;
   /** Gives everything up that is not in flight: from now on others start what waits. Resolves at once. */
   leave(): void;
   /** Ends the lease, and with it the claim to what is in flight: others may start that from now on. */
@@ -98,7 +98,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
     });
     grace.renewed();
     if (!lease) {
-      registerAnew();
+      registerAgain();
       return false;
     }
     hold(lease.kept);
@@ -112,7 +112,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
 
   const ownerNow = (): string => `${name}:${lost}`;
 
-  function registerAnew(): void {
+  function registerAgain(): void {
     log.warn('the lease of this relay was taken away; it registers again');
     [isRegistered, validUntil, hasLeftovers] = [false, 0, false];
     lost += 1;
@@ -151,7 +151,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
   }
 
   function noteFailure(error: unknown): void {
-    grace.troubled();
+    grace.cutOff();
     const now = performance.now();
     if (now - warnedAt < WARN_AGAIN_MS) return;
     warnedAt = now;
@@ -193,7 +193,7 @@ export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
     reportInFlight(deliveryIds) {
       inFlight = deliveryIds;
     },
-    hadTrouble: () => grace.troubled(),
+    mayHaveBeenCutOff: () => grace.cutOff(),
     leave() {
       isLeaving = true;
       wake();

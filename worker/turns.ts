@@ -26,7 +26,7 @@ export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
 export function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   return unlessRefused(deps, row, async () => {
     const repaired = await repair(deps, row);
-    return repaired === 'workflows told' || repaired === 'at work';
+    return repaired === 'workflows signalled' || repaired === 'at work';
   });
 }
 

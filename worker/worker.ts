@@ -170,7 +170,7 @@ export async function runWorker(
   };
   const worker = await startMainWorker(common, settings, workflowBundle, createActivities(activityDeps));
   const schedules = keepSchedules(client, connection, log);
-  const session = holdSession(database.directUrl, owner, () => shards.hadTrouble(), log);
+  const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
   const shards = holdShards({ pool: hotPool, name: owner, session, log });
   const running = startRelay({
     hotPool,

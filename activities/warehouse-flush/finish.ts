@@ -4,14 +4,14 @@ import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summ
 import { latencyClass } from '../../core/latency-classes.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
-import { apart } from '../../db/apart.ts';
+import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { failoverRules } from '../../db/hot-path/attempt-config.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
 import { type OpenMember, openMembers } from '../../db/warehouse/members.ts';
-import { recordWritten } from '../../db/warehouse/record.ts';
+import { recordWritten } from '../../db/warehouse/record-written.ts';
 import { countRecorded, countWritten } from '../count-attempts.ts';
 import { offerFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';
@@ -67,7 +67,7 @@ function* dealt(members: OpenMember[]): Generator<OpenMember[]> {
 function recordDelivered(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
   const times = timesOf(batch);
   const attempt = { statusCode: WRITTEN, ...times, latencyClass: latencyClass(times.latency) };
-  return apart(
+  return bisectRefused(
     members,
     (some) =>
       repeated(async () => {
@@ -81,7 +81,7 @@ function recordDelivered(deps: FlushDeps, batch: BatchUnderWay, members: OpenMem
 /** Each may go to a failover destination of its route. */
 async function recordFailed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
   const results = await failed(deps, batch, members);
-  await apart(
+  await bisectRefused(
     results,
     (some) => repeated(async () => countRecorded(some, await recordResults(deps.hotPool, some))),
     (one, error) => endRefused(deps, batch, { deliveryId: one.deliveryId, outcome: 'failed' }, error),

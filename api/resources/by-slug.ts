@@ -3,7 +3,7 @@
 import type { EntityName } from '@mikro-orm/core';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { requireNoVersion } from '../preconditions.ts';
 

@@ -12,7 +12,7 @@ import { loadDestination, openSecrets } from '../../db/hot-path/attempt-config.t
 import type { EntityManager } from '../../db/orm.ts';
 import type { GateSet } from '../../outbound/compute/index.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { invalid, notFound, unavailable } from '../errors.ts';
 import { count, exampleId, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

@@ -3,11 +3,11 @@
 // Rules: WH-42, WH-43.
 import { CREDENTIALS, usesIdentity } from './credentials.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';
-import type { GivenBucket } from './given.ts';
+import type { BucketGrant } from './bucket-grants.ts';
 import { normalPrefix } from './object-key.ts';
 
 /** One entry of HOOKYARD_WAREHOUSE_IDENTITY. */
-export interface IdentityGrant extends GivenBucket {
+export interface IdentityGrant extends BucketGrant {
   type: keyof typeof CREDENTIALS;
 }
 

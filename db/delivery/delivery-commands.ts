@@ -10,7 +10,7 @@ import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import { countRemoved } from '../organizations/usage.ts';
 import { bounds } from '../parameters.ts';
-import { countEndings } from './figures.ts';
+import { countEndings } from './count-figures.ts';
 import { noteOutcomes } from '../notifications/notifications.ts';
 import { findOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';

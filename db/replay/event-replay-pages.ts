@@ -4,7 +4,7 @@
 import type { BacklogRoom, WaitingOf } from '../../core/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/ids.ts';
 import { OPEN_REPLAY_STATUSES, type PageWaits, pageSize, type ReplayProgress, waitsFor } from '../../core/event-replay.ts';
-import type { Place } from '../../core/let-in.ts';
+import type { Reservation } from '../../core/reservations.ts';
 import {
   type EventReplayKey,
   type EventSelection,
@@ -65,7 +65,7 @@ jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_stat
 export interface PageRoom {
   deliveriesPerEvent: number;
   fitting(events: readonly WaitingOf[]): ReturnType<BacklogRoom['fitting']>;
-  add(deliveries: number): Place;
+  add(deliveries: number): Reservation;
 }
 
 /** @throws a database error */

@@ -1,7 +1,7 @@
 // The queue for threads: bounded, and fair between organizations; within an organization between its groups. Within a group the
 // oldest is first, and what is refused is the youngest of its organization, so that what comes back has its turn in the end.
 import { openError, ownWords } from '../../core/error-summary.ts';
-import type { Job } from './thread.ts';
+import type { Job } from './sandbox-thread.ts';
 import { LateTurnError, NoTurnError, type TransformResult, type Turn } from './types.ts';
 
 const WAIT_DEADLINE_MS = 20_000;

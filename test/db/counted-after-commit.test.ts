@@ -43,7 +43,7 @@ describe('Counters', () => {
   }
 
   /** Something that is counted, made ready to be done. */
-  const deeds: [what: string, counter: () => number, prepare: () => Promise<(db: Queryable) => Promise<unknown>>][] = [
+  const actions: [what: string, counter: () => number, prepare: () => Promise<(db: Queryable) => Promise<unknown>>][] = [
     [
       'a cancelled delivery',
       () => finished('cancelled'),
@@ -79,7 +79,7 @@ describe('Counters', () => {
     ],
   ];
 
-  for (const [what, counter, prepare] of deeds) {
+  for (const [what, counter, prepare] of actions) {
     it(`count ${what} with the commit, and not when it is rolled back`, async () => {
       const before = counter();
       const act = await prepare();

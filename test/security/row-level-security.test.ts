@@ -8,7 +8,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { prepareDatabase } from '../../db/schema/prepare.ts';
 import { bindToOrganizations } from '../../db/tenants/connections.ts';
-import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/rights.ts';
+import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

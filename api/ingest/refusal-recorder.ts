@@ -7,9 +7,9 @@ import { PollLoop } from '../../core/poll-loop.ts';
 import { PendingRefusals } from '../../core/refusals/pending.ts';
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
-import { recordRefusals } from '../../db/refusals/record.ts';
+import { recordRefusals } from '../../db/refusals/record-refusals.ts';
 import type { Arrival } from './arrival.ts';
-import type { IngestIssues } from './issues.ts';
+import type { IngestIssues } from './ingest-issues.ts';
 import { refusalOf, refusedWebhook } from './refusal-of.ts';
 import type { SourceRouting } from './routing.ts';
 

@@ -4,7 +4,7 @@ import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { endInTime } from '../thread-deadline.ts';
 import { Accounts } from './accounts.ts';
 import { FairQueue, type Waiting } from './fair-queue.ts';
-import type { Job, ThreadMessage } from './thread.ts';
+import type { Job, ThreadMessage } from './sandbox-thread.ts';
 import {
   LIMITS,
   NoTurnError,
@@ -130,7 +130,7 @@ export class SandboxPool {
 
   #start(): Slot {
     // No setting and no secret of this process is in the thread's environment.
-    const worker = new Worker(new URL('./thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
+    const worker = new Worker(new URL('./sandbox-thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
     const slot: Slot = { worker, state: 'starting', waiting: null, started: false, knows: new Set() };
     slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
     worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));
