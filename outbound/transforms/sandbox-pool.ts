@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { endInTime } from '../thread-deadline.ts';
 import { Accounts } from './accounts.ts';
-import { FairQueue, type Waiting } from './fair-queue.ts';
+import { TransformQueue, type Waiting } from './transform-queue.ts';
 import type { Job, ThreadMessage } from './sandbox-thread.ts';
 import {
   LIMITS,
@@ -45,7 +45,7 @@ interface Slot {
 export class SandboxPool {
   readonly #threads: number;
   readonly #slots = new Set<Slot>();
-  readonly #queue = new FairQueue<Budgeted>();
+  readonly #queue = new TransformQueue<Budgeted>();
   readonly #accounts = new Accounts();
   /** Groups whose last job hit the time or memory limit: together they leave at least one thread to the others. */
   readonly #suspects = new Set<string>();
