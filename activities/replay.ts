@@ -73,6 +73,6 @@ async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, re
   try {
     await sendAll(replayedSignals(client, replays), CONCURRENT_SIGNALS);
   } catch (error) {
-    log.warn({ ...key, cause: causeOf(error) }, 'failed deliveries could not be told that they were replayed');
+    log.warn({ ...key, cause: causeOf(error) }, 'workflows of replayed deliveries could not be signalled');
   }
 }

@@ -52,7 +52,7 @@ async function endInOrder(
   if (drainSeconds > 0) {
     log.info(
       { reason },
-      `stopping: not ready any more; requests are served for ${drainSeconds} s, or until told once more`,
+      `stopping: not ready any more; requests are served for ${drainSeconds} s, or until asked again`,
     );
     await delay(drainSeconds * 1000, undefined, { signal: hurry }).catch(() => {});
   }

@@ -51,7 +51,7 @@ export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<vo
     onError(error) {
       throttled(deps.log).warn(
         { cause: causeOf(error) },
-        'mails that ask recipients wait: nobody can be looked up now',
+        'confirmation mails wait: looking up recipients failed',
       );
       return rest;
     },
@@ -100,7 +100,7 @@ async function askIfNamed(deps: ConfirmationDeps, claim: Claim): Promise<void> {
   } catch (error) {
     deps.log.warn(
       { organizationId, cause: causeOf(error) },
-      'a recipient of notifications is asked later: its routes are not known',
+      'a confirmation mail is sent later: the routes of its recipient are not known',
     );
     return;
   }
@@ -126,9 +126,9 @@ async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    log.warn({ organizationId, error: error.summary }, 'a recipient of notifications could not be asked');
+    log.warn({ organizationId, error: error.summary }, 'a confirmation mail could not be sent');
     if (!error.permanent) return;
   }
   await noteAsked(deps.pool, asked);
-  log.info({ organizationId }, 'a recipient of notifications was asked');
+  log.info({ organizationId }, 'a confirmation mail was sent to a recipient of notifications');
 }

@@ -92,7 +92,7 @@ export async function startSideWorker(deps: WorkerDeps, options: SideWorkerOptio
   const due = watch(startDue, {
     everyMs: LOOK_EVERY_MS,
     onError: (error) =>
-      throttled(deps.log).warn({ cause: causeOf(error) }, `${what} wait: they cannot be looked after now`),
+      throttled(deps.log).warn({ cause: causeOf(error) }, `${what} wait: checking them failed`),
   });
   return {
     ended: worker.ended,

@@ -46,7 +46,7 @@ async function unlessRefused(
     return await signal();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    log.warn({ deliveryId, cause: causeOf(error) }, 'its workflow cannot be told that its turn has come');
+    log.warn({ deliveryId, cause: causeOf(error) }, 'its workflow cannot be signalled that its turn has come');
     return true;
   }
 }

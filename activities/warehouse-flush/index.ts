@@ -24,7 +24,7 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
       const { organizationId, destinationId } = request;
       deps.log.error(
         { organizationId, destinationId, what, cause: causeOf(error) },
-        'a warehouse waits for our own side',
+        'a step of a warehouse failed on our own side; it is repeated',
       );
       throw error;
     }

@@ -234,7 +234,7 @@ async function store(
     return outcome;
   } catch (error) {
     for (const place of places) place.release(false);
-    if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
+    if (error instanceof BatcherFullError) throw unavailable('Too many webhooks are waiting to be stored');
     throw error;
   }
 }
@@ -318,13 +318,13 @@ function refuseWhenBusy(error: unknown): never {
 }
 
 function refuseWhenFull(error: unknown): never {
-  if (error instanceof QueueFullError) throw unavailable('Too many ask for sources at the moment');
+  if (error instanceof QueueFullError) throw unavailable('Too many requests look up sources at the moment');
   throw error;
 }
 
-/** It is left when the request is answered (body-memory-budget.ts). @throws ApiError 503 */
+/** Its place and memory are free again when the request is answered (body-memory-budget.ts). @throws ApiError 503 */
 function enterRoom(ctx: Koa.Context, source: string, organization: string): void {
   const { room, client }: ApiState = ctx.state;
   if (room.enter({ client: client.client, source, organization })) return;
-  throw unavailable('Too many webhooks of this source are under way');
+  throw unavailable('Too many webhooks of this source are being received');
 }

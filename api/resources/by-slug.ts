@@ -54,7 +54,7 @@ export async function putBySlug<Entity>(
       if (!isOvertaken(error, found === null ? 'DUPLICATE_SLUG' : 'RESOURCE_NOT_FOUND')) throw error;
     }
   }
-  throw unavailable(`The ${kind} ${slug} keeps being made and deleted`);
+  throw unavailable(`The ${kind} ${slug} keeps being created and deleted`);
 }
 
 const isOvertaken = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code;

@@ -90,7 +90,7 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
   // Whose payload was read: otherwise reads of many events by one route would count as the same.
   noteRecords(ctx, [event.id]);
   const leave = places.take(organizationId(ctx));
-  if (leave === null) throw unavailable('Other requests are being made for a look');
+  if (leave === null) throw unavailable('Other previews are running');
   try {
     const body = await loadPayload(deps.pool, event.id);
     if (body === null) throw payloadExpired(event.id);
