@@ -73,7 +73,8 @@ function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void
       'records were removed because nobody renewed their leases; sources with routes of others were kept',
     );
   }
-  for (const { id, error } of failed) log.warn({ id, cause: causeOf(error) }, 'a record whose lease has expired was not removed');
+  for (const { id, error } of failed)
+    log.warn({ id, cause: causeOf(error) }, 'a record whose lease has expired was not removed');
 }
 
 async function cancelStep(pool: Pool, log: Log): Promise<boolean> {

@@ -43,7 +43,10 @@ export async function finishOrganizations(deps: OrganizationDeletionDeps): Promi
     try {
       hasMore = await removeAll(deps, deletion, until);
     } catch (error) {
-      deps.log.warn({ organizationId, cause: causeOf(error) }, 'the deletion of an organization failed; it is tried again');
+      deps.log.warn(
+        { organizationId, cause: causeOf(error) },
+        'the deletion of an organization failed; it is tried again',
+      );
       errors.push(error);
     }
   }

@@ -111,7 +111,10 @@ export function auditTrail(
       if (ctx.state.audit?.isAhead) ctx.state.audit.isRecorded = false;
       // Failure policy: the request is answered with its own error, whether or not that could be recorded.
       await writeNow(endOf(error)).catch((reason: unknown) => {
-        ctx.state.log.warn({ cause: causeOf(reason), action: operation.operationId }, 'a refused request was not recorded');
+        ctx.state.log.warn(
+          { cause: causeOf(reason), action: operation.operationId },
+          'a refused request was not recorded',
+        );
       });
       throw error;
     }

@@ -89,7 +89,7 @@ interface SmtpFailure {
 }
 
 function mailError(error: unknown): MailError {
-  const failure: SmtpFailure = error instanceof Error ? error : {};
+  const failure = (error instanceof Error ? error : {}) as SmtpFailure;
   const { code = 'unknown error', originalCode, command, responseCode: reply, response = '' } = failure;
   const refused = ABOUT_THIS_MAIL.includes(code);
   const what = refused ? 'did not take the mail' : 'could not be used';

@@ -18,7 +18,11 @@ export interface RepairDeps {
 }
 
 /** The repair of an open delivery; null: nothing is wrong. */
-export type DeliveryRepair = 'deliveries resumed' | 'deliveries started again' | 'deliveries failed' | 'workflows signalled';
+export type DeliveryRepair =
+  | 'deliveries resumed'
+  | 'deliveries started again'
+  | 'deliveries failed'
+  | 'workflows signalled';
 
 type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
 

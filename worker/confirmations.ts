@@ -49,10 +49,7 @@ export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<vo
       return rest;
     },
     onError(error) {
-      throttled(deps.log).warn(
-        { cause: causeOf(error) },
-        'confirmation mails wait: looking up recipients failed',
-      );
+      throttled(deps.log).warn({ cause: causeOf(error) }, 'confirmation mails wait: looking up recipients failed');
       return rest;
     },
   });

@@ -39,6 +39,9 @@ async function end(
   const reason = ownWords`Attempt ${attempt} was given up: ${refusalOf(error)}`;
   const { organizationId, statusCode } = context;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
-  log.error({ deliveryId, eventId, attempt, cause: causeOf(error) }, 'delivery ended: PostgreSQL refused a value of it');
+  log.error(
+    { deliveryId, eventId, attempt, cause: causeOf(error) },
+    'delivery ended: PostgreSQL refused a value of it',
+  );
   return { status: 'failed', statusCode, error: reason };
 }

@@ -1,7 +1,7 @@
 // The identity of this service in a cloud (a role, a managed identity, workload identity), and which organizations may write where with
 // it. Without a list it is for nobody: anyone who could use it could write wherever the service may.
 // Rules: WH-42, WH-43.
-import { CREDENTIALS, usesIdentity } from './credentials.ts';
+import { type CREDENTIALS, usesIdentity } from './credentials.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';
 import type { BucketGrant } from './bucket-grants.ts';
 import { normalPrefix } from './object-key.ts';

@@ -179,7 +179,11 @@ where exists (select from issues i where i.organization_id = o.id and i.state <>
 
 /** Those of the organizations in which something fails, or has failed lately. */
 export async function organizationsWithIssues(db: Queryable, organizationIds: string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>({ name: 'organizations-with-issues', text: WITH_ISSUES, values: [organizationIds] });
+  const { rows } = await db.query<{ id: string }>({
+    name: 'organizations-with-issues',
+    text: WITH_ISSUES,
+    values: [organizationIds],
+  });
   return new Set(rows.map(({ id }) => id));
 }
 

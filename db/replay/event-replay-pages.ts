@@ -3,7 +3,13 @@
 // lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
 import type { BacklogRoom, WaitingOf } from '../../core/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/ids.ts';
-import { OPEN_REPLAY_STATUSES, type PageWaits, pageSize, type ReplayProgress, waitsFor } from '../../core/event-replay.ts';
+import {
+  OPEN_REPLAY_STATUSES,
+  type PageWaits,
+  pageSize,
+  type ReplayProgress,
+  waitsFor,
+} from '../../core/event-replay.ts';
 import type { Reservation } from '../../core/reservations.ts';
 import {
   type EventReplayKey,

@@ -106,7 +106,7 @@ export interface PlannedDelivery {
 }
 
 /** Counts deliveries that are about to be created. @throws an error of the caller's when there is no room for them */
-export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Place;
+export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Reservation;
 
 const ROOM: Reservation = { keep: () => undefined, release: () => undefined };
 /** For a single delivery in the place of a failed one. */

@@ -131,7 +131,10 @@ export class ComputePool {
 
   #start(): void {
     // No setting and no secret of this process is in the thread's environment.
-    const worker = new Worker(new URL('./compute-thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
+    const worker = new Worker(new URL('./compute-thread.ts', import.meta.url), {
+      env: {},
+      resourceLimits: RESOURCE_LIMITS,
+    });
     const timer = setTimeout(() => this.#end(slot, neverStarted), START_DEADLINE_MS);
     const slot: Slot = { worker, state: 'starting', running: null, started: false, timer, knows: new Set() };
     this.#slots.add(slot);

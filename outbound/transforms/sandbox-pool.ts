@@ -130,7 +130,10 @@ export class SandboxPool {
 
   #start(): Slot {
     // No setting and no secret of this process is in the thread's environment.
-    const worker = new Worker(new URL('./sandbox-thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
+    const worker = new Worker(new URL('./sandbox-thread.ts', import.meta.url), {
+      env: {},
+      resourceLimits: RESOURCE_LIMITS,
+    });
     const slot: Slot = { worker, state: 'starting', waiting: null, started: false, knows: new Set() };
     slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
     worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));

@@ -5,7 +5,11 @@ const MIB = 1024 * 1024;
 
 describe('what waits for a thread of filters and schemas', () => {
   /** Adds as many as there is room for. */
-  function fill(queue: ComputeQueue<{ organizationId: string; bytes: number }>, organizationId: string, bytes = 1): number {
+  function fill(
+    queue: ComputeQueue<{ organizationId: string; bytes: number }>,
+    organizationId: string,
+    bytes = 1,
+  ): number {
     let count = 0;
     while (queue.add({ organizationId, bytes })) count += 1;
     return count;

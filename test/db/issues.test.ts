@@ -471,7 +471,10 @@ describe('issues in PostgreSQL', function () {
         fails.worked(subjectOf(ids[n % 50], healthy));
       }
       await fails.close();
-      expect(statements.filter((name) => name !== 'resolve')).to.deep.equal(['organizations-with-issues', 'record-issues']);
+      expect(statements.filter((name) => name !== 'resolve')).to.deep.equal([
+        'organizations-with-issues',
+        'record-issues',
+      ]);
       expect(totalOf(await issues())).to.equal(5000);
       expect(lines).to.deep.equal([]);
     });

@@ -29,7 +29,8 @@ export function logMessages(): LogMessage[] {
   return callsIn(files).flatMap(({ level, args, file }) => {
     if (level === 'debug') return [];
     const messages = messagesIn(args, constants);
-    if (messages.length === 0) throw new Error(`${file}: log.${level}(${args.join(',')}) has no message that can be read`);
+    if (messages.length === 0)
+      throw new Error(`${file}: log.${level}(${args.join(',')}) has no message that can be read`);
     return messages.map((message) => ({ level, message, file }));
   });
 }

@@ -25,7 +25,16 @@ interface Props {
   variant?: ButtonProps['variant'];
 }
 
-export function ConfirmedAction({ label, title = label, verb, children, run, onDone, variant = 'default', ...how }: Props) {
+export function ConfirmedAction({
+  label,
+  title = label,
+  verb,
+  children,
+  run,
+  onDone,
+  variant = 'default',
+  ...how
+}: Props) {
   const [isOpen, { open, close }] = useDisclosure();
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<unknown>(null);

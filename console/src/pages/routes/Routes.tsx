@@ -115,11 +115,23 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   return (
     <Group gap="xs" mb="sm">
       <Text size="sm">With {count}:</Text>
-      <ConfirmedAction label="Disable" title={`Disable ${count}`} verb={`Disable ${count}`} run={enable(false)} onDone={onDone}>
+      <ConfirmedAction
+        label="Disable"
+        title={`Disable ${count}`}
+        verb={`Disable ${count}`}
+        run={enable(false)}
+        onDone={onDone}
+      >
         They take no new webhooks until somebody enables them. Webhooks that come meanwhile are stored without
         deliveries by these routes; deliveries that are under way continue.
       </ConfirmedAction>
-      <ConfirmedAction label="Enable" title={`Enable ${count}`} verb={`Enable ${count}`} run={enable(true)} onDone={onDone}>
+      <ConfirmedAction
+        label="Enable"
+        title={`Enable ${count}`}
+        verb={`Enable ${count}`}
+        run={enable(true)}
+        onDone={onDone}
+      >
         They take webhooks that come from now on.
       </ConfirmedAction>
       <ConfirmedAction

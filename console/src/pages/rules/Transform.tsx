@@ -21,7 +21,11 @@ import { Beside, ReplayTried, RulePage } from './Frame.tsx';
 type Language = Transform['type'];
 
 const TYPING_MS = 500;
-const LANGUAGES: Readonly<Record<Language, string>> = { javascript: 'JavaScript', jsonata: 'JSONata', liquid: 'Liquid' };
+const LANGUAGES: Readonly<Record<Language, string>> = {
+  javascript: 'JavaScript',
+  jsonata: 'JSONata',
+  liquid: 'Liquid',
+};
 const STARTS: Readonly<Record<Language, string>> = {
   javascript: 'export default function (event) {\n  return { id: event.payload.order.id };\n}\n',
   jsonata: '{ "id": payload.order.id }\n',
