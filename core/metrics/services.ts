@@ -58,7 +58,7 @@ export const reconciliationRepairs = new Counter({
 
 export const notifications = new Counter({
   name: 'hookyard_notifications_total',
-  help: 'Notifications by result: withheld had no recipient that may be told, failed is tried again, given_up is not.',
+  help: 'Notifications by result: withheld had no recipient that may be notified, failed is tried again, given_up is not.',
   labels: { channel: ['log', ...CHANNEL_TYPES], result: ['sent', 'withheld', 'failed', 'given_up'] },
   in: ['worker'],
 });
