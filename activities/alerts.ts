@@ -97,11 +97,8 @@ async function send(deps: AlertDeps, request: AlertRequest, loaded: LoadedMessag
   if (result.ok) return;
   const isWithheld = channel.type === 'mail' && to.length === 0;
   notifications.add({ channel: channel.type, result: isWithheld ? 'withheld' : 'failed' });
-  const { summary, statusCode, serverWords, isPermanent, retryAfterMs } = result;
-  deps.log.warn(
-    { ...lineOf(request, loaded), error: serverWords ?? summary, statusCode, isPermanent },
-    'alert not sent',
-  );
+  const { summary, statusCode, isPermanent, retryAfterMs } = result;
+  deps.log.warn({ ...lineOf(request, loaded), error: summary, statusCode, isPermanent }, 'alert not sent');
   throw ApplicationFailure.create({
     message: summary,
     type: isPermanent ? 'ChannelRefused' : 'ChannelAway',

@@ -1,6 +1,7 @@
 // Removes records whose leases have expired, and what deleting sources and destinations leaves to be done, in the background and at
 // half speed (background-steps.ts).
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { cancelOfDeletedDestination } from '../db/delivery/deleted-destinations.ts';
 import { type ExpiredLeases, removeExpired } from '../db/management/leases.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -24,7 +25,7 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
     try {
       hasMore = (await repeat(() => step(pool, log), until, log)) || hasMore;
     } catch (error) {
-      log.warn({ err: error }, 'what a deletion has left cannot be removed now; it is tried again');
+      log.warn({ cause: causeOf(error) }, 'what a deletion has left cannot be removed now; it is tried again');
       errors.push(error);
     }
   }
@@ -72,7 +73,8 @@ function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void
       'records were removed because nobody renewed their leases; sources with routes of others were kept',
     );
   }
-  for (const { id, error } of failed) log.warn({ id, err: error }, 'a record whose lease has expired was not removed');
+  for (const { id, error } of failed)
+    log.warn({ id, cause: causeOf(error) }, 'a record whose lease has expired was not removed');
 }
 
 async function cancelStep(pool: Pool, log: Log): Promise<boolean> {

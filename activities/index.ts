@@ -2,6 +2,7 @@
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
 import { openError, ownWords } from '../core/error-summary.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { replayOnce } from '../db/replay/replay.ts';
@@ -74,9 +75,8 @@ export function createActivities(deps: ActivityDeps): Activities {
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {
-        const { message, code, stack } = error as NodeJS.ErrnoException;
         const { deliveryId, attempt } = request;
-        deps.log.error({ deliveryId, attempt, error: message, code, stack }, 'attempt not made');
+        deps.log.error({ deliveryId, attempt, cause: causeOf(error) }, 'attempt not made');
         throw error;
       }
     },

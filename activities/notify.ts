@@ -102,7 +102,7 @@ async function send(
       eventId: mail.facts.event_id,
       deliveryId,
     });
-    deps.log.warn({ ...key, deliveryId, error: error.serverWords }, 'notification not sent');
+    deps.log.warn({ ...key, deliveryId, error: error.summary }, 'notification not sent');
     if (error.permanent) throw ApplicationFailure.nonRetryable(error.message, 'MailRefused');
     throw ApplicationFailure.retryable(error.message, 'MailServerAway');
   }

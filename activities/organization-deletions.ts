@@ -2,6 +2,7 @@
 // PostgreSQL first: what is left there would start workflows again.
 import { eachOf } from '../core/each-of.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import {
   type Deletion,
   dueDeletions,
@@ -42,7 +43,10 @@ export async function finishOrganizations(deps: OrganizationDeletionDeps): Promi
     try {
       hasMore = await removeAll(deps, deletion, until);
     } catch (error) {
-      deps.log.warn({ organizationId, err: error }, 'the deletion of an organization failed; it is tried again');
+      deps.log.warn(
+        { organizationId, cause: causeOf(error) },
+        'the deletion of an organization failed; it is tried again',
+      );
       errors.push(error);
     }
   }

@@ -36,7 +36,7 @@ export function createReplayActivities(deps: ReplayDeps): ReplayActivities {
       try {
         return await actingFor(key.organizationId, () => withHeartbeat(() => replayPage(deps, findRoom, key, page)));
       } catch (error) {
-        deps.log.error({ ...key, page, error: String(error) }, 'page of a replay not made');
+        deps.log.error({ ...key, page, cause: causeOf(error) }, 'page of a replay not made');
         throw error;
       }
     },
@@ -73,6 +73,6 @@ async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, re
   try {
     await sendAll(replayedSignals(client, replays), CONCURRENT_SIGNALS);
   } catch (error) {
-    log.warn({ ...key, cause: causeOf(error) }, 'failed deliveries could not be told that they were replayed');
+    log.warn({ ...key, cause: causeOf(error) }, 'workflows of replayed deliveries could not be signalled');
   }
 }

@@ -114,6 +114,7 @@ export type CircuitAdvice =
 /** The progress of a reconciliation: its next part, and the position in it. */
 export type ReconcilePosition =
   /** Workflows whose wake-up was lost. The name is stored in histories. */
+  // Lost wake-ups; histories hold the name.
   | { part: 'sleepers' }
   /** Open deliveries after this id. */
   | { part: 'deliveries'; after: string }

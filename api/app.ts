@@ -1,22 +1,23 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
 // Rules: HTTP-03.
 import Koa from 'koa';
+import { causeOf } from '../core/log-cause.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyMemory } from './body-memory-budget.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
-import { mountConsole } from './console/serve.ts';
+import { mountConsole } from './console/serve-console.ts';
 import { mountSignIn } from './console/sign-in.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from './context.ts';
 import { mountConfirmPage } from './confirm-page.ts';
 import { cors } from './cors.ts';
-import { recordDeeds } from './deeds.ts';
+import { auditTrail } from './audit-trail.ts';
 import { FirstOfMinute } from './first-of-minute.ts';
 import { renderErrors } from './errors.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
-import { mountDescription, mountPage } from './openapi/serve.ts';
+import { mountDescription, mountPage } from './openapi/serve-description.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
 import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
@@ -73,7 +74,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   app.use(management.routes());
   app.use(answerUnmatched([open, operator, page, management]));
   // Errors outside the middleware above: a connection that broke while the answer was being sent.
-  app.on('error', (error: unknown) => deps.log.debug({ err: error }, 'a response could not be sent'));
+  app.on('error', (error: unknown) => deps.log.debug({ cause: causeOf(error) }, 'a response could not be sent'));
   return app;
 }
 
@@ -108,7 +109,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   const repeatable = idempotency(deps);
   mountOperations(router, managementOperations, deps, (operation) => [
-    recordDeeds(deps.pool, operation, { refused: firsts, reads }),
+    auditTrail(deps.pool, operation, { refused: firsts, reads }),
     permit(operation),
     repeatable,
     // Inside `idempotency`, which stores the header with the answer.

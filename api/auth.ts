@@ -7,7 +7,7 @@ import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { hashToken } from '../core/api-token.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
-import { recordRefusedUses } from './deeds.ts';
+import { recordRefusedUses } from './audit-trail.ts';
 import { ApiError, notFound } from './errors.ts';
 import type { FirstOfMinute } from './first-of-minute.ts';
 import { createSignIns } from './sign-ins.ts';

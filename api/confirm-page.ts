@@ -20,7 +20,9 @@ export function mountConfirmPage(router: ApiRouter, { secretBox, pool }: Deps): 
     const confirmation = openConfirmation(secretBox, param(ctx, 'token'));
     if (confirmation === null) answer(ctx, 404, 'This link is not valid', ['Perhaps a part of it is missing.']);
     else if (confirmation.expiresAt < Date.now()) {
-      answer(ctx, 410, 'This link has expired', ['Whoever wants to send you notifications can have another one sent.']);
+      answer(ctx, 410, 'This link has expired', [
+        'The organization that wants to notify you can have another one sent.',
+      ]);
     } else return confirmation;
     return null;
   };

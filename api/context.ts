@@ -17,7 +17,7 @@ import type { Compute } from '../outbound/compute/index.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { BodyMemoryBudget } from './body-memory-budget.ts';
 import type { ClientAddress } from './clients/client-addresses.ts';
-import type { Deed } from './deeds.ts';
+import type { RequestAudit } from './audit-trail.ts';
 import type { Backlog } from './ingest/backlog.ts';
 import type { OrganizationRequests } from './organization-requests.ts';
 import type { Signals } from './signals.ts';
@@ -60,7 +60,7 @@ export interface ApiState {
   /** The body as it was parsed. */
   sent?: unknown;
   /** What it is about to do, if that is recorded in the audit log. */
-  deed?: Deed;
+  audit?: RequestAudit;
 }
 
 export type AppContext = Koa.ParameterizedContext<ApiState>;

@@ -5,6 +5,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { Settings } from '../core/config.ts';
 import { onEndRequest } from '../core/end-request.ts';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
 import { stopListening } from './http-server.ts';
 import type { OpenConnections } from './open-connections.ts';
@@ -33,7 +34,7 @@ export function endOnRequest(options: EndOptions): void {
     endInOrder(options, reason, hurry.signal).then(
       () => process.exit(0),
       (error: unknown) => {
-        options.log.error({ err: error }, 'the API did not stop in order');
+        options.log.error({ cause: causeOf(error) }, 'the API did not stop in order');
         process.exit(1);
       },
     );
@@ -51,7 +52,7 @@ async function endInOrder(
   if (drainSeconds > 0) {
     log.info(
       { reason },
-      `stopping: not ready any more; requests are served for ${drainSeconds} s, or until told once more`,
+      `stopping: not ready any more; requests are served for ${drainSeconds} s, or until asked again`,
     );
     await delay(drainSeconds * 1000, undefined, { signal: hurry }).catch(() => {});
   }

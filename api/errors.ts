@@ -118,7 +118,7 @@ function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
     );
     return unavailable('The database cannot be reached or is overloaded');
   }
-  ctx.state.log.error({ err: error }, 'request failed');
+  ctx.state.log.error({ cause: causeOf(error) }, 'request failed');
   return new ApiError(
     500,
     'INTERNAL_ERROR',

@@ -3,6 +3,7 @@
 // Rules: HTTP-29 to HTTP-32, ERR-29.
 import { createHash } from 'node:crypto';
 import { lacking } from '../core/access.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { DecryptionError } from '../db/encryption/secret-box.ts';
 import {
   type Claim,
@@ -97,7 +98,7 @@ async function settle(ctx: Context, deps: Deps, claim: Claim, answer: KeptAnswer
     if (answer === null || answer.status >= 500 || answer.status === 429) await releaseClaim(deps.pool, claim);
     else await keepAnswer(deps.pool, claim, deps.secretBox.encrypt(JSON.stringify(answer), recordId(claim)));
   } catch (error) {
-    ctx.state.log.warn({ reason: String(error) }, 'the answer to a request with an Idempotency-Key was not kept');
+    ctx.state.log.warn({ cause: causeOf(error) }, 'the answer to a request with an Idempotency-Key was not kept');
   }
 }
 

@@ -1,6 +1,6 @@
 // Every operation of the management API, in the order of its description.
-import { destinationExchangeOperations } from './exchange/destinations.ts';
-import { routeExchangeOperations } from './exchange/routes.ts';
+import { destinationExchangeOperations } from './exchange/destination-exchange.ts';
+import { routeExchangeOperations } from './exchange/route-exchange.ts';
 import type { Operation } from './operation.ts';
 import { alertChannelOperations } from './resources/alert-channels.ts';
 import { apiKeyOperations } from './resources/api-keys.ts';

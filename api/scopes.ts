@@ -2,7 +2,7 @@
 // Rules: AUTH-04, AUTH-17, ORG-03.
 import { allows, groupOf, type SingleScope } from '../core/access.ts';
 import { type ApiState, type Context, callerOf, type Next } from './context.ts';
-import { expectDeed } from './deeds.ts';
+import { beginAudit } from './audit-trail.ts';
 import { ApiError, suspended } from './errors.ts';
 import { type Around, type Described, scopeOf } from './operation.ts';
 
@@ -31,5 +31,5 @@ export function requireScope(ctx: { state: ApiState }, scope: SingleScope, what:
       `This API key lacks the scope "${scope}" (or "${groupOf(scope)}") that ${what} needs`,
     );
   }
-  if (scope === 'payloads:read' || scope === 'secrets:read') expectDeed(ctx);
+  if (scope === 'payloads:read' || scope === 'secrets:read') beginAudit(ctx);
 }

@@ -1,74 +1,56 @@
 // Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
-
 import type { Server } from 'node:http';
-import { watchLoop } from '../core/loop-delay.ts';
-import { createCompute } from '../outbound/compute/index.ts';
 import { parseRange } from '../core/address-ranges.ts';
-import { systemResolve } from '../outbound/http/guarded-connect.ts';
-import { createOwnServices } from '../outbound/http/own-services.ts';
-import { createSender } from '../outbound/http/sender.ts';
-import { createAlertSender } from '../outbound/alerts.ts';
-import { createMailer } from '../outbound/mail.ts';
-import { createProviderKeys } from '../outbound/provider-keys/index.ts';
-import { createTransforms } from '../outbound/transforms/index.ts';
-import { createWarehouses } from '../outbound/warehouses/index.ts';
 import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
-import { apiConnections } from '../core/database-connections.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
+import { watchLoop } from '../core/loop-delay.ts';
 import { recipientRule } from '../core/notify-recipients.ts';
-import { apiService, ownServices } from '../core/own-services.ts';
+import { apiService } from '../core/own-services.ts';
 import { sayReady } from '../core/ready.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
-import { throttled } from '../core/throttled-log.ts';
-import { operatorAccess } from '../core/warehouse/operator-access.ts';
-import { SecretBox } from '../db/encryption/secret-box.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
-import { CountedIssues } from '../db/issues/counted.ts';
-import { watchOrganizations } from '../db/organizations/several.ts';
-import { createOrm } from '../db/orm.ts';
+import { SecretBox } from '../db/encryption/secret-box.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
-import { type Database, findDatabase } from '../db/connections/database.ts';
-import { databaseUrl, type DatabaseUrl } from '../db/connections/client.ts';
-import { isPasswordRefused, isTransientDatabaseError } from '../db/connections/database-errors.ts';
-import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
-import { createPool, type Pool } from '../db/connections/pool.ts';
-import { shareConnections, slowSide } from '../db/connections/pool-turns.ts';
-import { prepareDatabase } from '../db/schema/prepare.ts';
-import { mayMigrate } from '../db/schema/rights.ts';
-import { findTenantRole } from '../db/tenants/rights.ts';
+import { createAlertSender } from '../outbound/alerts.ts';
 import packageJson from '../package.json' with { type: 'json' };
-import { startMetrics } from '../telemetry/index.ts';
-import { startTracing } from '../telemetry/tracing.ts';
-import { lazyClient } from '../temporal-config/client.ts';
-import { temporalConnectionOptions } from '../temporal-config/connection.ts';
-import { temporalDataConverter } from '../temporal-config/payload-codec.ts';
+import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createApp } from './app.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
 import { endOnRequest } from './ending.ts';
 import { connectionCounts, HTTP_LIMITS } from './http-limits.ts';
 import { createHttpServer } from './http-server.ts';
-import { watchBacklog } from './ingest/backlog.ts';
 import { counted } from './ingest/count.ts';
-import { Handshakes } from './ingest/handshakes.ts';
-import { createIngest } from './ingest/ingest.ts';
-import { IngestIssues } from './ingest/issues.ts';
-import { watchQuotas } from './ingest/quotas.ts';
-import { Refusals } from './ingest/refusals.ts';
 import { OpenConnections } from './open-connections.ts';
 import { OrganizationRequests } from './organization-requests.ts';
 import { refusedConnections } from './refused-connections.ts';
 import { RefusedRequests } from './refused-requests.ts';
 import { lookAtDatabase, lookAtLanes, lookAtSearchAttributes, lookAtTemporal } from './resources/health.ts';
-import { createSignals } from './signals.ts';
+import { openDatabase, requireDatabaseUrl, type ServiceDatabase } from './service-database.ts';
+import {
+  openOutbound,
+  openReceiving,
+  openTemporal,
+  type Outbound,
+  type Receiving,
+  type ServiceContext,
+  type Temporal,
+} from './service-parts.ts';
 import { createAlertTester } from './test-alert.ts';
 import { createTestSender } from './test-send.ts';
 import { createTestUploader } from './test-upload.ts';
 
-const DATABASE_DEADLINE_MS = 120_000;
-const DATABASE_RETRY_MS = 2000;
 const PARTITIONS_EVERY_MS = 3_600_000;
-const STATEMENT_TIMEOUT_MS = 10_000;
+const { version } = packageJson;
+
+interface Service {
+  context: ServiceContext;
+  database: ServiceDatabase;
+  temporal: Temporal;
+  outbound: Outbound;
+  receiving: Receiving;
+}
 
 /**
  * Runs the API until it is asked to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
@@ -80,85 +62,82 @@ export async function startService(
   env: Record<string, string | undefined>,
   log: Log,
 ): Promise<void> {
-  const givenUrl = databaseUrl(settings, 'DATABASE_URL');
-  if (givenUrl === undefined)
-    throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
-  const keys = loadEncryptionKeys(settings);
-  const secretBox = new SecretBox(keys);
-  const { url, pooling } = await prepareWhenReachable(settings, givenUrl, log);
-
-  const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
-  // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
-  const connectionsFor = apiConnections(settings);
-  const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, pooling };
-  const ingestPool = createPool(url, { ...common, max: connectionsFor.ingest, hotPath: true });
-  const servicePool = createPool(url, { ...common, max: connectionsFor.service });
-  // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
-  const slowPool = slowSide(servicePool, connectionsFor.service);
-  const organizations = await watchOrganizations(servicePool, settings, log);
-  const alone = () => !organizations.areSeveral();
-  const tenantRole = await tenantRoleOf(servicePool, log);
-  const pool = createPool(url, { ...common, max: connectionsFor.management, tenantRole });
-  shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
-  const orm = createOrm(url, connectionsFor.records, { alone, tenantRole, pooling });
-  const temporalSettings = temporalConnectionOptions(env);
-  const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
-  const temporal = lazyClient(temporalSettings, { dataConverter, prefix: settings.HOOKYARD_TEMPORAL_PREFIX });
-  const signals = createSignals(temporal, pool, log);
-  const own = createOwnServices(ownServices(settings, temporalSettings.connectionOptions.address), systemResolve);
-  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
   let baseUrl = publicUrl(settings);
-  const access = operatorAccess(settings, env);
-  const sender = createSender({ ...reach, publicUrl: () => baseUrl });
-  const warehouses = createWarehouses({ ...reach, access });
-  const { SMTP_URL, HOOKYARD_NOTIFY_FROM: from } = settings;
-  const smtp = SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null;
-  const transforms = createTransforms(
-    settings.HOOKYARD_TRANSFORM_THREADS,
-    transformBudgets(createStandings(servicePool)),
-  );
-  const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
-  const backlog = await watchBacklog({ pool: slowPool, settings, log });
-  const quotas = await watchQuotas({ pool: ingestPool, settings, log });
-  const recoverySeconds = settings.HOOKYARD_ISSUE_RECOVERY_SECONDS;
-  const issueCounts = new CountedIssues({ pool: servicePool, recoverySeconds, log });
-  const issues = new IngestIssues(issueCounts);
-  const refusals = new Refusals({ pool: servicePool, issues, log });
-  const traces = await startTracing({ role: 'api', version: packageJson.version, env, log });
-  const { tracing } = traces;
-  const handshakes = new Handshakes({ pool: servicePool, secretBox, log });
-  const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
-  const ingest = createIngest({
-    ...{ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, issues, tracing },
-    ...{ providerKeys, baseUrl: () => baseUrl },
-  });
+  const service = await openService(settings, env, () => baseUrl, log);
+  const { database, outbound } = service;
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
   const refused = new RefusedRequests(log);
   process.prependOnceListener('exit', () => refused.flush());
+  const handle = createServiceApp(service, connections, proxies, refused).callback();
+  const server = createHttpServer(
+    (request, response) => void handle(request, response),
+    { ...HTTP_LIMITS, ...connectionCounts(settings) },
+    refusedConnections(log),
+    connections,
+    proxies,
+  );
+  const port = await listen(server, settings);
+  outbound.own.add(apiService(settings, port));
+  baseUrl = publicUrl(settings, port);
+  const partitions = keepPartitions(database.slowPool, log);
+  // Not before: loading modules takes longer.
+  const stopWatching = watchLoop(log);
+  const metrics = await startOwnMetrics(service);
+  const release = async () => {
+    clearInterval(partitions);
+    stopWatching();
+    await closeService(service, metrics);
+  };
+  endOnRequest({ server, connections, settings, release, log });
+  const address = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
+  log.info({ url: address }, `the API listens on ${address}`);
+  sayReady(address);
+}
 
-  const app = createApp({
+async function openService(
+  settings: Settings,
+  env: Record<string, string | undefined>,
+  baseUrl: () => string,
+  log: Log,
+): Promise<Service> {
+  const givenUrl = requireDatabaseUrl(settings);
+  const keys = loadEncryptionKeys(settings);
+  const context = { settings, env, keys, secretBox: new SecretBox(keys), baseUrl, log };
+  const database = await openDatabase(settings, givenUrl, log);
+  const temporal = openTemporal(context, database);
+  const outbound = openOutbound(context, database, temporal);
+  const receiving = await openReceiving(context, database, outbound);
+  return { context, database, temporal, outbound, receiving };
+}
+
+function createServiceApp(
+  { context, database, temporal, outbound, receiving }: Service,
+  connections: OpenConnections,
+  proxies: ProxyTrust,
+  refused: RefusedRequests,
+) {
+  const { settings, secretBox, baseUrl, log } = context;
+  const { ingestPool, servicePool, slowPool, pool, orm, organizations } = database;
+  const { sender, warehouses, transforms, compute, access, smtp } = outbound;
+  const { backlog, ingest } = receiving;
+  return createApp({
     settings,
-    baseUrl: () => baseUrl,
+    baseUrl,
     orm,
     pool,
     servicePool,
     slowPool,
     secretBox,
-    signals,
-    testSender: createTestSender(sender, {
-      headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
-      version: packageJson.version,
-    }),
-    testAlert: createAlertTester(
-      createAlertSender({ sender, smtp, settings, publicUrl: () => baseUrl, version: packageJson.version }),
-    ),
+    signals: temporal.signals,
+    testSender: createTestSender(sender, { headerPrefix: settings.HOOKYARD_HEADER_PREFIX, version }),
+    testAlert: createAlertTester(createAlertSender({ sender, smtp, settings, publicUrl: baseUrl, version })),
     testUploader: createTestUploader(warehouses, compute),
     operatorAccess: access,
     recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
     transforms,
     compute,
-    workflowLink: workflowLinks(settings, temporalSettings),
+    workflowLink: workflowLinks(settings, temporal.options),
     requests: new OrganizationRequests(),
     backlog,
     isEnding: () => connections.draining,
@@ -170,101 +149,47 @@ export async function startService(
       ending: () => connections.draining,
       ingestState: () => backlog.state(),
       database: lookAtDatabase(ingestPool),
-      temporal: lookAtTemporal(temporal),
-      searchAttributes: lookAtSearchAttributes(temporal),
+      temporal: lookAtTemporal(temporal.client),
+      searchAttributes: lookAtSearchAttributes(temporal.client),
       lanes: lookAtLanes(ingestPool),
     },
   });
-  const handle = app.callback();
-  const server = createHttpServer(
-    (request, response) => void handle(request, response),
-    { ...HTTP_LIMITS, ...connectionCounts(settings) },
-    refusedConnections(log),
-    connections,
-    proxies,
-  );
-  const port = await listen(server, settings);
-  own.add(apiService(settings, port));
-  baseUrl = publicUrl(settings, port);
-  const partitions = keepPartitions(slowPool, log);
+}
 
-  // Not before: loading modules takes longer.
-  const stopWatching = watchLoop(log);
-  const metrics = await startMetrics({
+function startOwnMetrics({ context: { settings, env, log }, database }: Service): Promise<Metrics> {
+  const { ingestPool, servicePool, slowPool, pool } = database;
+  return startMetrics({
     role: 'api',
-    version: packageJson.version,
+    version,
     settings,
     env,
     pools: { ingest: ingestPool, service: servicePool, management: pool },
     pool: slowPool,
     log,
   });
-  const release = async () => {
-    clearInterval(partitions);
-    stopWatching();
-    // It may wait for a receiver of metrics, for which nothing else has to.
-    const metricsEnd = metrics.stop();
-    await ingest.close();
-    const tracesEnd = traces.stop();
-    await quotas.close();
-    await organizations.stop();
-    const parts = [backlog, refusals, handshakes, signals, sender, warehouses, transforms, compute];
-    await Promise.all(parts.map((part) => part.close()));
-    await issueCounts.close();
-    smtp?.mailer.close();
-    await Promise.all([metricsEnd, tracesEnd]);
-    await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.connection.close()]);
-  };
-  endOnRequest({ server, connections, settings, release, log });
-  const address = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
-  log.info({ url: address }, `the API listens on ${address}`);
-  sayReady(address);
 }
 
-/**
- * Failure policy: without a role of tenants the API starts all the same, and only its statements separate organizations. Where the
- * operator has separated the other roles, that is likely an omission, and a warning.
- */
-async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
-  const role = await findTenantRole(pool);
-  if (role === null && (await mayMigrate(pool)))
-    log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/database-roles.md)');
-  else if (role === null)
-    log.warn(
-      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/database-roles.md says, and restart',
-    );
-  else
-    log.info(
-      { databaseRole: role },
-      'the management API sees the rows of one organization at a time (row-level security)',
-    );
-  return role;
+async function closeService({ database, temporal, outbound, receiving }: Service, metrics: Metrics): Promise<void> {
+  const { ingestPool, servicePool, pool, orm, organizations } = database;
+  const { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest } = receiving;
+  const { sender, warehouses, transforms, compute, smtp } = outbound;
+  // It may wait for a receiver of metrics, for which nothing else has to.
+  const metricsEnd = metrics.stop();
+  await ingest.close();
+  const tracesEnd = traces.stop();
+  await quotas.close();
+  await organizations.stop();
+  const parts = [backlog, refusals, handshakes, temporal.signals, sender, warehouses, transforms, compute];
+  await Promise.all(parts.map((part) => part.close()));
+  await issueCounts.close();
+  smtp?.mailer.close();
+  await Promise.all([metricsEnd, tracesEnd]);
+  await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.client.connection.close()]);
 }
 
 function proxyTrust(settings: Settings): ProxyTrust {
   const ranges = (settings.HOOKYARD_TRUSTED_PROXIES ?? []).map(parseRange);
   return { proxies: ranges.filter((range) => range !== null), proxyProtocol: settings.HOOKYARD_PROXY_PROTOCOL };
-}
-
-/** Finds and prepares the database, waiting until it is reachable. */
-async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: Log): Promise<Database> {
-  const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
-  for (;;) {
-    try {
-      const database = await findDatabase(settings, url, log);
-      const { createdKey } = await prepareDatabase(settings, database.directUrl);
-      if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
-      return database;
-    } catch (error) {
-      if (!isTransientDatabaseError(error) || isPasswordRefused(error)) throw error;
-      const cause = causeOf(error);
-      const giveUpInSeconds = Math.round((giveUpAt - performance.now()) / 1000);
-      if (giveUpInSeconds <= 0)
-        throw new Error(`PostgreSQL could not be reached (${cause.details}); check DATABASE_URL`);
-      throttled(log).warn({ cause, giveUpInSeconds }, 'waiting for PostgreSQL (DATABASE_URL)');
-      await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
-    }
-  }
 }
 
 function listen(server: Server, settings: Settings): Promise<number> {
@@ -291,7 +216,7 @@ function listen(server: Server, settings: Settings): Promise<number> {
 function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
   return setInterval(() => {
     ensurePartitions(pool).catch((error: unknown) =>
-      log.error({ err: error }, 'partitions could not be made; trying again in an hour'),
+      log.error({ cause: causeOf(error) }, 'partitions could not be made; trying again in an hour'),
     );
   }, PARTITIONS_EVERY_MS).unref();
 }

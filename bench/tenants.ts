@@ -3,8 +3,8 @@
 import { parseArgs } from 'node:util';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
-import { grantRuntime } from '../db/schema/rights.ts';
-import { findTenantRole, grantTenant } from '../db/tenants/rights.ts';
+import { grantRuntime } from '../db/schema/runtime-rights.ts';
+import { findTenantRole, grantTenant } from '../db/tenants/tenant-rights.ts';
 import { countRows, fillDatabase } from './history.ts';
 import { findKnown, listRequests } from './history/requests.ts';
 import { holdAll, makeWay, measureGroup, type Statement, STATEMENTS } from './statements.ts';

@@ -10,7 +10,7 @@ import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';
 import { tellIgnored } from './ignored.ts';
 import { createOutput, type Output } from './output.ts';
-import { chosenProfile } from './profiles.ts';
+import { chosenProfile } from './profile-store.ts';
 
 const project = dirname(import.meta.dirname);
 export const VERSION: string = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')).version;

@@ -5,7 +5,7 @@
 export const LONGEST_TIMEOUT_MS = 60_000;
 /** Loading, the transform, the wait for a slot: an attempt that is not sent by then is given up and retried. */
 const PREPARING_MS = 30_000;
-/** Recording, while PostgreSQL is down: 30 s (worker/worker.ts), and the statement that runs then, ms. */
+/** Recording, while PostgreSQL is down: 30 s (worker/main-worker.ts), and the statement that runs then, ms. */
 export const RECORDING_MS = 40_000;
 
 /**

@@ -4,7 +4,7 @@
 import { type Admission, ALL_OPEN, admit, type Waiting } from './backlog-limit.ts';
 import { DatabaseRoom } from './database-room.ts';
 import { leftFor } from './fair-share.ts';
-import { LetIn, type Place } from './let-in.ts';
+import { Reservations, type Reservation } from './reservations.ts';
 import type { Limits } from './limits.ts';
 
 /** About what a delivery takes in the database, with an attempt; bytes (docs/disk.md). */
@@ -31,7 +31,7 @@ export class BacklogRoom {
   #admission: Admission = ALL_OPEN;
   /** The last count. */
   #counted = { total: 0, organizations: new Map<string, number>(), alone: false };
-  readonly #letIn = new LetIn();
+  readonly #reservations = new Reservations();
   readonly database = new DatabaseRoom();
 
   constructor(limit: number) {
@@ -49,12 +49,12 @@ export class BacklogRoom {
 
   /** Whether something that was open may be full by now, so that another count is due. */
   get mayBeFull(): boolean {
-    return this.#letIn.total >= this.#admission.margin || this.database.mayBeFull;
+    return this.#reservations.total >= this.#admission.margin || this.database.mayBeFull;
   }
 
   /** Takes over a count of the backlog. @param read throws when it cannot be read; the last count stays valid then */
   async count(read: () => Promise<Waiting>): Promise<void> {
-    this.#letIn.countBegins();
+    this.#reservations.countBegins();
     let counted = false;
     try {
       const waiting = await read();
@@ -63,7 +63,7 @@ export class BacklogRoom {
       this.#counted = { total, organizations: new Map(organizations.map(({ id, waiting }) => [id, waiting])), alone };
       if (this.limit > 0) this.#admission = admit(this.limit, waiting, this.#admission);
     } finally {
-      this.#letIn.countEnds(counted);
+      this.#reservations.countEnds(counted);
     }
   }
 
@@ -85,7 +85,7 @@ export class BacklogRoom {
       if (fullDestinations.has(destinationId)) return { full: 'destination', destinationId };
     }
     const { organizationId, limits } = sender;
-    const own = (this.#counted.organizations.get(organizationId) ?? 0) + this.#letIn.of(organizationId);
+    const own = (this.#counted.organizations.get(organizationId) ?? 0) + this.#reservations.of(organizationId);
     if (own + before >= limits.waitingDeliveries)
       return { full: 'waitingDeliveries', most: limits.waitingDeliveries, waiting: own };
     if (fullOrganizations.has(organizationId) || this.#shareLeft(own) <= before) return { full: 'organization' };
@@ -109,9 +109,9 @@ export class BacklogRoom {
   }
 
   /** Counts what is about to be stored. @param bytes what it takes in the database besides its deliveries */
-  add(organizationId: string, deliveries: number, bytes = 0): Place {
+  add(organizationId: string, deliveries: number, bytes = 0): Reservation {
     const places = [
-      this.#letIn.add(organizationId, deliveries),
+      this.#reservations.add(organizationId, deliveries),
       this.database.add(organizationId, bytes + deliveries * DELIVERY_BYTES),
     ];
     return {
@@ -127,6 +127,6 @@ export class BacklogRoom {
   #shareLeft(own: number): number {
     const { total, alone } = this.#counted;
     if (this.limit === 0 || alone) return Number.POSITIVE_INFINITY;
-    return leftFor({ limit: this.limit, taken: total + this.#letIn.total, alone }, own);
+    return leftFor({ limit: this.limit, taken: total + this.#reservations.total, alone }, own);
   }
 }

@@ -60,67 +60,102 @@ interface Entry<Item, Result> {
  * Makes a batcher. A call to an idle batcher waits only for the end of the current turn of the event loop; calls that arrive
  * while a group runs, or right after its start, form the next one. So the group grows with the load.
  */
-export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> {
-  const queue = new TurnQueue<Entry<Item, Result>>();
-  const { maxQueued, maxQueuedWeight = Number.POSITIVE_INFINITY } = options;
-  let running = 0;
-  let scheduled = false;
-  let startedAt = Number.NEGATIVE_INFINITY;
-  // Until when what is queued waits for more.
-  let lingersUntil = Number.NEGATIVE_INFINITY;
-  let timer: NodeJS.Timeout | undefined;
-  let idleWaiters: (() => void)[] = [];
+export const createBatcher = <Item, Result>(options: BatcherOptions<Item, Result>): Batcher<Item, Result> =>
+  new GroupBatcher(options);
 
-  function schedule(): void {
-    if (scheduled || running >= options.concurrency || queue.size === 0) return;
-    scheduled = true;
-    const at = Math.max(startedAt + (options.spacingMs ?? 0), lingersUntil);
-    const waitMs = at - performance.now();
-    if (waitMs > 0) timer = setTimeout(start, waitMs);
+class GroupBatcher<Item, Result> implements Batcher<Item, Result> {
+  readonly #options: BatcherOptions<Item, Result>;
+  readonly #queue = new TurnQueue<Entry<Item, Result>>();
+  #running = 0;
+  #isScheduled = false;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  /** Until when what is queued waits for more. */
+  #lingersUntil = Number.NEGATIVE_INFINITY;
+  #timer: NodeJS.Timeout | undefined;
+  #idleWaiters: (() => void)[] = [];
+
+  constructor(options: BatcherOptions<Item, Result>) {
+    this.#options = options;
+  }
+
+  submit(item: Item): Promise<Result> {
+    const weight = this.#options.weigh?.(item) ?? 0;
+    const owner = this.#options.ownerOf?.(item) ?? '';
+    if (this.#isFull(owner, weight)) {
+      return Promise.reject(new BatcherFullError(`${this.#queue.size} items are waiting already`));
+    }
+    return new Promise<Result>((resolve, reject) => {
+      this.#queue.push({ item, owner, weight, resolve, reject });
+      this.#linger(item);
+      this.#schedule();
+    });
+  }
+
+  idle(): Promise<void> {
+    if (this.#isIdle) return Promise.resolve();
+    this.#stopLingering();
+    this.#schedule();
+    return new Promise<void>((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  get #isIdle(): boolean {
+    return this.#running === 0 && this.#queue.size === 0;
+  }
+
+  #schedule(): void {
+    const { concurrency, spacingMs = 0 } = this.#options;
+    if (this.#isScheduled || this.#running >= concurrency || this.#queue.size === 0) return;
+    this.#isScheduled = true;
+    const waitMs = Math.max(this.#startedAt + spacingMs, this.#lingersUntil) - performance.now();
+    const start = () => this.#start();
+    if (waitMs > 0) this.#timer = setTimeout(start, waitMs);
     else setImmediate(start);
   }
 
-  function start(): void {
-    timer = undefined;
-    scheduled = false;
-    startedAt = performance.now();
-    void runGroup(takeGroup());
-    schedule();
+  #start(): void {
+    this.#timer = undefined;
+    this.#isScheduled = false;
+    this.#startedAt = performance.now();
+    void this.#runGroup(this.#takeGroup());
+    this.#schedule();
   }
 
-  function linger(item: Item): void {
-    if (!options.linger) return;
-    const { ms, maxItems, isUrgent } = options.linger;
-    if (queue.size >= maxItems || isUrgent(item)) stopLingering();
-    else if (queue.size === 1) lingersUntil = performance.now() + ms;
+  #linger(item: Item): void {
+    if (!this.#options.linger) return;
+    const { ms, maxItems, isUrgent } = this.#options.linger;
+    if (this.#queue.size >= maxItems || isUrgent(item)) this.#stopLingering();
+    else if (this.#queue.size === 1) this.#lingersUntil = performance.now() + ms;
   }
 
-  function stopLingering(): void {
-    if (lingersUntil === Number.NEGATIVE_INFINITY) return;
-    lingersUntil = Number.NEGATIVE_INFINITY;
-    if (timer === undefined) return;
-    clearTimeout(timer);
-    timer = undefined;
-    scheduled = false;
+  #stopLingering(): void {
+    if (this.#lingersUntil === Number.NEGATIVE_INFINITY) return;
+    this.#lingersUntil = Number.NEGATIVE_INFINITY;
+    if (this.#timer === undefined) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#isScheduled = false;
   }
 
-  function takeGroup(): Entry<Item, Result>[] {
+  #takeGroup(): Entry<Item, Result>[] {
+    const { maxItems, maxWeight = Number.POSITIVE_INFINITY } = this.#options;
     const group: Entry<Item, Result>[] = [];
     let weight = 0;
-    for (let next = queue.first(); next && group.length < options.maxItems; next = queue.first()) {
+    for (let next = this.#queue.first(); next && group.length < maxItems; next = this.#queue.first()) {
       weight += next.weight;
-      if (group.length > 0 && weight > (options.maxWeight ?? Number.POSITIVE_INFINITY)) break;
+      if (group.length > 0 && weight > maxWeight) break;
       group.push(next);
-      queue.shift();
+      this.#queue.shift();
     }
     // What is left has waited.
-    lingersUntil = Number.NEGATIVE_INFINITY;
+    this.#lingersUntil = Number.NEGATIVE_INFINITY;
     return group;
   }
 
-  function isFull(owner: string, weight: number): boolean {
+  #isFull(owner: string, weight: number): boolean {
+    const { maxQueued, maxQueuedWeight = Number.POSITIVE_INFINITY, ownerOf, alone } = this.#options;
+    const queue = this.#queue;
     if (queue.size >= maxQueued || (queue.size > 0 && queue.weight + weight > maxQueuedWeight)) return true;
-    if (options.ownerOf === undefined || options.alone?.()) return false;
+    if (ownerOf === undefined || alone?.()) return false;
     const own = queue.of(owner);
     const left = (limit: number, taken: number, its: number) => leftFor({ limit, taken, alone: false }, its);
     return (
@@ -129,42 +164,17 @@ export function createBatcher<Item, Result>(options: BatcherOptions<Item, Result
     );
   }
 
-  async function runGroup(group: Entry<Item, Result>[]): Promise<void> {
-    running += 1;
+  async #runGroup(group: Entry<Item, Result>[]): Promise<void> {
+    this.#running += 1;
     try {
-      const results = await options.run(group.map((entry) => entry.item));
+      const results = await this.#options.run(group.map((entry) => entry.item));
       for (const [index, entry] of group.entries()) entry.resolve(results[index] as Result);
     } catch (error) {
       for (const entry of group) entry.reject(error);
     } finally {
-      running -= 1;
-      schedule();
-      if (running === 0 && queue.size === 0) {
-        for (const wake of idleWaiters.splice(0)) wake();
-      }
+      this.#running -= 1;
+      this.#schedule();
+      if (this.#isIdle) for (const wake of this.#idleWaiters.splice(0)) wake();
     }
   }
-
-  return {
-    submit(item) {
-      const weight = options.weigh?.(item) ?? 0;
-      const owner = options.ownerOf?.(item) ?? '';
-      if (isFull(owner, weight)) {
-        return Promise.reject(new BatcherFullError(`${queue.size} items are waiting already`));
-      }
-      return new Promise<Result>((resolve, reject) => {
-        queue.push({ item, owner, weight, resolve, reject });
-        linger(item);
-        schedule();
-      });
-    },
-    idle() {
-      if (running === 0 && queue.size === 0) return Promise.resolve();
-      stopLingering();
-      schedule();
-      return new Promise<void>((resolve) => {
-        idleWaiters = [...idleWaiters, resolve];
-      });
-    },
-  };
 }

@@ -155,7 +155,7 @@ const variables = {
   },
   HOOKYARD_MAX_BACKLOG: { schema: integer(0, 10_000_000), default: '1000000' },
   HOOKYARD_MAX_DATABASE_BYTES: { schema: integer(1, Number.MAX_SAFE_INTEGER) },
-  // Unset: by HOOKYARD_LANE (worker/worker.ts).
+  // Unset: by HOOKYARD_LANE (worker/loops.ts).
   HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 5000) },
   HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 5000), default: '500' },
   HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },

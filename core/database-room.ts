@@ -3,7 +3,7 @@
 //
 // An organization may hold nine times what is free. So a single one stops at nine tenths, two stop at nine nineteenths each, and
 // any number of them leaves something (the rule of fair-share.ts, which leaves a half, would waste a disk).
-import { LetIn, type Place } from './let-in.ts';
+import { Reservations, type Reservation } from './reservations.ts';
 
 const TIMES_FREE = 9;
 /** Hysteresis: an organization is let in again below this part of what it may hold. */
@@ -13,7 +13,7 @@ const DATABASE_REOPENS_AT = 0.98;
 /** Something may be full when so much of what was free has been let in since the last look. */
 const LOOK_AFTER = 0.05;
 
-const NO_LIMIT: Place = { keep: () => undefined, release: () => undefined };
+const NO_LIMIT: Reservation = { keep: () => undefined, release: () => undefined };
 
 /** What a look has found; bytes. */
 export interface Stored {
@@ -32,7 +32,7 @@ export class DatabaseRoom {
   #stored: Stored = { size: 0, limit: Number.POSITIVE_INFINITY, parts: new Map(), alone: true };
   #isFull = false;
   #fullOrganizations: ReadonlySet<string> = new Set();
-  readonly #letIn = new LetIn();
+  readonly #reservations = new Reservations();
 
   /** Nothing is accepted, from whomever. */
   get isFull(): boolean {
@@ -52,19 +52,19 @@ export class DatabaseRoom {
   /** Whether something that had room may be full by now, so that another look is due. */
   get mayBeFull(): boolean {
     const { size, limit } = this.#stored;
-    return this.#letIn.total > (limit - size) * LOOK_AFTER;
+    return this.#reservations.total > (limit - size) * LOOK_AFTER;
   }
 
   /** Takes over what was found. @param read throws when it cannot be read; the last look stays valid then */
   async look(read: () => Promise<Stored>): Promise<void> {
-    this.#letIn.countBegins();
+    this.#reservations.countBegins();
     let found = false;
     try {
       const stored = await read();
       found = true;
       this.#takeOver(stored);
     } finally {
-      this.#letIn.countEnds(found);
+      this.#reservations.countEnds(found);
     }
   }
 
@@ -73,14 +73,14 @@ export class DatabaseRoom {
     const { size, limit, parts, alone } = this.#stored;
     if (alone) return false;
     if (this.#fullOrganizations.has(organizationId)) return true;
-    const own = (parts.get(organizationId) ?? 0) * size + this.#letIn.of(organizationId);
-    return own > TIMES_FREE * (limit - size - this.#letIn.total);
+    const own = (parts.get(organizationId) ?? 0) * size + this.#reservations.of(organizationId);
+    return own > TIMES_FREE * (limit - size - this.#reservations.total);
   }
 
   /** Counts what is about to be stored. @param bytes about how much it takes */
-  add(organizationId: string, bytes: number): Place {
+  add(organizationId: string, bytes: number): Reservation {
     if (!Number.isFinite(this.#stored.limit)) return NO_LIMIT;
-    return this.#letIn.add(organizationId, bytes);
+    return this.#reservations.add(organizationId, bytes);
   }
 
   #takeOver(stored: Stored): void {

@@ -181,7 +181,7 @@ export class DestinationPlaces {
    * @param requests what was asked for. A destination without an answer was deleted, or has no maximum any more
    * @param askedAt when, ms of the clock
    */
-  turnsTold(requests: TurnRequest[], answers: TurnAnswer[], askedAt: number): void {
+  applyTurns(requests: TurnRequest[], answers: TurnAnswer[], askedAt: number): void {
     const answerOf = new Map(answers.map(({ destinationId, ...answer }) => [destinationId, answer]));
     for (const { destinationId } of requests) {
       const entry = this.#entries.get(destinationId);

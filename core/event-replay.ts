@@ -3,6 +3,8 @@ import type { NoRoom } from './backlog-room.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
+/** Of a replay that has not ended. */
+export const OPEN_REPLAY_STATUSES: readonly EventReplayStatus[] = ['pending', 'running'];
 
 /** Events per second. */
 export const REPLAY_RATE = { min: 1, max: 1000, default: 50 };

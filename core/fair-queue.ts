@@ -1,4 +1,5 @@
-// Places that are waited for: organizations share them (fair-share.ts), and those that wait take turns by organization.
+// Places that are waited for: organizations share them (fair-share.ts), and those that wait take turns by organization. A queue of its own,
+// because what waits is a caller, with a deadline and without a bound of its own; the other queues hold work.
 import { type Leave, Places } from './places.ts';
 
 interface Waiter {

@@ -1,5 +1,6 @@
 // Why something failed, for a log line: who answered, with which code, in which words. A line that only said that "the database or
-// Temporal" is away would leave that open.
+// Temporal" is away would leave that open. Content of a webhook may not leave PostgreSQL for the log, so words that may quote a value are
+// left out.
 
 export interface Cause {
   /** Missing where the error does not tell. */
@@ -7,7 +8,11 @@ export interface Cause {
   /** The name of a gRPC status (`UNAVAILABLE`), an SQLSTATE (`57P03`) or a code of Node (`ECONNREFUSED`). */
   code?: string;
   details: string;
-  /** Of an error without a code: likely a mistake of ours. */
+  /** Of a value that PostgreSQL refused: where it was to be stored. */
+  table?: string;
+  column?: string;
+  constraint?: string;
+  /** Of an error that is likely a mistake of ours. */
   stack?: string;
 }
 
@@ -34,6 +39,9 @@ const GRPC_CODES = [
 
 // The classes of PostgreSQL's manual, appendix A. Codes of Node begin with other letters (`EPIPE`).
 const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/;
+// Of these the words, or the detail, may quote the value: `invalid input syntax for type json`, `Failing row contains (...)`.
+const REFUSED_VALUE = /^2[23]/;
+const NAMES = ['table', 'column', 'constraint'] as const;
 const LONGEST_DETAILS = 500;
 // Errors stand for others, which stand for others.
 const MOST_LEVELS = 5;
@@ -47,6 +55,8 @@ export function causeOf(error: unknown): Cause {
     at = at instanceof AggregateError ? at.errors[0] : at.cause;
   }
   if (!(error instanceof Error)) return { details: short(String(error)) };
+  // What cannot be parsed is quoted (V8's JSON.parse and RegExp).
+  if (error instanceof SyntaxError) return { details: error.name, ...framesOf(error) };
   return { details: short(error.message), ...(error.stack !== undefined && { stack: error.stack }) };
 }
 
@@ -62,9 +72,25 @@ function withCode(error: Error & { code?: unknown; details?: unknown }): Cause |
   // The SDK's words for a server that cannot be connected to (@temporalio/core-bridge, errors.ts).
   if (name === 'TransportError') return { system: 'temporal', code: 'UNAVAILABLE', details: short(message) };
   if (typeof code !== 'string') return null;
+  if (REFUSED_VALUE.test(code) && SQLSTATE.test(code)) return refusedValue(code, error);
   // Node gives the code of several failed tries to their sum, and the words to each.
   const words = error instanceof AggregateError && message === '' ? String(error.errors[0]) : message;
   return { ...(SQLSTATE.test(code) && { system: 'postgresql' as const }), code, details: short(words) };
+}
+
+function refusedValue(code: string, error: Error): Cause {
+  const names = NAMES.flatMap((name) => {
+    const value: unknown = Object.entries(error).find(([member]) => member === name)?.[1];
+    return typeof value === 'string' ? [[name, value]] : [];
+  });
+  const where: Pick<Cause, (typeof NAMES)[number]> = Object.fromEntries(names);
+  return { system: 'postgresql', code, details: 'a value was refused', ...where, ...framesOf(error) };
+}
+
+/** The stack without the message, with which it begins. */
+function framesOf({ stack = '' }: Error): { stack?: string } {
+  const frames = stack.split('\n').filter((line) => /^ +at /.test(line));
+  return frames.length > 0 ? { stack: frames.join('\n') } : {};
 }
 
 function short(text: string): string {

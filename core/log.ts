@@ -1,6 +1,7 @@
 // One logger per process: JSON lines on standard output. Payloads and secrets are never passed to it.
 import { type Logger, pino } from 'pino';
 import { ConfigError, type LogSettings } from './config.ts';
+import { causeOf } from './log-cause.ts';
 import { throttled } from './throttled-log.ts';
 
 export type Log = Logger;
@@ -40,7 +41,7 @@ export function logForNode(log: Log): void {
     throttled(log).warn({ warning: name, details: message, stack }, 'Node warns', `${name} ${message}`),
   );
   process.on('uncaughtException', (error) => {
-    log.fatal({ err: error }, 'the process ends: an error that nobody handled');
+    log.fatal({ cause: causeOf(error) }, 'the process ends: an error that nobody handled');
     process.exit(1);
   });
   // Before the listener of pino, which writes what it has in its buffer.

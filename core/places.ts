@@ -1,4 +1,5 @@
-// The places for one kind of work in a process, shared by organizations (fair-share.ts).
+// The places for one kind of work in a process, shared by organizations (fair-share.ts). Nothing waits here: who gets none comes back, as
+// activities do by a retry of Temporal, or waits in fair-queue.ts.
 import { leftFor } from './fair-share.ts';
 
 /** Gives a place back. To be called once. */

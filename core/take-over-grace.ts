@@ -39,14 +39,14 @@ export class TakeOverGrace {
   }
 
   /** This relay may have been cut off from the database, and others with it. */
-  troubled(): void {
+  cutOff(): void {
     this.#noneUntil = this.#now() + this.#leaseMs;
     this.#endedUntil = this.#now() + LEASES_OF_LIVING * this.#leaseMs;
   }
 
   /** Its lease was renewed. */
   renewed(): void {
-    if (this.#isLate()) this.troubled();
+    if (this.#isLate()) this.cutOff();
     this.#renewedAt = this.#now();
   }
 

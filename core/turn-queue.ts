@@ -1,4 +1,5 @@
-// A queue whose owners take turns: the first of each, then the second of each, and so on. In order of arrival for one owner.
+// A queue whose owners take turns: the first of each, then the second of each, and so on. In order of arrival for one owner. A queue of its
+// own, because ingest puts every webhook through it: no bounds, timers or conditions, and both ends in constant time.
 
 export interface Queued {
   owner: string;

@@ -85,7 +85,7 @@ export const ApiKey = defineEntity({
 });
 export type ApiKey = InferEntity<typeof ApiKey>;
 
-/** Where an ingest idempotency key is read from (one of three), and how long a repeat counts as a duplicate. */
+/** Where an ingest idempotency key is read from (one of four), and how long a repeat counts as a duplicate. */
 export interface IdempotencyKeyRule {
   header?: string;
   jsonPath?: string;

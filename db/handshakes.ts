@@ -1,6 +1,6 @@
 // The last handshake of each source, and the secret that a provider sends in one.
 import { jsonParameter } from './parameters.ts';
-import { type Deed, recordChange } from './audit/records.ts';
+import { type AuditEntry, recordChange } from './audit/records.ts';
 import { inTransaction, type Pool, type Queryable } from './connections/pool.ts';
 
 export interface Handshaken {
@@ -57,7 +57,7 @@ export interface SentSecret {
  */
 export function rememberSecret(pool: Pool, sent: SentSecret): Promise<boolean> {
   const { organizationId, sourceId, sealed, address, userAgent } = sent;
-  const deed: Deed = {
+  const entry: AuditEntry = {
     ...{ organizationId, address, userAgent },
     ...{ actor: 'provider', action: 'rememberSecret', resource: 'sources', outcome: 'done' },
     recordIds: [sourceId],
@@ -70,7 +70,7 @@ export function rememberSecret(pool: Pool, sent: SentSecret): Promise<boolean> {
       [organizationId, sourceId, sealed],
     );
     if (rowCount !== 1) return false;
-    await recordChange(async (statement, value) => (await db.query(statement('$1'), [value])).rowCount ?? 0, deed);
+    await recordChange(async (statement, value) => (await db.query(statement('$1'), [value])).rowCount ?? 0, entry);
     return true;
   });
 }

@@ -5,7 +5,7 @@ import type pg from 'pg';
 import './connections/column-types.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from './connections/client.ts';
 import { entities } from './entities.ts';
-import { lastStepSubscriber } from './last-step.ts';
+import { commitHookSubscriber } from './commit-hook.ts';
 import { keepSettings } from './connections/keep-settings.ts';
 import { dropReadOnlyConnections } from './connections/pool.ts';
 import { shareConnections } from './connections/pool-turns.ts';
@@ -39,7 +39,7 @@ export function createOrm(
   return new MikroORM({
     clientUrl: url,
     entities,
-    subscribers: [lastStepSubscriber],
+    subscribers: [commitHookSubscriber],
     namingStrategy: UnderscoreNamingStrategy,
     pool: { min: 0, max: poolSize },
     driverOptions: {

@@ -2,13 +2,21 @@
 // the planner sees the whole statement, and releases that run side by side each use their own text.
 import { OPEN_STATUSES } from '../core/delivery-status.ts';
 import { UNKNOWN_ERROR } from '../core/error-summary.ts';
+import { OPEN_REPLAY_STATUSES } from '../core/event-replay.ts';
+import { TO_UPLOAD_STATUSES } from '../core/warehouse/batching.ts';
 import { escapeLiteral } from 'pg';
 
 /** The statuses of a delivery that has not ended: `status in ${OPEN}`. */
 export const OPEN = quoted(OPEN_STATUSES);
 
+/** The statuses of a replay of events that has not ended: `status in ${OPEN_REPLAY}`. */
+export const OPEN_REPLAY = quoted(OPEN_REPLAY_STATUSES);
+
+/** The statuses of a warehouse's batch whose file has not been uploaded: `status in ${TO_UPLOAD}`. */
+export const TO_UPLOAD = quoted(TO_UPLOAD_STATUSES);
+
 /** The statuses of a warehouse's batch that is frozen and has not ended: `status in ${UNDER_WAY}`. */
-export const UNDER_WAY = quoted(['frozen', 'uploading', 'uploaded']);
+export const UNDER_WAY = quoted([...TO_UPLOAD_STATUSES, 'uploaded']);
 
 /** The status of an open delivery `d` that no circuit holds. */
 export const WAITING_STATUS = `case when d.attempt_count = 0 then 'pending' else 'retrying' end`;

@@ -37,8 +37,6 @@ export type AlertResult = Measured &
         summary: ErrorSummary;
         /** With foreign text, for the API only. */
         detail: string;
-        /** What a mail server said, for the log only. */
-        serverWords?: string;
         /** Trying again would not help. */
         isPermanent: boolean;
         /** When to try again, if it was said. */
@@ -192,14 +190,13 @@ async function sendMail({ smtp }: AlertSenderDeps, message: AlertMessage, to: st
     latency: Math.round(performance.now() - startedAt),
     responseBody: null,
   });
-  const failed = (summary: ErrorSummary, isPermanent: boolean, serverWords?: string): AlertResult => ({
+  const failed = (summary: ErrorSummary, isPermanent: boolean): AlertResult => ({
     ok: false,
     ...measured(),
     summary,
     detail: summary,
     isPermanent,
     retryAfterMs: null,
-    ...(serverWords !== undefined && { serverWords }),
   });
   if (smtp === null) return failed(ownWords`No mail server is set (SMTP_URL)`, true);
   if (to.length === 0) return failed(WITHHELD, true);
@@ -210,7 +207,6 @@ async function sendMail({ smtp }: AlertSenderDeps, message: AlertMessage, to: st
     return { ok: true, ...measured() };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    // Its message is a summary.
-    return failed(error.message as ErrorSummary, error.permanent, error.serverWords);
+    return failed(error.summary, error.permanent);
   }
 }

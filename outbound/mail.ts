@@ -24,20 +24,16 @@ export interface Mailer {
   close(): void;
 }
 
-/** Why a mail was refused. The message is a summary without addresses, so that it may be stored in histories. */
+/** Why a mail was refused. A summary, so that it may be logged and stored in histories: the words of a server quote addresses. */
 export class MailError extends Error {
+  readonly summary: ErrorSummary;
   /** Trying again would not help: the server refuses this mail. */
   readonly permanent: boolean;
-  /**
-   * The server's own words, with addresses masked. For the log, which is their only place: the server is the operator's, and can
-   * quote nothing but the mail, whose error is a summary too.
-   */
-  readonly serverWords: string;
-  constructor(summary: ErrorSummary, permanent: boolean, serverWords: string) {
+  constructor(summary: ErrorSummary, permanent: boolean) {
     super(summary);
     this.name = 'MailError';
+    this.summary = summary;
     this.permanent = permanent;
-    this.serverWords = serverWords;
   }
 }
 
@@ -78,14 +74,29 @@ export function createMailer(url: string): Mailer {
 // server, which its operator can put right.
 const ABOUT_THIS_MAIL = ['EENVELOPE', 'EMESSAGE'];
 
+// RFC 3463, section 2: such a code begins the words of an answer.
+const ENHANCED_CODE = /^\d{3}[ -]([245]\.\d{1,3}\.\d{1,3})\b/;
+
+/** What nodemailer says of an error. All but `response` is a constant of SMTP, of Node or of nodemailer. */
+interface SmtpFailure {
+  code?: string;
+  /** Of Node, where `code` is nodemailer's own: `ECONNREFUSED`. */
+  originalCode?: string;
+  /** The step: `CONN`, `AUTH PLAIN`, `RCPT TO`. */
+  command?: string;
+  responseCode?: number;
+  response?: string;
+}
+
 function mailError(error: unknown): MailError {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  const reply = error instanceof Error && 'responseCode' in error ? Number(error.responseCode) : 0;
+  const failure = (error instanceof Error ? error : {}) as SmtpFailure;
+  const { code = 'unknown error', originalCode, command, responseCode: reply, response = '' } = failure;
   const refused = ABOUT_THIS_MAIL.includes(code);
   const what = refused ? 'did not take the mail' : 'could not be used';
+  const answer = reply && ['reply', reply, ENHANCED_CODE.exec(response)?.[1]].filter(Boolean).join(' ');
+  const facts = [code, originalCode, command, answer].filter(Boolean).join(', ');
   return new MailError(
-    ownWords`The mail server ${named(what)} (${named(code)}${named(reply > 0 ? `, reply ${reply}` : '')})`,
-    refused && reply >= 500,
-    String(error).replace(/[^\s<>,;:"']+@[^\s<>,;:"']+/g, '<address>'),
+    ownWords`The mail server ${named(what)} (${named(facts)})`,
+    refused && reply !== undefined && reply >= 500,
   );
 }

@@ -44,7 +44,7 @@ export async function createExporters(
   return {
     async text() {
       const { resourceMetrics, errors } = await scrape.collect();
-      for (const error of errors) log.warn({ err: error }, 'a metric could not be read');
+      for (const error of errors) log.warn({ cause: causeOf(error) }, 'a metric could not be read');
       return serializer.serialize(resourceMetrics);
     },
     stop: () =>

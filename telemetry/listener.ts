@@ -139,7 +139,7 @@ async function answer(
     response.setHeader('Content-Type', type);
     end(response, status, body);
   } catch (error) {
-    log.warn({ path, err: error }, 'a request to the port for metrics could not be answered');
+    log.warn({ path, cause: causeOf(error) }, 'a request to the port for metrics could not be answered');
     end(response, 500, 'Internal error\n');
   }
 }

@@ -16,7 +16,7 @@ import {
   snapshotAge,
 } from '../core/metrics/snapshot.ts';
 import { PollLoop } from '../core/poll-loop.ts';
-import { type RetentionDays, takeFigures } from '../db/metrics/figures.ts';
+import { type RetentionDays, takeFigures } from '../db/metrics/installation-figures.ts';
 import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../db/metrics/snapshot.ts';
 import type { Pool } from '../db/connections/pool.ts';
 

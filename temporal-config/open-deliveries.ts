@@ -18,7 +18,11 @@ export interface RepairDeps {
 }
 
 /** The repair of an open delivery; null: nothing is wrong. */
-export type DeliveryRepair = 'deliveries resumed' | 'deliveries started again' | 'deliveries failed' | 'workflows told';
+export type DeliveryRepair =
+  | 'deliveries resumed'
+  | 'deliveries started again'
+  | 'deliveries failed'
+  | 'workflows signalled';
 
 type Ids = Pick<OverdueDelivery, 'deliveryId' | 'organizationId'>;
 
@@ -41,7 +45,7 @@ export async function repairOverdue(
     case 'running':
       // When workers are late, signals would only add to their work. One that shows 'failed' has none to do.
       if (known.isBusy && known.shows !== 'failed') return 'at work';
-      return (await tell(deps, delivery, known)) ? 'workflows told' : null;
+      return (await tell(deps, delivery, known)) ? 'workflows signalled' : null;
     case 'stopped':
       return (await endLost(deps, delivery, false)) ? 'deliveries failed' : null;
     default:

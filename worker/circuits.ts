@@ -35,7 +35,7 @@ export function watchCircuits({ pool, client, log }: { pool: Pool; client: Clien
       return due.length === MAX_PER_LOOK ? MORE_IS_DUE : REST;
     },
     onError(error) {
-      throttled(log).warn({ cause: causeOf(error) }, 'circuits wait: they cannot be looked after now');
+      throttled(log).warn({ cause: causeOf(error) }, 'circuits wait: checking them failed');
       return REST;
     },
   });

@@ -74,7 +74,7 @@ export function exchangeConcurrency(
     // It may have been done although it fails.
     hasTurns = true;
     const answers = await withShortLocks(pool, (db) => takeTurns(db, owner, requests, mayTake));
-    places.turnsTold(requests, answers, now);
+    places.applyTurns(requests, answers, now);
     turnsAt = now;
     hasTurns = requests.length > 0;
   }

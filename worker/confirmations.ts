@@ -49,10 +49,7 @@ export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<vo
       return rest;
     },
     onError(error) {
-      throttled(deps.log).warn(
-        { cause: causeOf(error) },
-        'mails that ask recipients wait: nobody can be looked up now',
-      );
+      throttled(deps.log).warn({ cause: causeOf(error) }, 'confirmation mails wait: looking up recipients failed');
       return rest;
     },
   });
@@ -87,7 +84,7 @@ function startForgetting(deps: ConfirmationDeps): PollLoop {
   });
 
   function keep(error: unknown): void {
-    deps.log.warn({ err: error }, 'recipients that no route names are kept for now');
+    deps.log.warn({ cause: causeOf(error) }, 'recipients that no route names are kept for now');
   }
 }
 
@@ -99,8 +96,8 @@ async function askIfNamed(deps: ConfirmationDeps, claim: Claim): Promise<void> {
     if (forgotten.length > 0) return;
   } catch (error) {
     deps.log.warn(
-      { organizationId, err: error },
-      'a recipient of notifications is asked later: its routes are not known',
+      { organizationId, cause: causeOf(error) },
+      'a confirmation mail is sent later: the routes of its recipient are not known',
     );
     return;
   }
@@ -126,9 +123,9 @@ async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
     });
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    log.warn({ organizationId, error: error.serverWords }, 'a recipient of notifications could not be asked');
+    log.warn({ organizationId, error: error.summary }, 'a confirmation mail could not be sent');
     if (!error.permanent) return;
   }
   await noteAsked(deps.pool, asked);
-  log.info({ organizationId }, 'a recipient of notifications was asked');
+  log.info({ organizationId }, 'a confirmation mail was sent to a recipient of notifications');
 }

@@ -98,7 +98,7 @@ export function createExpress(deps: ExpressDeps): Express {
     const { deliveryId } = row;
     const isLast = tries >= MOST_TRIES;
     deps.log.warn(
-      { deliveryId, tries, err: error },
+      { deliveryId, tries, cause: causeOf(error) },
       isLast ? 'first attempt is left to a workflow' : 'first attempt to be made again',
     );
     if (!isLast) return;

@@ -84,7 +84,7 @@ function endWith(stop: () => Promise<void>, settings: Settings, log: Log): void 
     stop().then(
       () => process.exit(0),
       (error: unknown) => {
-        log.error({ error: String(error) }, 'worker did not end cleanly');
+        log.error({ cause: causeOf(error) }, 'worker did not end cleanly');
         process.exit(1);
       },
     );

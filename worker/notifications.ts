@@ -58,7 +58,7 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
 function confirm(deps: NotificationDeps, smtp: { mailer: Mailer; from: string }): { stop(): Promise<void> } | null {
   const { apiBase: publicUrl } = peopleLinks(deps.settings);
   if (publicUrl !== '') return startConfirmations({ ...deps, smtp, publicUrl });
-  deps.log.warn('recipients of notifications cannot be asked whether they want them: set HOOKYARD_PUBLIC_URL');
+  deps.log.warn('confirmation mails cannot be sent: set HOOKYARD_PUBLIC_URL');
   return null;
 }
 

@@ -57,7 +57,10 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
     if (runs && forMs <= ATTEMPT_TIMEOUT_MS) return true;
     if (runs && resume !== 'waiting') {
       await removeQueued(deps.pool, row);
-      deps.log.warn({ deliveryId, forMs }, 'its workflow has not recorded a first attempt, and is left to try on');
+      deps.log.warn(
+        { deliveryId, forMs },
+        'its workflow has not recorded a first attempt; the relay leaves the delivery to it',
+      );
     }
     deps.inFlight.delete(deliveryId);
     return true;

@@ -1,6 +1,7 @@
 // Holds this relay's lease of positions (db/hot-path/relay-leases.ts), and knows at any time which of them it certainly owns.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
 import { TakeOverGrace, type TakeOver } from '../core/take-over-grace.ts';
 import { isAmong, positionOf, type Positions, sizeOf } from '../core/positions.ts';
 import {
@@ -50,7 +51,7 @@ export interface Shards {
   /** Sets what tells the deliveries in flight: others must not start them when their positions are given up. */
   reportInFlight(deliveryIds: () => string[]): void;
   /** Call it when this process may have been cut off from the database, and others with it. */
-  hadTrouble(): void;
+  mayHaveBeenCutOff(): void;
   /** Gives everything up that is not in flight: from now on others start what waits. Resolves at once. */
   leave(): void;
   /** Ends the lease, and with it the claim to what is in flight: others may start that from now on. */
@@ -62,149 +63,172 @@ export interface Shards {
  * Failure policy: while the database is away the lease expires and nothing is claimed; positions are taken again when it is back,
  * from relays that are gone not before all others have had the time to renew theirs (core/take-over-grace.ts).
  */
-export function holdShards({ pool, name, session, log }: ShardsDeps): Shards {
-  // Of leases that were taken away.
-  let lost = 0;
-  let isRegistered = false;
-  let isLeaving = false;
-  let positions: Positions = [];
-  let validUntil = 0;
-  let guardAt = 0;
-  const grace = new TakeOverGrace({ leaseMs: LEASE_MS, silenceMs: SILENCE_MS });
-  let warnedAt = Number.NEGATIVE_INFINITY;
-  let hasLeftovers = false;
-  let inFlight: () => string[] = () => [];
-  const claims = new Set<Promise<unknown>>();
-  let isStopped = false;
-  let wake: () => void = () => {};
+export const holdShards = (deps: ShardsDeps): Shards => new HeldShards(deps);
+
+class HeldShards implements Shards {
+  readonly #deps: ShardsDeps;
+  readonly #grace = new TakeOverGrace({ leaseMs: LEASE_MS, silenceMs: SILENCE_MS });
+  readonly #claims = new Set<Promise<unknown>>();
+  readonly #renewing: Promise<void>;
+  /** Of leases that were taken away. */
+  #lost = 0;
+  #isRegistered = false;
+  #isLeaving = false;
+  #isStopped = false;
+  #positions: Positions = [];
+  #validUntil = 0;
+  #guardAt = 0;
+  #warnedAt = Number.NEGATIVE_INFINITY;
+  #hasLeftovers = false;
+  #inFlight: () => string[] = () => [];
+  #wake: () => void = () => {};
+
+  constructor(deps: ShardsDeps) {
+    this.#deps = deps;
+    this.#renewing = this.#keepRenewing();
+  }
+
+  held(): Held | null {
+    if (this.#positions.length === 0 || performance.now() >= this.#validUntil) return null;
+    return { owner: this.#owner, positions: this.#positions };
+  }
+
+  async duringClaim<T>(claim: () => Promise<T>): Promise<T> {
+    const running = claim();
+    this.#claims.add(running);
+    try {
+      return await running;
+    } finally {
+      this.#claims.delete(running);
+    }
+  }
+
+  reportInFlight(deliveryIds: () => string[]): void {
+    this.#inFlight = deliveryIds;
+  }
+
+  mayHaveBeenCutOff(): void {
+    this.#grace.cutOff();
+  }
+
+  leave(): void {
+    this.#isLeaving = true;
+    this.#wake();
+  }
+
+  async release(): Promise<void> {
+    const { pool, name, log } = this.#deps;
+    this.#isStopped = true;
+    this.#wake();
+    await this.#renewing;
+    this.#positions = [];
+    await endLease(pool, this.#owner, name).catch((error: unknown) =>
+      log.warn({ cause: causeOf(error) }, 'leases run out by themselves'),
+    );
+  }
+
+  get #owner(): string {
+    return `${this.#deps.name}:${this.#lost}`;
+  }
+
+  async #keepRenewing(): Promise<void> {
+    while (!this.#isStopped) {
+      let isSettled = true;
+      try {
+        isSettled = await this.#renew();
+      } catch (error) {
+        this.#noteFailure(error);
+      }
+      await this.#pause(isSettled ? RENEW_MS : UNSETTLED_MS);
+    }
+  }
 
   /** @returns whether nothing is to be given up or taken */
-  async function renew(): Promise<boolean> {
+  async #renew(): Promise<boolean> {
+    const { pool, name, session } = this.#deps;
     const askedAt = performance.now();
-    const takeOver = grace.allowed();
-    if (askedAt >= guardAt) {
+    const takeOver = this.#grace.allowed();
+    if (askedAt >= this.#guardAt) {
       await guardShards(pool, name, takeOver !== 'none');
-      guardAt = askedAt + GUARD_MS;
+      this.#guardAt = askedAt + GUARD_MS;
     }
-    const owner = ownerNow();
-    if (!isRegistered) await registerRelay(pool, owner);
-    isRegistered = true;
+    const owner = this.#owner;
+    if (!this.#isRegistered) await registerRelay(pool, owner);
+    this.#isRegistered = true;
     const lease = await renewLease(pool, {
       owner,
       session: session.isHeld() ? name : null,
       takeOver,
-      isLeaving,
+      isLeaving: this.#isLeaving,
     });
-    grace.renewed();
+    this.#grace.renewed();
     if (!lease) {
-      registerAnew();
+      this.#registerAgain();
       return false;
     }
-    hold(lease.kept);
-    validUntil = askedAt + LEASE_MS - SAFETY_MS;
-    if (hasLeftovers) await forgetDone(owner);
+    this.#hold(lease.kept);
+    this.#validUntil = askedAt + LEASE_MS - SAFETY_MS;
+    if (this.#hasLeftovers) await this.#forgetDone(owner);
     if (lease.isSettled) return true;
     // Not by what it asked with: it may have stood still since then.
-    if (await giveUp(owner, lease)) await take(owner, grace.allowed());
+    if (await this.#giveUp(owner, lease)) await this.#take(owner, this.#grace.allowed());
     return false;
   }
 
-  const ownerNow = (): string => `${name}:${lost}`;
-
-  function registerAnew(): void {
-    log.warn('the lease of this relay was taken away; it registers again');
-    [isRegistered, validUntil, hasLeftovers] = [false, 0, false];
-    lost += 1;
-    hold([]);
+  #registerAgain(): void {
+    this.#deps.log.warn('the lease of this relay was taken away; it registers again');
+    this.#isRegistered = false;
+    this.#validUntil = 0;
+    this.#hasLeftovers = false;
+    this.#lost += 1;
+    this.#hold([]);
   }
 
-  function hold(now: Positions): void {
-    if (sizeOf(now) !== sizeOf(positions)) log.info({ positions: sizeOf(now) }, 'relay holds positions');
-    positions = now;
+  #hold(now: Positions): void {
+    if (sizeOf(now) !== sizeOf(this.#positions)) this.#deps.log.info({ positions: sizeOf(now) }, 'relay holds positions');
+    this.#positions = now;
   }
 
   /** @returns whether nothing is left to give up; what was is no longer claimed from, but a running claim may have */
-  async function giveUp(from: string, { positions: before, kept }: Lease): Promise<boolean> {
+  async #giveUp(from: string, { positions: before, kept }: Lease): Promise<boolean> {
     if (sizeOf(kept) === sizeOf(before)) return true;
-    const running = [...claims];
+    const running = [...this.#claims];
     await Promise.race([Promise.allSettled(running), delay(RENEW_MS)]);
-    if (running.some((claim) => claims.has(claim))) return false;
-    const leftovers = inFlight().filter((id) => !isAmong(kept, positionOf(id)));
+    if (running.some((claim) => this.#claims.has(claim))) return false;
+    const leftovers = this.#inFlight().filter((id) => !isAmong(kept, positionOf(id)));
     // Before the call: its answer may be lost although they are written.
-    hasLeftovers ||= leftovers.length > 0;
-    await givePositionsUp(pool, from, kept, leftovers);
+    this.#hasLeftovers ||= leftovers.length > 0;
+    await givePositionsUp(this.#deps.pool, from, kept, leftovers);
     return true;
   }
 
-  async function forgetDone(from: string): Promise<void> {
-    const left = inFlight().filter((id) => !isAmong(positions, positionOf(id)));
-    await forgetLeftovers(pool, from, left);
-    hasLeftovers = left.length > 0;
+  async #forgetDone(from: string): Promise<void> {
+    const left = this.#inFlight().filter((id) => !isAmong(this.#positions, positionOf(id)));
+    await forgetLeftovers(this.#deps.pool, from, left);
+    this.#hasLeftovers = left.length > 0;
   }
 
-  async function take(by: string, takeOver: TakeOver): Promise<void> {
+  async #take(by: string, takeOver: TakeOver): Promise<void> {
+    const { pool, log } = this.#deps;
     const taken = await takePositions(pool, by, takeOver);
     if (!taken) return;
     if (taken.buried > 0) log.info({ relays: taken.buried }, 'relays are gone; their positions are shared');
-    hold(taken.positions);
+    this.#hold(taken.positions);
   }
 
-  function noteFailure(error: unknown): void {
-    grace.troubled();
+  #noteFailure(error: unknown): void {
+    this.#grace.cutOff();
     const now = performance.now();
-    if (now - warnedAt < WARN_AGAIN_MS) return;
-    warnedAt = now;
-    log.warn({ err: error }, 'shard leases could not be renewed');
+    if (now - this.#warnedAt < WARN_AGAIN_MS) return;
+    this.#warnedAt = now;
+    this.#deps.log.warn({ cause: causeOf(error) }, 'shard leases could not be renewed');
   }
 
-  async function keepRenewing(): Promise<void> {
-    while (!isStopped) {
-      let isSettled = true;
-      try {
-        isSettled = await renew();
-      } catch (error) {
-        noteFailure(error);
-      }
-      await pause(isSettled ? RENEW_MS : UNSETTLED_MS);
-    }
-  }
-  const renewing = keepRenewing();
-
-  async function pause(ms: number): Promise<void> {
+  async #pause(ms: number): Promise<void> {
     const ended = Promise.withResolvers<void>();
-    wake = ended.resolve;
+    this.#wake = ended.resolve;
     const timer = setTimeout(ended.resolve, ms);
     await ended.promise;
     clearTimeout(timer);
   }
-
-  return {
-    held: () => (positions.length > 0 && performance.now() < validUntil ? { owner: ownerNow(), positions } : null),
-    async duringClaim(claim) {
-      const running = claim();
-      claims.add(running);
-      try {
-        return await running;
-      } finally {
-        claims.delete(running);
-      }
-    },
-    reportInFlight(deliveryIds) {
-      inFlight = deliveryIds;
-    },
-    hadTrouble: () => grace.troubled(),
-    leave() {
-      isLeaving = true;
-      wake();
-    },
-    async release() {
-      isStopped = true;
-      wake();
-      await renewing;
-      positions = [];
-      await endLease(pool, ownerNow(), name).catch((error: unknown) =>
-        log.warn({ err: error }, 'leases run out by themselves'),
-      );
-    },
-  };
 }

@@ -14,7 +14,7 @@ import type { FirstAttempt } from '../workflows/messages.ts';
 import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import type { WorkflowTurns } from '../core/workflow-turns.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
-import { createExpress } from './express.ts';
+import { createExpress, type Express } from './express.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
 import type { Latencies } from './latencies.ts';
@@ -63,108 +63,132 @@ export interface Starts {
 }
 
 export function createStarts(deps: StartsDeps): Starts {
-  const { freePlace, workflowTurns } = deps;
-  const express = createExpress({
-    ...deps,
-    inTurn,
-    startWorkflow: async (row, policy, first) => (await startWorkflow(row, policy, { first })) !== 'before',
-    lookAfter: (row) => lookAfterQueued(deps, row),
-    done: freePlace,
-  });
+  const starts = new RelayStarts(deps);
+  return {
+    start: (row, policy) => starts.start(row, policy),
+    resume: (row, policy, point) => starts.resume(row, policy, point),
+    wakeWorkflow: (row) => starts.wakeWorkflow(row),
+    isRunning: (deliveryId) => starts.isRunning(deliveryId),
+    drain: () => starts.drain(),
+  };
+}
 
-  function startWorkflow(
+class RelayStarts implements Starts {
+  readonly #deps: StartsDeps;
+  readonly #express: Express;
+  // Temporal may have a workflow whose start failed, or get it while the start is under way: until then the overdue check does not
+  // know it, and the relay must not make the attempt beside it.
+  readonly #starting = new Set<string>();
+  readonly #failedStarts = new LRUCache<string, true>({ max: MOST_REMEMBERED });
+
+  constructor(deps: StartsDeps) {
+    this.#deps = deps;
+    this.#express = createExpress({
+      ...deps,
+      inTurn: (row) => this.#inTurn(row),
+      startWorkflow: async (row, policy, first) => (await this.#startWorkflow(row, policy, { first })) !== 'before',
+      lookAfter: (row) => lookAfterQueued(deps, row),
+      done: deps.freePlace,
+    });
+  }
+
+  async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
+    this.#deps.workflowTurns.seen(row.organizationId);
+    const choice = this.#choose(row, policy);
+    // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
+    if (choice.lane === 'express') this.#express.run(row, policy);
+    // While Temporal does not answer, the relay continues with the other lane.
+    else if (choice.adapts) this.#deps.background.run(this.#startWatched(row, policy, choice));
+    else await this.#startWatched(row, policy, choice);
+  }
+
+  async resume(row: OutboxRow, policy: StartPolicy, point: ResumedDelivery | undefined): Promise<void> {
+    const start = async (resumed: ResumedDelivery) =>
+      (await this.#startWorkflow(row, policy, { resumed })) !== 'before';
+    try {
+      if (point === undefined || (await this.#inTurn(row))) await resumeDelivery(this.#deps, row, point, start);
+      this.#deps.freePlace(row.deliveryId);
+    } catch (error) {
+      await this.#restAfter(error, row);
+    }
+  }
+
+  async wakeWorkflow(row: OutboxRow): Promise<void> {
+    try {
+      if (!(await this.#inTurn(row)) || !(await signalTurn(this.#deps, row))) this.#deps.freePlace(row.deliveryId);
+    } catch (error) {
+      await this.#restAfter(error, row);
+    }
+  }
+
+  isRunning(deliveryId: string): boolean {
+    return this.#express.isRunning(deliveryId) || this.#starting.has(deliveryId);
+  }
+
+  drain(): Promise<void> {
+    return this.#express.drain();
+  }
+
+  #startWorkflow(
     row: OutboxRow,
     policy: StartPolicy,
     from: { first?: FirstAttempt; resumed?: ResumedDelivery } = {},
   ): Promise<Started> {
-    const waitsForReplay = from.first?.status !== 'failed' || deps.parking.admit(row.organizationId);
-    return startDelivery(deps.client, row, policy, {
-      quick: deps.latencies.isQuick(row.destinationId),
-      replayWindowMs: waitsForReplay ? deps.replayWindowMs : 0,
+    const { client, latencies, parking, replayWindowMs } = this.#deps;
+    const waitsForReplay = from.first?.status !== 'failed' || parking.admit(row.organizationId);
+    return startDelivery(client, row, policy, {
+      quick: latencies.isQuick(row.destinationId),
+      replayWindowMs: waitsForReplay ? replayWindowMs : 0,
       ...from,
     });
   }
 
-  // Temporal may have a workflow whose start failed, or get it while the start is under way: until then the overdue check does not
-  // know it, and the relay must not make the attempt beside it.
-  const starting = new Set<string>();
-  const failedStarts = new LRUCache<string, true>({ max: MOST_REMEMBERED });
-
   /** The overdue check would take one that waits here for late. @returns false when the relay ends */
-  async function inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
-    starting.add(deliveryId);
-    deps.inFlight.awaitsTurn(deliveryId);
+  async #inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
+    this.#starting.add(deliveryId);
+    this.#deps.inFlight.awaitsTurn(deliveryId);
     try {
-      return await workflowTurns.inTurn(organizationId);
+      return await this.#deps.workflowTurns.inTurn(organizationId);
     } finally {
-      starting.delete(deliveryId);
+      this.#starting.delete(deliveryId);
     }
   }
 
-  async function startWatched(row: OutboxRow, policy: StartPolicy, choice: Choice): Promise<void> {
+  async #startWatched(row: OutboxRow, policy: StartPolicy, choice: Choice): Promise<void> {
     const { deliveryId } = row;
-    starting.add(deliveryId);
+    this.#starting.add(deliveryId);
     try {
-      await deps.lanes.watch(deliveryId, choice, () => startWorkflow(row, policy));
-      failedStarts.delete(deliveryId);
+      await this.#deps.lanes.watch(deliveryId, choice, () => this.#startWorkflow(row, policy));
+      this.#failedStarts.delete(deliveryId);
     } catch (error) {
-      failedStarts.set(deliveryId, true);
-      if (choice.adapts) return await restAfter(error, row);
+      this.#failedStarts.set(deliveryId, true);
+      if (choice.adapts) return await this.#restAfter(error, row);
       // There is no other lane that the relay could continue with. Does not wake the relay: it is about to rest because of this error.
-      if (deps.inFlight.holds(row)) deps.inFlight.delete(deliveryId);
+      if (this.#deps.inFlight.holds(row)) this.#deps.inFlight.delete(deliveryId);
       throw error;
     } finally {
-      starting.delete(deliveryId);
-    }
-  }
-
-  async function wakeWorkflow(row: OutboxRow): Promise<void> {
-    try {
-      if (!(await inTurn(row)) || !(await signalTurn(deps, row))) freePlace(row.deliveryId);
-    } catch (error) {
-      await restAfter(error, row);
+      this.#starting.delete(deliveryId);
     }
   }
 
   /** Only this one waits: first attempts of the lane `express` continue without Temporal. */
-  async function restAfter(error: unknown, row: OutboxRow): Promise<void> {
+  async #restAfter(error: unknown, row: OutboxRow): Promise<void> {
+    const { log, inFlight, freePlace } = this.#deps;
     const facts = { deliveryId: row.deliveryId, cause: causeOf(error) };
-    throttled(deps.log).warn(facts, 'its workflow could not be reached; it is tried again');
+    throttled(log).warn(facts, 'its workflow could not be reached; it is tried again');
     await delay(ERROR_REST_MS);
-    if (deps.inFlight.holds(row)) freePlace(row.deliveryId);
+    if (inFlight.holds(row)) freePlace(row.deliveryId);
   }
 
-  function choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
-    const choice = deps.lanes.choose(policy.lane);
-    if (failedStarts.has(deliveryId)) return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
+  #choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
+    const { lanes, inFlight, workflowTurns } = this.#deps;
+    const choice = lanes.choose(policy.lane);
+    if (this.#failedStarts.has(deliveryId))
+      return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
     if (choice.lane === 'express' || !choice.adapts) return choice;
-    const mayStart = deps.inFlight.hasRoomForWorkflow(organizationId) && workflowTurns.take(organizationId);
+    const mayStart = inFlight.hasRoomForWorkflow(organizationId) && workflowTurns.take(organizationId);
     if (!mayStart) return { ...choice, lane: 'express' };
-    deps.inFlight.startsAsWorkflow(deliveryId);
+    inFlight.startsAsWorkflow(deliveryId);
     return choice;
   }
-
-  return {
-    async start(row, policy) {
-      workflowTurns.seen(row.organizationId);
-      const choice = choose(row, policy);
-      // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
-      if (choice.lane === 'express') express.run(row, policy);
-      // While Temporal does not answer, the relay continues with the other lane.
-      else if (choice.adapts) deps.background.run(startWatched(row, policy, choice));
-      else await startWatched(row, policy, choice);
-    },
-    async resume(row, policy, point) {
-      const start = async (resumed: ResumedDelivery) => (await startWorkflow(row, policy, { resumed })) !== 'before';
-      try {
-        if (point === undefined || (await inTurn(row))) await resumeDelivery(deps, row, point, start);
-        freePlace(row.deliveryId);
-      } catch (error) {
-        await restAfter(error, row);
-      }
-    },
-    wakeWorkflow,
-    isRunning: (deliveryId) => express.isRunning(deliveryId) || starting.has(deliveryId),
-    drain: express.drain,
-  };
 }

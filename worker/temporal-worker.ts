@@ -91,8 +91,7 @@ export async function startSideWorker(deps: WorkerDeps, options: SideWorkerOptio
   const worker = run(await createWorker(deps, { taskQueue, activities, maxConcurrentActivityTaskExecutions: slots }));
   const due = watch(startDue, {
     everyMs: LOOK_EVERY_MS,
-    onError: (error) =>
-      throttled(deps.log).warn({ cause: causeOf(error) }, `${what} wait: they cannot be looked after now`),
+    onError: (error) => throttled(deps.log).warn({ cause: causeOf(error) }, `${what} wait: checking them failed`),
   });
   return {
     ended: worker.ended,

@@ -26,7 +26,7 @@ export function signalTurn(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
 export function signalTurnAgain(deps: RepairDeps, row: OutboxRow): Promise<boolean> {
   return unlessRefused(deps, row, async () => {
     const repaired = await repair(deps, row);
-    return repaired === 'workflows told' || repaired === 'at work';
+    return repaired === 'workflows signalled' || repaired === 'at work';
   });
 }
 
@@ -46,7 +46,7 @@ async function unlessRefused(
     return await signal();
   } catch (error) {
     if (!isRefusal(error)) throw error;
-    log.warn({ deliveryId, cause: causeOf(error) }, 'its workflow cannot be told that its turn has come');
+    log.warn({ deliveryId, cause: causeOf(error) }, 'its workflow cannot be signalled that its turn has come');
     return true;
   }
 }

@@ -28,7 +28,7 @@ export async function bundleWorkflows(logger?: Logger): Promise<WorkflowBundleOp
     });
     return { codePath };
   } catch (error) {
-    logger?.debug('the workflow bundle is made in memory', { error: String(error) });
+    logger?.debug('the workflow bundle is made in memory', { error });
     return bundleNow(logger);
   }
 }

@@ -27,7 +27,7 @@ export interface DeliveryInput {
   timeoutMs?: number;
   /** After a continue-as-new: the next attempt. */
   resumeAt?: number;
-  /** Open requests of the run before. The names are stored in histories. */
+  /** What the run before hands over: its open requests are `wishes`, a name that histories hold. */
   carried?: { wishes: DeliveryRequests; slotAt?: number; queued?: boolean };
   /** For a delivery whose workflow was lost: how it continues after its latest recorded attempt, of which there is one at least. */
   resumed?: ResumedDelivery;

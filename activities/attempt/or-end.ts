@@ -1,6 +1,7 @@
 // Endless retries are right while our infrastructure is unavailable. They are wrong for a delivery with a value that PostgreSQL
 // refuses: it would retry for ever and hold its place. Such a delivery ends.
 import { type ErrorSummary, openError, ownWords } from '../../core/error-summary.ts';
+import { causeOf } from '../../core/log-cause.ts';
 import { isRefusedValue, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptDeps } from './deps.ts';
@@ -38,6 +39,9 @@ async function end(
   const reason = ownWords`Attempt ${attempt} was given up: ${refusalOf(error)}`;
   const { organizationId, statusCode } = context;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
-  log.error({ deliveryId, eventId, attempt, err: error }, 'delivery ended: PostgreSQL refused a value of it');
+  log.error(
+    { deliveryId, eventId, attempt, cause: causeOf(error) },
+    'delivery ended: PostgreSQL refused a value of it',
+  );
   return { status: 'failed', statusCode, error: reason };
 }

@@ -204,7 +204,7 @@ export function createResultRecorder(
       });
       // A waiting caller gets the error; there may be none left.
       recorded.catch((error: unknown) =>
-        log.error({ deliveryId, error: String(error) }, 'the database refuses a result'),
+        log.error({ deliveryId, cause: causeOf(error) }, 'the database refuses a result'),
       );
       const recording = { result, recorded };
       underWay.set(deliveryId, recording);
@@ -262,7 +262,7 @@ async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<Gr
   } catch (error) {
     if (isTransientDatabaseError(error)) throw error;
     const deliveryIds = owned.map(({ result }) => result.deliveryId);
-    deps.log.error({ deliveryIds, error: String(error) }, 'recording an attempt without its capture');
+    deps.log.error({ deliveryIds, cause: causeOf(error) }, 'recording an attempt without its capture');
     const bare = { requestHeaders: {}, responseHeaders: null, responseBody: null };
     return recordGroup(
       deps,

@@ -2,7 +2,7 @@
 // runs one step after the other, so each is short and the progress is visible.
 import { setTimeout as delay } from 'node:timers/promises';
 import { eachOf } from '../../core/each-of.ts';
-import { type RepairKind, reconciliationRepairs } from '../../core/metrics/services.ts';
+import { REPAIR_LABELS, type Repair, reconciliationRepairs } from '../../core/metrics/services.ts';
 import {
   claimListing,
   countRepairs,
@@ -32,7 +32,7 @@ const VAIN_LOOKUPS_PER_SECOND = 50;
 const READING_MS = 10_000;
 
 /** Ids of what was repaired, by kind. */
-type Repaired = Record<string, string[]>;
+type Repaired = Partial<Record<Repair, string[]>>;
 
 /**
  * Runs one step. Every repair is idempotent: it reads both sides again, and changes nothing when they agree.
@@ -54,8 +54,9 @@ async function step(
   repaired: Repaired,
 ): Promise<ReconcilePosition | null> {
   switch (position.part) {
+    // Histories hold this name for lost wake-ups.
     case 'sleepers':
-      Object.assign(repaired, prefixed('woken', await repairLostWakeups(deps)));
+      Object.assign(repaired, await repairLostWakeups(deps));
       return { part: 'deliveries', after: '' };
     case 'deliveries': {
       const after = await repairDeliveries(deps, position.after, repaired);
@@ -99,18 +100,15 @@ function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): voi
 
 /** Logs the repairs once, and adds them to the count. */
 async function report({ pool, log }: ReconcileDeps, repaired: Repaired): Promise<void> {
-  for (const [kind, ids] of Object.entries(repaired)) {
-    if (ids.length === 0) continue;
+  for (const [kind, ids] of repairsIn(repaired)) {
     log.warn({ count: ids.length, ids }, `repaired: ${kind}`);
-    reconciliationRepairs.add({ kind: kind.replaceAll(' ', '_') as RepairKind }, ids.length);
+    reconciliationRepairs.add({ kind: REPAIR_LABELS[kind] }, ids.length);
   }
   await countRepairs(pool, countsOf(repaired));
 }
 
-function countsOf(repaired: Repaired): Repairs {
-  const kinds = Object.entries(repaired).filter(([, ids]) => ids.length > 0);
-  return Object.fromEntries(kinds.map(([kind, ids]) => [kind, ids.length]));
-}
+const countsOf = (repaired: Repaired): Repairs =>
+  Object.fromEntries(repairsIn(repaired).map(([kind, ids]) => [kind, ids.length]));
 
-const prefixed = (prefix: string, repaired: Repaired): Repaired =>
-  Object.fromEntries(Object.entries(repaired).map(([kind, ids]) => [`${kind} ${prefix}`, ids]));
+const repairsIn = (repaired: Repaired): [Repair, string[]][] =>
+  (Object.entries(repaired) as [Repair, string[]][]).filter(([, ids]) => ids.length > 0);

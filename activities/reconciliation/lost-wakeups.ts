@@ -6,6 +6,7 @@ import {
   wakeForgottenHolds,
   wakeForgottenMails,
 } from '../../db/reconciliation/lost-wakeups.ts';
+import type { Repair } from '../../core/metrics/services.ts';
 import { circuitWorkflowId } from '../../core/workflow-names.ts';
 import { lookUp } from '../../temporal-config/workflow-state.ts';
 import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';
@@ -13,12 +14,12 @@ import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';
 const PAGE_SIZE = 100;
 
 /** @returns what was woken, by kind */
-export async function repairLostWakeups(deps: RepairDeps): Promise<Record<string, string[]>> {
+export async function repairLostWakeups(deps: RepairDeps): Promise<Partial<Record<Repair, string[]>>> {
   const { pool } = deps;
   return {
-    circuits: [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(pool))],
-    warehouses: await wakeForgottenBatches(pool),
-    notifications: await wakeForgottenMails(pool),
+    'circuits woken': [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(pool))],
+    'warehouses woken': await wakeForgottenBatches(pool),
+    'notifications woken': await wakeForgottenMails(pool),
   };
 }
 

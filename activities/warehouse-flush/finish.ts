@@ -2,14 +2,16 @@
 // notifications come out as for HTTP destinations.
 import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
-import { apart } from '../../db/apart.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
+import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { failoverRules } from '../../db/hot-path/attempt-config.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
 import { type OpenMember, openMembers } from '../../db/warehouse/members.ts';
-import { recordWritten } from '../../db/warehouse/record.ts';
+import { recordWritten } from '../../db/warehouse/record-written.ts';
 import { countRecorded, countWritten } from '../count-attempts.ts';
 import { offerFailover } from '../failover.ts';
 import type { BatchReference } from '../types.ts';
@@ -33,7 +35,7 @@ export async function finishBatch(
   { outcome, ...reference }: BatchReference & { outcome: Outcome },
 ): Promise<boolean> {
   const batch = await findBatch(deps.pool, reference);
-  const from = outcome === 'delivered' ? ['uploaded'] : ['frozen', 'uploading'];
+  const from = outcome === 'delivered' ? ['uploaded'] : TO_UPLOAD_STATUSES;
   if (!batch || !from.includes(batch.status)) return true;
   const record = outcome === 'delivered' ? recordDelivered : recordFailed;
   const until = performance.now() + RECORD_MS;
@@ -65,7 +67,7 @@ function* dealt(members: OpenMember[]): Generator<OpenMember[]> {
 function recordDelivered(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
   const times = timesOf(batch);
   const attempt = { statusCode: WRITTEN, ...times, latencyClass: latencyClass(times.latency) };
-  return apart(
+  return bisectRefused(
     members,
     (some) =>
       repeated(async () => {
@@ -79,7 +81,7 @@ function recordDelivered(deps: FlushDeps, batch: BatchUnderWay, members: OpenMem
 /** Each may go to a failover destination of its route. */
 async function recordFailed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<void> {
   const results = await failed(deps, batch, members);
-  await apart(
+  await bisectRefused(
     results,
     (some) => repeated(async () => countRecorded(some, await recordResults(deps.hotPool, some))),
     (one, error) => endRefused(deps, batch, { deliveryId: one.deliveryId, outcome: 'failed' }, error),
@@ -95,7 +97,7 @@ async function endRefused(
 ): Promise<void> {
   const reason = ownWords`It could not be recorded as ${named(outcome)}: ${refusalOf(error)}`;
   await endDeliveries(pool, 'failed', { organizationId, deliveryIds: [deliveryId], reason: openError(reason) });
-  log.error({ batchId: id, deliveryId, err: error }, 'delivery ended: PostgreSQL refused a value of it');
+  log.error({ batchId: id, deliveryId, cause: causeOf(error) }, 'delivery ended: PostgreSQL refused a value of it');
 }
 
 async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<AttemptResult[]> {

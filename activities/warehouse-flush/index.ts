@@ -1,4 +1,5 @@
 // The activities of the workflow `warehouseFlush`.
+import { causeOf } from '../../core/log-cause.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { inTurn, isTurnOfOthers } from '../in-turn.ts';
 import type { WarehouseActivities, WarehouseReference } from '../types.ts';
@@ -22,8 +23,8 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
       if (isTurnOfOthers(error)) throw error;
       const { organizationId, destinationId } = request;
       deps.log.error(
-        { organizationId, destinationId, what, error: String(error) },
-        'a warehouse waits for our own side',
+        { organizationId, destinationId, what, cause: causeOf(error) },
+        'a step of a warehouse failed on our own side; it is repeated',
       );
       throw error;
     }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
 import { hashToken } from '../../core/api-token.ts';
 import type { ApiDeps, ApiRouter, Context } from '../context.ts';
-import { recordedAgent } from '../deeds.ts';
+import { recordedAgent } from '../audit-trail.ts';
 import { ApiError } from '../errors.ts';
 import { timestamp } from '../members/values.ts';
 import type { Described } from '../operation.ts';

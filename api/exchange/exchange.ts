@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type EntityManager, lockImports } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { within } from '../ignored.ts';
 import { text, timestamp } from '../members/values.ts';

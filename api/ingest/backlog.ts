@@ -1,7 +1,7 @@
 // Backpressure: webhooks, and replays that the API is asked for, are refused while the backlog is too large, or the database is too
 // large. Requests only check memory: what was read from PostgreSQL a moment ago, and what this process has let in since.
 import { BacklogRoom, type NoRoom, type Sender, type WaitingOf } from '../../core/backlog-room.ts';
-import type { Place } from '../../core/let-in.ts';
+import type { Reservation } from '../../core/reservations.ts';
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
@@ -73,7 +73,7 @@ export class Backlog {
    * @throws ApiError 503 when its organization has its share, or a delivery goes to a destination that is full; 429 when the
    * organization is at its own limit
    */
-  takeRoomFor(sender: Sender, { body, deliveries }: Pick<NewEvent, 'body' | 'deliveries'>): Place {
+  takeRoomFor(sender: Sender, { body, deliveries }: Pick<NewEvent, 'body' | 'deliveries'>): Reservation {
     const waiting = deliveries.filter(({ status }) => status === 'pending');
     const noRoom = this.#room.refusal(sender, waiting);
     if (noRoom !== null) throw this.#refusal(noRoom, NOT_STORED);
@@ -84,7 +84,7 @@ export class Backlog {
    * Lets the deliveries of a replay in: all of these events, or none.
    * @throws ApiError as for a webhook, and 503 when nothing is accepted
    */
-  takeRoomForReplay(sender: Sender, events: readonly WaitingOf[]): Place {
+  takeRoomForReplay(sender: Sender, events: readonly WaitingOf[]): Reservation {
     const { noRoom } = this.#room.fitting(sender, events);
     if (noRoom !== null) throw this.#refusal(noRoom, NOT_REPLAYED);
     return this.#add(
@@ -110,7 +110,7 @@ export class Backlog {
     await this.#schedule?.close();
   }
 
-  #add({ organizationId }: Sender, deliveries: number, bytes = 0): Place {
+  #add({ organizationId }: Sender, deliveries: number, bytes = 0): Reservation {
     const place = this.#room.add(organizationId, deliveries, bytes);
     if (this.#room.mayBeFull) this.#schedule?.hurry();
     return place;

@@ -6,7 +6,7 @@ import { type Budget, BudgetError } from '../../core/budget.ts';
 import type { GatedRequest, Passage, SchemaCheck } from '../../core/gates/gate.ts';
 import { keyInPayload } from '../../core/gates/idempotency-key.ts';
 import { noteLoopWork } from '../../core/loop-delay.ts';
-import { LoopShare } from '../../core/loop-share.ts';
+import { EventLoopShare } from '../../core/event-loop-share.ts';
 import { SchemaCache, type StoredSchema } from '../../core/schemas/cached.ts';
 import { validationSteps } from '../../core/schemas/schema.ts';
 import { type Compute, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
@@ -33,7 +33,7 @@ export interface Gatekeeper {
 }
 
 export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
-  const share = new LoopShare();
+  const share = new EventLoopShare();
   const schemas = new SchemaCache();
 
   /** @returns null when it takes more than the loop has for it */

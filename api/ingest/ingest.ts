@@ -5,14 +5,14 @@ import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
-import type { Place } from '../../core/let-in.ts';
+import type { Reservation } from '../../core/reservations.ts';
 import type { LimitName } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
 import type { Tracing } from '../../core/tracing.ts';
 import { slackChallenge } from '../../core/signatures/index.ts';
 import { isSlug } from '../../core/slugs.ts';
-import { TurnsFullError } from '../../core/turns.ts';
+import { QueueFullError } from '../../core/limit-concurrency.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
 import { NO_KEYS } from '../../core/verification/published/keys.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -32,13 +32,13 @@ import { createEventWriter, type EventWriter } from './event-writer.ts';
 import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.ts';
 import type { Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
-import type { IngestIssues } from './issues.ts';
+import type { IngestIssues } from './ingest-issues.ts';
 import type { OrganizationUse } from './organization-use.ts';
 import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
-import type { Refusals } from './refusals.ts';
-import { isRemembered } from './remembered.ts';
+import type { Refusals } from './refusal-recorder.ts';
+import { acceptHandshakeSecret } from './handshake-secret.ts';
 import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
 import { beginTrace, endingSpan } from './traced.ts';
 import { unavailable } from './unavailable.ts';
@@ -168,7 +168,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     const verdict = await verifiedSource(stores, arrival, received);
     const { source } = verdict;
     if (verdict.kind === 'handshake') {
-      if (await isRemembered(stores, source, received, verdict.reply.remember)) {
+      if (await acceptHandshakeSecret(stores, source, received, verdict.reply.remember)) {
         const reply = await confirmed(stores.providerKeys, source, verdict.reply);
         stores.handshakes.note(source.sourceId, reply, received.receivedAt);
         return handshakeAnswer(reply);
@@ -220,7 +220,7 @@ function refuseLoop(headers: Record<string, string>): void {
 async function store(
   write: () => Promise<WriteOutcome>,
   use: OrganizationUse,
-  waiting: Place,
+  waiting: Reservation,
   event: NewEvent,
 ): Promise<WriteOutcome> {
   const places = [waiting];
@@ -234,7 +234,7 @@ async function store(
     return outcome;
   } catch (error) {
     for (const place of places) place.release(false);
-    if (error instanceof BatcherFullError) throw unavailable('More webhooks are waiting to be stored than may');
+    if (error instanceof BatcherFullError) throw unavailable('Too many webhooks are waiting to be stored');
     throw error;
   }
 }
@@ -318,13 +318,13 @@ function refuseWhenBusy(error: unknown): never {
 }
 
 function refuseWhenFull(error: unknown): never {
-  if (error instanceof TurnsFullError) throw unavailable('Too many ask for sources at the moment');
+  if (error instanceof QueueFullError) throw unavailable('Too many requests look up sources at the moment');
   throw error;
 }
 
-/** It is left when the request is answered (body-memory-budget.ts). @throws ApiError 503 */
+/** Its place and memory are free again when the request is answered (body-memory-budget.ts). @throws ApiError 503 */
 function enterRoom(ctx: Koa.Context, source: string, organization: string): void {
   const { room, client }: ApiState = ctx.state;
   if (room.enter({ client: client.client, source, organization })) return;
-  throw unavailable('Too many webhooks of this source are under way');
+  throw unavailable('Too many webhooks of this source are being received');
 }

@@ -1,7 +1,7 @@
 // What one organization has used of its limits, as this process knows it: what PostgreSQL has counted of all processes, and what
 // this one has accepted since. Requests look at memory only.
 // Rules: LIMIT-03 to LIMIT-06.
-import type { Place } from '../../core/let-in.ts';
+import type { Reservation } from '../../core/reservations.ts';
 import { type Limits, limitsOf } from '../../core/limits.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Accepted, Use } from '../../db/organizations/usage.ts';
@@ -85,7 +85,7 @@ export class OrganizationUse {
   }
 
   /** Counts a webhook that is about to be stored. @throws ApiError 429 */
-  take(receivedAt: Date, bytes: number): Place {
+  take(receivedAt: Date, bytes: number): Reservation {
     this.requireRoom(bytes);
     this.#bucket.take(this.usedAt);
     this.#underWay.events += 1;

@@ -67,7 +67,7 @@ export class Quotas {
   async close(): Promise<void> {
     await this.#schedule?.close();
     await this.#add().catch((error: unknown) =>
-      this.#deps.log.warn({ error: String(error) }, 'the last webhooks were not counted'),
+      this.#deps.log.warn({ cause: causeOf(error) }, 'the last webhooks were not counted'),
     );
   }
 

@@ -7,7 +7,7 @@ import type { IngestTokens } from '../../core/ingest-token.ts';
 import { openCredentials, providerOf } from '../../core/provider-config.ts';
 import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
-import { createTurns, type InTurn } from '../../core/turns.ts';
+import { limitConcurrency, type Limiter } from '../../core/limit-concurrency.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
 import type { AnyScheme, Credentials } from '../../core/verification/index.ts';
@@ -81,7 +81,7 @@ export interface RoutingCache {
   get(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
   /** The source as of now: the cached copy when its version is still current, else loaded again. */
   getCurrent(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
-  /** As getCurrent, for someone who sends no webhook. @throws TurnsFullError when too many of them are waiting */
+  /** As getCurrent, for someone who sends no webhook. @throws QueueFullError when too many of them are waiting */
   getForStranger(organizationSlug: string, sourceSlug: string): Promise<SourceRouting | null>;
   /** Drops an outdated copy. */
   forget(organizationSlug: string, sourceSlug: string): void;
@@ -95,8 +95,8 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
   const cached = new LRUCache<string, SourceRouting>({ max: maxSources });
   // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
   const missing = new LRUCache<string, true>({ max: maxSources });
-  const inTurn = createTurns(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))));
-  const inStrangersTurn = createTurns(MAX_STRANGERS, MAX_STRANGERS_WAITING);
+  const inTurn = limitConcurrency(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))));
+  const inStrangersTurn = limitConcurrency(MAX_STRANGERS, MAX_STRANGERS_WAITING);
   const loading = new Map<string, Promise<SourceRouting | null>>();
 
   async function load(organizationSlug: string, sourceSlug: string, turn = inTurn): Promise<SourceRouting | null> {
@@ -122,7 +122,7 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
     return started;
   }
 
-  async function current(organizationSlug: string, sourceSlug: string, turn: InTurn): Promise<SourceRouting | null> {
+  async function current(organizationSlug: string, sourceSlug: string, turn: Limiter): Promise<SourceRouting | null> {
     const known = cached.get(`${organizationSlug}/${sourceSlug}`);
     if (!known) return load(organizationSlug, sourceSlug, turn);
     const version = await turn(() => configVersion(pool, known.organizationId));

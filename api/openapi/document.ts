@@ -9,10 +9,10 @@ import { alertCallbacks, alertWebhooks } from './alert-webhooks.ts';
 import { withComponents } from './components.ts';
 import { withExamples } from './examples.ts';
 import { signInOperation } from '../console/sign-in.ts';
-import { ingestOperations } from './ingest.ts';
+import { ingestOperations } from './ingest-operations.ts';
 import { MANAGEMENT_SECURITY, toOperationObject } from './operation-object.ts';
-import { serviceOperations } from './service.ts';
-import { statusOperation } from './status.ts';
+import { serviceOperations } from './service-operations.ts';
+import { statusOperation } from './status-operation.ts';
 
 export type ApiDocument = ReturnType<typeof createDocument>;
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type Described, scopeOf } from '../operation.ts';
-import { errorResponses, isConditional, isRepeatable, managementErrors } from './errors.ts';
+import { errorResponses, isConditional, isRepeatable, managementErrors } from './error-responses.ts';
 import {
   entityTag,
   idempotencyKey,

@@ -16,7 +16,7 @@ import { AlertChannel } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { WITHHELD } from '../../outbound/alerts.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords, recordAhead } from '../deeds.ts';
+import { noteRecords, recordAhead } from '../audit-trail.ts';
 import { invalid, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import {

@@ -8,7 +8,7 @@ import { newId } from '../../core/ids.ts';
 import { ApiKey } from '../../db/entities.ts';
 import { hashToken, newToken } from '../../core/api-token.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { ApiError, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { apiKeyAnswer, apiKeyMembers, createApiKeySchema, newApiKeyAnswer } from '../members/api-keys.ts';

@@ -7,7 +7,7 @@ import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../db/management/routes.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { count, exampleId, flag, named } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { parseChoice } from '../validation.ts';

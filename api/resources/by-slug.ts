@@ -3,7 +3,7 @@
 import type { EntityName } from '@mikro-orm/core';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { requireNoVersion } from '../preconditions.ts';
 
@@ -54,7 +54,7 @@ export async function putBySlug<Entity>(
       if (!isOvertaken(error, found === null ? 'DUPLICATE_SLUG' : 'RESOURCE_NOT_FOUND')) throw error;
     }
   }
-  throw unavailable(`The ${kind} ${slug} keeps being made and deleted`);
+  throw unavailable(`The ${kind} ${slug} keeps being created and deleted`);
 }
 
 const isOvertaken = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code;

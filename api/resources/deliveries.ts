@@ -11,7 +11,7 @@ import type { Part } from '../../db/history/lists/part.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
-import { recordAhead } from '../deeds.ts';
+import { recordAhead } from '../audit-trail.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
 import { count, idOf, partOfList, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

@@ -10,7 +10,7 @@ import type { DeliveryRecord } from '../../db/history/deliveries.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { replayDeliveries } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
-import { noteDryRun, noteRecords, recordAhead } from '../deeds.ts';
+import { noteDryRun, noteRecords, recordAhead } from '../audit-trail.ts';
 import { invalid } from '../errors.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

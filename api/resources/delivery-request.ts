@@ -115,7 +115,7 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
   const asked = await askedAttempt(deps, delivery, attempt);
   const leave = places.take(organizationId(ctx));
-  if (leave === null) throw unavailable('Requests of other deliveries are being made again');
+  if (leave === null) throw unavailable('Requests of other deliveries are being rendered');
   try {
     ctx.body = await show(ctx, deps, delivery, { ...asked, includeBody });
   } finally {

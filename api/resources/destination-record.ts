@@ -13,7 +13,7 @@ import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/history/figures/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { invalid, notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { type DestinationInput, destinationDefaults } from '../members/destinations.ts';

@@ -2,7 +2,7 @@
 // Rules: DEST-34, DEST-44 to DEST-46.
 import { z } from 'zod';
 import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
-import { recordAhead } from '../deeds.ts';
+import { recordAhead } from '../audit-trail.ts';
 import * as field from '../members/fields.ts';
 import { count, latency, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

@@ -17,7 +17,7 @@ import {
 } from '../../db/replay/event-replays.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
-import { noteDryRun, noteRecords } from '../deeds.ts';
+import { noteDryRun, noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
 import { limitExceeded } from '../limits.ts';
 import { listOf } from '../members/values.ts';

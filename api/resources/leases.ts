@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { endLeases, type Lease, renewLeases } from '../../db/management/leases.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { idOf, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { isoTime } from '../records.ts';

@@ -9,7 +9,7 @@ import {
   type Metric,
   type Narrowing,
 } from '../../db/history/figures/figure-series.ts';
-import { completeUntil, readFigures } from '../../db/history/figures/figures.ts';
+import { completeUntil, readFigures } from '../../db/history/figures/read-figures.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { count, exampleId, latency, text, timestamp } from '../members/values.ts';

@@ -7,7 +7,7 @@ import type { Filter, Schema, Transform } from '../../db/entities.ts';
 import type { LimitedRecords } from '../../db/organizations/record-counts.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { notFound } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { LIMIT_NAMES } from '../../core/limits.ts';
 import { METHODS } from '../../core/methods.ts';
 import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../core/refusals/refusal.ts';
-import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../db/refusals/list.ts';
+import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../db/refusals/list-refusals.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { count, headers, idOf, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

@@ -11,7 +11,7 @@ import {
   UnroutableDestinationError,
 } from '../../db/replay/replay.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { invalid } from '../errors.ts';
 import { count, exampleId, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';

@@ -12,7 +12,7 @@ import { loadDestination, openSecrets } from '../../db/hot-path/attempt-config.t
 import type { EntityManager } from '../../db/orm.ts';
 import type { GateSet } from '../../outbound/compute/index.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { invalid, notFound, unavailable } from '../errors.ts';
 import { count, exampleId, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
@@ -90,7 +90,7 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
   // Whose payload was read: otherwise reads of many events by one route would count as the same.
   noteRecords(ctx, [event.id]);
   const leave = places.take(organizationId(ctx));
-  if (leave === null) throw unavailable('Other requests are being made for a look');
+  if (leave === null) throw unavailable('Other previews are running');
   try {
     const body = await loadPayload(deps.pool, event.id);
     if (body === null) throw payloadExpired(event.id);

@@ -6,7 +6,7 @@ import { isId, newId } from '../../core/ids.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import { type EntityManager, lockRouteName } from '../../db/orm.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid } from '../errors.ts';
 import { requireRouteRoom } from '../limits.ts';
 import * as field from '../members/fields.ts';

@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Source } from '../../db/entities.ts';
 import { type ApiDeps, type Context, entityManager, organizationId } from '../context.ts';
-import { noteRecords } from '../deeds.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { ApiError } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { type createSourceSchema, sourceDefaults } from '../members/sources.ts';

@@ -8,7 +8,7 @@ import { redactSecret } from '../../core/redaction.ts';
 import type { Source } from '../../db/entities.ts';
 import type { Handshaken } from '../../db/handshakes.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
-import { noteSecretRead } from '../deeds.ts';
+import { noteSecretRead } from '../audit-trail.ts';
 import { ApiError } from '../errors.ts';
 import { sourceAnswer } from '../members/sources.ts';
 import type { Operation } from '../operation.ts';

@@ -5,7 +5,7 @@ import { PLANS } from '../../core/access.ts';
 import { idFloor } from '../../core/ids.ts';
 import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
 import { payloadDays } from '../../core/payload-days.ts';
-import { countOpenDeliveries } from '../../db/history/lists/open-deliveries.ts';
+import { countOpenDeliveries } from '../../db/history/lists/count-open.ts';
 import { countRecords } from '../../db/organizations/record-counts.ts';
 import { type DayOfUse, dailyUse, loadUse, type Use } from '../../db/organizations/usage.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../context.ts';

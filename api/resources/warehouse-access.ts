@@ -1,8 +1,8 @@
 // What of the operator's access a warehouse may use: refused when it is written. Uploads check it again.
 // Rules: WH-29, WH-43, ERR-09.
 import { type WarehouseConfig, WAREHOUSE_TYPES, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
-import { isGivenAll } from '../../core/warehouse/given.ts';
-import { identityNeeds } from '../../core/warehouse/identity.ts';
+import { isPrefixGranted } from '../../core/warehouse/bucket-grants.ts';
+import { type IdentityGrant, identityNeeds } from '../../core/warehouse/identity.ts';
 import { usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps, Caller } from '../context.ts';
@@ -26,7 +26,7 @@ export function requireAccess(
   else requireIdentity(type, warehouseConfigSchemas[type].safeParse(config).data, organization, operatorAccess);
 }
 
-type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: 's3' | 'gcs' | 'azure_blob' }>;
+type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: IdentityGrant['type'] }>;
 
 function requireIdentity(
   type: Identified['type'],
@@ -35,7 +35,7 @@ function requireIdentity(
   { identity }: Deps['operatorAccess'],
 ): void {
   const needs = config && identityNeeds({ type, config } as Identified, identity);
-  if (!needs || isGivenAll(needs.grants, { organization, bucket: needs.bucket, prefix: config.prefix })) return;
+  if (!needs || isPrefixGranted(needs.grants, { organization, bucket: needs.bucket, prefix: config.prefix })) return;
   throw invalidMember(
     'config.credentials',
     `must not be identity: that of this service is not for ${needs.bucket}/${config.prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
@@ -48,7 +48,7 @@ function requireKeys(
   { r2 }: Deps['operatorAccess'],
 ): void {
   if (!config || !usesOperatorsKeys(config, r2)) return;
-  if (isGivenAll(r2.buckets, { organization, bucket: config.bucket, prefix: config.prefix })) return;
+  if (isPrefixGranted(r2.buckets, { organization, bucket: config.bucket, prefix: config.prefix })) return;
   throw invalidMember(
     config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
     'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_R2_BUCKETS)',

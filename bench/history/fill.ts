@@ -256,7 +256,7 @@ from (select *, to_timestamp(ms / 1000.0) as at from day_delivery where status =
 group by 1, 2, 3 order by 1, 2, 3
 on conflict (destination_id, route_id, bucket) do update set unsent = s.unsent + excluded.unsent`;
 
-// As db/delivery/figures.ts counts.
+// As db/delivery/count-figures.ts counts.
 const FIGURES = `
 insert into delivery_figures as f (organization_id, bucket, destination_id, route_id, source_id, status_code, attempts, latency_sum,
                                    delivered, failed, failed_over, not_sent, cancelled)

@@ -1,6 +1,7 @@
 // hookyard issues: failures that last.
 import type { Command } from 'commander';
 import type { Client, Issue } from '../../client/index.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
 import { contextOf } from '../context.ts';
 import { findDestination, findRoute, findSource, pageOf, withParts } from '../input.ts';
 import { showDone, showPage, showRecord } from './show.ts';
@@ -18,11 +19,8 @@ export function addIssues(program: Command): void {
   const issues = program.command('issues').description('what keeps failing, since when, and how often');
   withParts(issues.command('list'))
     .description('list issues, the one that opened last first')
-    .option('--state <state>', 'open, acknowledged, resolved, ignored')
-    .option(
-      '--kind <kind>',
-      'delivery_failing, circuit_open, transform_failing, schema_refusing, signature_failing, warehouse_not_writable, quota_reached, ingest_refused, notification_failing',
-    )
+    .option('--state <state>', ISSUE_STATES.join(', '))
+    .option('--kind <kind>', ISSUE_KINDS.join(', '))
     .option('--source <source>', 'name or id')
     .option('--route <route>', 'name or id')
     .option('--destination <destination>', 'name or id')

@@ -84,9 +84,9 @@ async function byOperator(name: string, { scope = ['read', 'write'], allow, expi
     const { id: organizationId, slug } = await findOrganizationOf(pool, org);
     const id = newId('key');
     const members = Object.keys(given({ name, scopes, allowedAddresses: allow, expiresAt: expires }));
-    const deed = { action: 'createApiKey', resource: 'keys', recordIds: [id], members };
+    const entry = { action: 'createApiKey', resource: 'keys', recordIds: [id], members };
     const own = { organizationId, command: 'hookyard keys create' };
-    return recordOperator(pool, { ...own, ...deed }, async () => {
+    return recordOperator(pool, { ...own, ...entry }, async () => {
       const values = { id, name, scopes, allowedAddresses, expiresAt };
       const key = await inTransaction(pool, (db) => createKey(db, organizationId, values));
       if (!key) throw new CliError(EXIT.refused, `${slug} is being deleted; it gets no key`);

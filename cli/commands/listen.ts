@@ -7,10 +7,10 @@ import { collect, integer, time } from '../input.ts';
 import { sendAgain, sendOne, sendSince } from '../listen/again.ts';
 import { conditionsOf } from '../listen/conditions.ts';
 import { forward, forwardUrl } from '../listen/forward.ts';
-import { hasKeys, onKeys } from '../listen/keys.ts';
+import { hasKeys, onKeys } from '../listen/keyboard.ts';
 import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
 import { openSession, probe, type Removed, RENEW_MS, type Session } from '../listen/session.ts';
-import { identityOf, showDelivery } from '../listen/show.ts';
+import { identityOf, showDelivery } from '../listen/print.ts';
 import { onUnread, type Output } from '../output.ts';
 
 interface ListenOptions {

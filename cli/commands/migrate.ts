@@ -33,8 +33,8 @@ own role may not change the schema start when this has been done (docs/database-
         secretOf(process.env, 'DATABASE_URL');
       if (!url) throw usage('HOOKYARD_MIGRATE_DATABASE_URL must name the database and the owner of its tables');
       const { migrate } = await import('../../db/schema/migrate.ts');
-      const { grantRuntime } = await import('../../db/schema/rights.ts');
-      const { grantTenant } = await import('../../db/tenants/rights.ts');
+      const { grantRuntime } = await import('../../db/schema/runtime-rights.ts');
+      const { grantTenant } = await import('../../db/tenants/tenant-rights.ts');
       const { onDatabase } = await import('../database.ts');
       const applied = await onDatabase(async (pool) => {
         const names = await migrate(url);

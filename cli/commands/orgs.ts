@@ -198,9 +198,9 @@ async function change(
   const told = await onDatabase(async (pool) => {
     const { recordOperator } = await import('../../db/audit/operator.ts');
     const found = await findOrganizationOf(pool, name);
-    const deed = { action: ACTIONS[word], resource: 'organization', recordIds: [found.id], members };
+    const entry = { action: ACTIONS[word], resource: 'organization', recordIds: [found.id], members };
     const own = { organizationId: found.id, command: `hookyard orgs ${word}` };
-    const line = await recordOperator(pool, { ...own, ...deed }, () => work(pool, found));
+    const line = await recordOperator(pool, { ...own, ...entry }, () => work(pool, found));
     return { line, organization: await findOrganizationOf(pool, name) };
   });
   show(output, told);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { checkedUrl, type GlobalOptions } from '../context.ts';
 import { notFound, usage } from '../errors.ts';
 import { createOutput, type Output } from '../output.ts';
-import { profilesFile, readProfiles, writeProfiles } from '../profiles.ts';
+import { profilesFile, readProfiles, writeProfiles } from '../profile-store.ts';
 import { secretOf } from '../secret.ts';
 
 const HINT_LENGTH = 4;

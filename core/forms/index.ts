@@ -4,7 +4,7 @@
 import { isUtf8 } from 'node:buffer';
 import { isJsonText, viewPayload, viewText } from '../payload.ts';
 import { formTypeOf } from './content-type.ts';
-import type { Form } from './fields.ts';
+import type { Form } from './form-fields.ts';
 import { readMultipart } from './multipart.ts';
 import { readUrlencoded } from './urlencoded.ts';
 

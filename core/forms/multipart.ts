@@ -1,7 +1,7 @@
 // Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part too many.
 import { isUtf8 } from 'node:buffer';
 import { parametersOf } from './content-type.ts';
-import { type FilePart, type Form, formOf, type FormValue, MAX_FIELDS } from './fields.ts';
+import { type FilePart, type Form, formOf, type FormValue, MAX_FIELDS } from './form-fields.ts';
 
 /** Bytes of one file, and of all files of a form, whose content is read; of others only name, type and size are. */
 const MAX_FILE_BYTES = 256 * 1024;

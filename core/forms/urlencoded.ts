@@ -1,6 +1,6 @@
 // Forms as they stand in a body: `From=%2B4912&Body=Hello+you` (WHATWG URL, "application/x-www-form-urlencoded parsing"). Stricter than
 // browsers: what is hardly a form stays a text.
-import { type Form, formOf, MAX_FIELDS } from './fields.ts';
+import { type Form, formOf, MAX_FIELDS } from './form-fields.ts';
 
 /** Null: it is no form, or has too many fields. */
 export function readUrlencoded(body: Buffer): Form | null {

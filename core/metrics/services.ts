@@ -6,18 +6,18 @@ import { WAREHOUSE_TYPES } from '../warehouse/config.ts';
 import { QUICK } from './bounds.ts';
 import { Counter, Histogram } from './instruments.ts';
 
-/** What the reconciliation repairs, as it names it in the log. */
-const REPAIR_KINDS = [
-  'deliveries_resumed',
-  'deliveries_started_anew',
-  'deliveries_failed',
-  'workflows_told',
-  'workflows_ended',
-  'circuits_woken',
-  'warehouses_woken',
-  'notifications_woken',
-] as const;
-export type RepairKind = (typeof REPAIR_KINDS)[number];
+/** What the reconciliation repairs: as its log and its result name it, and as the label. */
+export const REPAIR_LABELS = {
+  'deliveries resumed': 'deliveries_resumed',
+  'deliveries started again': 'deliveries_started_again',
+  'deliveries failed': 'deliveries_failed',
+  'workflows signalled': 'workflows_signalled',
+  'workflows ended': 'workflows_ended',
+  'circuits woken': 'circuits_woken',
+  'warehouses woken': 'warehouses_woken',
+  'notifications woken': 'notifications_woken',
+} as const;
+export type Repair = keyof typeof REPAIR_LABELS;
 
 export const circuitTransitions = new Counter({
   name: 'hookyard_circuit_transitions_total',
@@ -52,13 +52,13 @@ export const warehouseUploads = new Counter({
 export const reconciliationRepairs = new Counter({
   name: 'hookyard_reconciliation_repairs_total',
   help: 'Disagreements between PostgreSQL and Temporal that were repaired.',
-  labels: { kind: REPAIR_KINDS },
+  labels: { kind: Object.values(REPAIR_LABELS) },
   in: ['worker'],
 });
 
 export const notifications = new Counter({
   name: 'hookyard_notifications_total',
-  help: 'Notifications by result: withheld had no recipient that may be told, failed is tried again, given_up is not.',
+  help: 'Notifications by result: withheld had no recipient that may be notified, failed is tried again, given_up is not.',
   labels: { channel: ['log', ...CHANNEL_TYPES], result: ['sent', 'withheld', 'failed', 'given_up'] },
   in: ['worker'],
 });

@@ -2,7 +2,7 @@
 // Rules: SRC-38.
 import type { LimitName } from '../limits.ts';
 
-/** Why. What each means: docs/observing.md. */
+/** Why. What each means: docs/refused-webhooks.md. */
 export const REFUSAL_CAUSES = [
   'signature',
   'token',

@@ -5,6 +5,9 @@
 /** Payloads of a file, bytes; a single larger one is a file of its own. */
 export const MAX_BATCH_BYTES = 5 * 1024 * 1024;
 
+/** The statuses of a batch that is frozen and whose file has not been uploaded. */
+export const TO_UPLOAD_STATUSES: readonly string[] = ['frozen', 'uploading'];
+
 // With many partitions, none of which is full, this many files' worth may wait; then the fullest one is written. This limits how
 // much one check reads.
 const FILES_THAT_WAIT = 10;

@@ -1,22 +1,25 @@
 // The identity of this service in a cloud (a role, a managed identity, workload identity), and which organizations may write where with
 // it. Without a list it is for nobody: anyone who could use it could write wherever the service may.
 // Rules: WH-42, WH-43.
-import { usesIdentity } from './credentials.ts';
+import { type CREDENTIALS, usesIdentity } from './credentials.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';
-import type { GivenBucket } from './given.ts';
+import type { BucketGrant } from './bucket-grants.ts';
 import { normalPrefix } from './object-key.ts';
 
 /** One entry of HOOKYARD_WAREHOUSE_IDENTITY. */
-export interface IdentityGrant extends GivenBucket {
-  type: Exclude<WarehouseType, 'r2'>;
+export interface IdentityGrant extends BucketGrant {
+  type: keyof typeof CREDENTIALS;
 }
 
-// An account of Azure has containers, so a bucket is two names there.
-const ENTRIES: readonly [IdentityGrant['type'], RegExp][] = [
-  ['s3', /^([a-z0-9-]+):s3:([a-z0-9.-]+)(\/.*)?$/],
-  ['gcs', /^([a-z0-9-]+):gcs:([a-z0-9._-]+)(\/.*)?$/],
-  ['azure_blob', /^([a-z0-9-]+):azure_blob:([a-z0-9]+\/[a-z0-9-]+)(\/.*)?$/],
-];
+// Names of buckets. An account of Azure has containers, so a bucket is two names there.
+const BUCKETS: Readonly<Record<IdentityGrant['type'], RegExp>> = {
+  s3: /[a-z0-9.-]+/,
+  gcs: /[a-z0-9._-]+/,
+  azure_blob: /[a-z0-9]+\/[a-z0-9-]+/,
+};
+const ENTRIES = (Object.keys(BUCKETS) as IdentityGrant['type'][]).map(
+  (type) => [type, new RegExp(`^([a-z0-9-]+):${type}:(${BUCKETS[type].source})(\\/.*)?$`)] as const,
+);
 
 /** Reads `<organization>:<type>:<bucket>`, with a prefix or without; null when it is neither. */
 export function parseIdentityGrant(entry: string): IdentityGrant | null {

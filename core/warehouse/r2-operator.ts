@@ -3,7 +3,7 @@
 // Rules: WH-06, WH-29.
 import type { Settings } from '../config.ts';
 import type { WarehouseConfig } from './config.ts';
-import type { GivenBucket } from './given.ts';
+import type { BucketGrant } from './bucket-grants.ts';
 import { normalPrefix } from './object-key.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -13,11 +13,11 @@ export interface OperatorR2 {
   endpoint: string | undefined;
   accessKeyId: string | undefined;
   secretAccessKey: string | undefined;
-  buckets: readonly GivenBucket[];
+  buckets: readonly BucketGrant[];
 }
 
 /** Reads an entry of HOOKYARD_R2_BUCKETS, `<organization>:<bucket>` or `<organization>:<bucket>/<prefix>`; null when it is neither. */
-export function parseR2Bucket(entry: string): GivenBucket | null {
+export function parseR2Bucket(entry: string): BucketGrant | null {
   const [, organization, bucket, prefix = ''] = /^([a-z0-9-]+):([a-z0-9.-]+)(\/.*)?$/.exec(entry) ?? [];
   return organization === undefined || bucket === undefined
     ? null

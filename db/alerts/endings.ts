@@ -103,7 +103,7 @@ export async function giveUpMessage(
   pool: Pool,
   key: MessageKey,
   reason: string,
-): Promise<{ channelId: string; type: ChannelType; toldTo: string | null } | null> {
+): Promise<{ channelId: string; type: ChannelType; notifiedChannelId: string | null } | null> {
   const { organizationId } = key;
   return inTransaction(pool, async (db) => {
     const message = await remove(db, key);
@@ -115,8 +115,8 @@ export async function giveUpMessage(
     const passedTo = await takeBack(db, organizationId, message);
     // What it was to pass on is on its way.
     const changes = kind === 'failing' ? [] : message.changes;
-    const toldTo = mark.isNew ? await tellOther(db, organizationId, channelId, changes, []) : null;
-    return { channelId, type: mark.type, toldTo: toldTo ?? passedTo };
+    const notifiedChannelId = mark.isNew ? await tellOther(db, organizationId, channelId, changes, []) : null;
+    return { channelId, type: mark.type, notifiedChannelId: notifiedChannelId ?? passedTo };
   });
 }
 

@@ -1,25 +1,25 @@
 // The operator in the audit log: a person who runs a command on the database itself.
 import { hostname, userInfo } from 'node:os';
-import { withLastStep } from '../last-step.ts';
+import { withCommitHook } from '../commit-hook.ts';
 import type { Pool } from '../connections/pool.ts';
-import { type Deed, recordChange, recordDeed } from './records.ts';
+import { type AuditEntry, recordChange, recordEntry } from './records.ts';
 
 /** What an operator does: with `command` as it was called, `hookyard orgs suspend`. */
-export type OperatorDeed = Pick<Deed, 'organizationId' | 'action' | 'resource' | 'recordIds' | 'members'> & {
+export type OperatorEntry = Pick<AuditEntry, 'organizationId' | 'action' | 'resource' | 'recordIds' | 'members'> & {
   command: string;
 };
 
 /** The record of an operator's command. */
-export function operatorDeed({ command, ...deed }: OperatorDeed): Deed {
-  return { ...deed, actor: 'operator', userAgent: `${command} (${userName()} on ${hostname()})`, outcome: 'done' };
+export function operatorEntry({ command, ...entry }: OperatorEntry): AuditEntry {
+  return { ...entry, actor: 'operator', userAgent: `${command} (${userName()} on ${hostname()})`, outcome: 'done' };
 }
 
 /** Runs a command and records it: in its transaction, or afterwards when it has none. */
-export async function recordOperator<T>(pool: Pool, deed: OperatorDeed, work: () => Promise<T>): Promise<T> {
-  const record = operatorDeed(deed);
+export async function recordOperator<T>(pool: Pool, entry: OperatorEntry, work: () => Promise<T>): Promise<T> {
+  const record = operatorEntry(entry);
   let isWritten = false;
   let isRecorded = false;
-  const step = {
+  const hook = {
     run: async (execute: Parameters<typeof recordChange>[0]) => {
       if (!isRecorded) isWritten = await recordChange(execute, record);
     },
@@ -27,8 +27,8 @@ export async function recordOperator<T>(pool: Pool, deed: OperatorDeed, work: ()
       isRecorded = isWritten;
     },
   };
-  const result = await withLastStep(step, work);
-  if (!isRecorded) await recordDeed(pool, record);
+  const result = await withCommitHook(hook, work);
+  if (!isRecorded) await recordEntry(pool, record);
   return result;
 }
 

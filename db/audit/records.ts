@@ -1,7 +1,7 @@
-// The audit log: who did what. A record is written with the change that it is about (last-step.ts), and never changed.
+// The audit log: who did what. A record is written with the change that it is about (commit-hook.ts), and never changed.
 // Rules: AUDIT-01, AUDIT-03, AUDIT-06.
 import { newId } from '../../core/ids.ts';
-import type { Execute } from '../last-step.ts';
+import type { Execute } from '../commit-hook.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { type Found, type Part, readPart } from '../history/lists/part.ts';
@@ -9,8 +9,8 @@ import { Stride } from '../ranges.ts';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
 
-/** One deed: ids and names of members, never a value. */
-export interface Deed {
+/** One entry: ids and names of members, never a value. */
+export interface AuditEntry {
   organizationId: string;
   /** An operator works on the database itself, without a key. A provider sends a secret in its handshake. */
   actor: 'key' | 'operator' | 'provider';
@@ -50,22 +50,22 @@ where ${condition}`;
 const HAS_WRITTEN = 'pg_current_xact_id_if_assigned() is not null';
 
 /** Writes the record of what a transaction did, in the transaction. @returns false when it has written nothing */
-export async function recordChange(execute: Execute, deed: Deed): Promise<boolean> {
-  return (await execute((parameter) => insert(parameter, HAS_WRITTEN), rowOf(deed))) > 0;
+export async function recordChange(execute: Execute, entry: AuditEntry): Promise<boolean> {
+  return (await execute((parameter) => insert(parameter, HAS_WRITTEN), rowOf(entry))) > 0;
 }
 
-/** Writes the record of a deed that has no transaction. */
-export async function recordDeed(db: Queryable, deed: Deed): Promise<void> {
-  await db.query(insert('$1', 'true'), [rowOf(deed)]);
+/** Writes the record of a entry that has no transaction. */
+export async function recordEntry(db: Queryable, entry: AuditEntry): Promise<void> {
+  await db.query(insert('$1', 'true'), [rowOf(entry)]);
 }
 
-function rowOf(deed: Deed): string {
-  const { recordIds } = deed;
+function rowOf(entry: AuditEntry): string {
+  const { recordIds } = entry;
   const row = {
-    ...deed,
+    ...entry,
     id: newId('aud'),
     recordIds: recordIds.slice(0, MAX_RECORD_IDS),
-    recordCount: deed.recordCount ?? recordIds.length,
+    recordCount: entry.recordCount ?? recordIds.length,
   };
   return jsonParameter(row);
 }
@@ -74,7 +74,7 @@ function rowOf(deed: Deed): string {
 export interface AuditRecord {
   id: string;
   at: Date;
-  actor: Deed['actor'];
+  actor: AuditEntry['actor'];
   keyId: string | null;
   keyName: string | null;
   address: string | null;

@@ -11,7 +11,7 @@ import { newId } from '../../core/ids.ts';
 import { circuitTransitions } from '../../core/metrics/services.ts';
 import { afterCommit } from '../after-commit.ts';
 import { NOW_MS } from '../clock.ts';
-import { closeCircuitIssues, openCircuitIssues } from '../issues/circuits.ts';
+import { closeCircuitIssues, openCircuitIssues } from '../issues/circuit-issues.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { pauseBlocks, WAKE_CIRCUITS } from '../sql-rules.ts';

@@ -6,7 +6,7 @@ import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
-import { countEndings } from '../delivery/figures.ts';
+import { countEndings } from '../delivery/count-figures.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
   circuitBlocks,

@@ -5,7 +5,7 @@ import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
 import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
 import { keepSettings } from './keep-settings.ts';
-import { lastStep } from '../last-step.ts';
+import { commitHook } from '../commit-hook.ts';
 import { cleanParameters } from '../parameters.ts';
 import { OWN_SESSIONS, type Pooling } from './pooling.ts';
 import { hideQuotedValues } from './quoted-values.ts';
@@ -116,17 +116,17 @@ export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boole
 
 /**
  * Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. Inside of a request that records
- * its deeds, the record is its last statement (last-step.ts).
+ * what it does, the record is its last statement (commit-hook.ts).
  */
 export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
-  const step = lastStep();
-  if (!step) return transact(pool, 'begin', work);
+  const hook = commitHook();
+  if (!hook) return transact(pool, 'begin', work);
   const result = await transact(pool, 'begin', async (db) => {
     const done = await work(db);
-    await step.run(async (statement, value) => (await db.query(statement('$1'), [value])).rowCount ?? 0);
+    await hook.run(async (statement, value) => (await db.query(statement('$1'), [value])).rowCount ?? 0);
     return done;
   });
-  step.committed();
+  hook.committed();
   return result;
 }
 

@@ -10,7 +10,7 @@ import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import { countRemoved } from '../organizations/usage.ts';
 import { bounds } from '../parameters.ts';
-import { countEndings } from './figures.ts';
+import { countEndings } from './count-figures.ts';
 import { noteOutcomes } from '../notifications/notifications.ts';
 import { findOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
@@ -202,9 +202,9 @@ async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<voi
 }
 
 /**
- * Deletes a source with its routes. Its events and deliveries are invisible from then on (every read joins the source), open
- * deliveries are ended by their workflows, and the rows are removed in the background (source-purges.ts), so the time does not
- * depend on the number of events.
+ * Deletes a source with its routes. Its events and deliveries are invisible from then on: every read joins the source. An open
+ * delivery ends when its next attempt finds no source. The rows are removed in the background (db/retention/source-purges.ts), so the
+ * time does not depend on the number of events.
  * @param note called with the version that was deleted, before the commit; what it throws undoes the deletion
  */
 export function deleteSource(

@@ -1,6 +1,7 @@
 // News of new deliveries (PostgreSQL LISTEN and NOTIFY), so that a quiet relay need not poll often.
 import type pg from 'pg';
 import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { NOTIFY_RELAYS, OUTBOX_CHANNEL } from '../sql-rules.ts';
@@ -46,7 +47,7 @@ export function listenForDeliveries(
       onNews('');
       onNews('circuits');
     } catch (error) {
-      log.debug({ error: String(error) }, 'the relay polls until it can listen again');
+      log.debug({ cause: causeOf(error) }, 'the relay polls until it can listen again');
       await next.end().catch(() => undefined);
       connectLater();
     }

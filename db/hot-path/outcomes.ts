@@ -1,7 +1,7 @@
 // What the statements that record attempts have in common: all that an outcome changes besides its delivery, and the partition they name.
 // Rules: EVT-13.
 import { idTime } from '../../core/ids.ts';
-import { countAttempted } from '../delivery/figures.ts';
+import { countAttempted } from '../delivery/count-figures.ts';
 import { noteOutcomes } from '../notifications/notifications.ts';
 import { bounds } from '../parameters.ts';
 import { DAY_MS, partitionName } from '../retention/partitions.ts';

@@ -1,6 +1,7 @@
 // The session lock of a relay: PostgreSQL frees it in the moment the process dies, which tells others so (relay-leases.ts).
 import type pg from 'pg';
 import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import { isDirect } from '../connections/pooling.ts';
 
@@ -55,7 +56,7 @@ export function holdSession(databaseUrl: DatabaseUrl, name: string, onBroken: ()
       // Others look at it for a moment, or the connection before this one is not ended yet.
       if (!isHeld) await next.end();
     } catch (error) {
-      log.debug({ err: error }, 'the session lock is taken later');
+      log.debug({ cause: causeOf(error) }, 'the session lock is taken later');
       await next.end().catch(() => undefined);
       connectLater();
     }

@@ -2,7 +2,7 @@
 import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { countEndings } from '../delivery/figures.ts';
+import { countEndings } from '../delivery/count-figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 import { addedUp, bucketOf, toOutbox } from '../sql-rules.ts';
 

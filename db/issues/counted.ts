@@ -6,7 +6,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { PollLoop } from '../../core/poll-loop.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { recordIssues, resolveRecovered, troubledOrganizations } from './record.ts';
+import { recordIssues, resolveRecovered, organizationsWithIssues } from './record-issues.ts';
 
 const EVERY_MS = 1000;
 const RESOLVE_EVERY_MS = 5000;
@@ -31,7 +31,7 @@ export class CountedIssues implements IssueSink {
     this.#loop = new PollLoop({
       round: () => this.#round().then(() => rest),
       onError(error) {
-        deps.log.error({ err: error }, 'issues were lost');
+        deps.log.error({ cause: causeOf(error) }, 'issues were lost');
         return rest;
       },
     });
@@ -53,7 +53,7 @@ export class CountedIssues implements IssueSink {
   /** Stores what is left. */
   async close(): Promise<void> {
     await this.#loop.stop();
-    await this.#store().catch((error: unknown) => this.#deps.log.error({ err: error }, 'issues were lost'));
+    await this.#store().catch((error: unknown) => this.#deps.log.error({ cause: causeOf(error) }, 'issues were lost'));
   }
 
   async #round(): Promise<void> {
@@ -81,8 +81,8 @@ export class CountedIssues implements IssueSink {
     const { pool } = this.#deps;
     const { failing, working } = counts.subjects();
     const organizations = [...new Set(working.map(({ organizationId }) => organizationId))];
-    const troubled = organizations.length === 0 ? new Set() : await troubledOrganizations(pool, organizations);
-    const recovering = working.filter(({ organizationId }) => troubled.has(organizationId));
+    const withIssues = organizations.length === 0 ? new Set() : await organizationsWithIssues(pool, organizations);
+    const recovering = working.filter(({ organizationId }) => withIssues.has(organizationId));
     if (failing.length + recovering.length > 0) await recordIssues(pool, failing, recovering);
   }
 

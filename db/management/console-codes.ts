@@ -2,8 +2,8 @@
 // Rules: AUTH-23.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
-import { operatorDeed } from '../audit/operator.ts';
-import { type Deed, recordDeed } from '../audit/records.ts';
+import { operatorEntry } from '../audit/operator.ts';
+import { type AuditEntry, recordEntry } from '../audit/records.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hashToken, newToken } from '../../core/api-token.ts';
 
@@ -23,8 +23,8 @@ export async function makeConsoleCode(pool: Pool, organizationId: string, comman
       `insert into console_codes (code_hash, owner_id, expires_at) values ($1, $2, now() + make_interval(mins => $3))`,
       [hashToken(code), organizationId, CODE_MINUTES],
     );
-    const deed = { action: 'makeConsoleCode', resource: 'keys', recordIds: [], members: [] };
-    await recordDeed(db, operatorDeed({ organizationId, command, ...deed }));
+    const entry = { action: 'makeConsoleCode', resource: 'keys', recordIds: [], members: [] };
+    await recordEntry(db, operatorEntry({ organizationId, command, ...entry }));
   });
   return code;
 }
@@ -36,7 +36,7 @@ export interface ConsoleKey {
 }
 
 /** Who follows a link, as the audit log names the sender of a request. */
-export type LinkFollower = Pick<Deed, 'address' | 'userAgent' | 'requestId'>;
+export type LinkFollower = Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>;
 
 /**
  * Exchanges a code for a key that expires. Of two exchanges of one code at a time one waits for the other and finds nothing.
@@ -63,11 +63,11 @@ export async function exchangeConsoleCode(
       [id, organizationId, KEY_NAME, hashToken(token), token.slice(-4), KEY_HOURS],
     );
     // The link is the operator's, who may have given it to somebody else: so the record has the sender of the request.
-    const deed: Deed = {
+    const entry: AuditEntry = {
       ...{ organizationId, ...follower, actor: 'operator', action: 'signIn', resource: 'keys' },
       ...{ recordIds: [id], members: ['code'], outcome: 'done' },
     };
-    await recordDeed(db, deed);
+    await recordEntry(db, entry);
     if (!rows[0]) throw new Error('a key that was stored has no row');
     return { token, expiresAt: rows[0].expiresAt };
   });

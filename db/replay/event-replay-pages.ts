@@ -3,8 +3,14 @@
 // lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
 import type { BacklogRoom, WaitingOf } from '../../core/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/ids.ts';
-import { type PageWaits, pageSize, type ReplayProgress, waitsFor } from '../../core/event-replay.ts';
-import type { Place } from '../../core/let-in.ts';
+import {
+  OPEN_REPLAY_STATUSES,
+  type PageWaits,
+  pageSize,
+  type ReplayProgress,
+  waitsFor,
+} from '../../core/event-replay.ts';
+import type { Reservation } from '../../core/reservations.ts';
 import {
   type EventReplayKey,
   type EventSelection,
@@ -24,6 +30,7 @@ import {
   waitingByEvent,
 } from './replay.ts';
 import { cannotValidate, type ValidatePayload } from './replay-schemas.ts';
+import { OPEN_REPLAY } from '../sql-rules.ts';
 
 // Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout. Payload
 // bytes are limited where payloads are read: for `search`, and by the schemas of routes.
@@ -66,7 +73,7 @@ jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_stat
 export interface PageRoom {
   deliveriesPerEvent: number;
   fitting(events: readonly WaitingOf[]): ReturnType<BacklogRoom['fitting']>;
-  add(deliveries: number): Place;
+  add(deliveries: number): Reservation;
 }
 
 /** @throws a database error */
@@ -171,7 +178,7 @@ const withPayload = ({ events }: Slice): string[] => events.filter(({ hasPayload
 const WAIT = `
 update event_replays
 set status = 'running', waits_for = $3, started_at = coalesce(started_at, now()), due_at = now() + make_interval(secs => $4)
-where organization_id = $1 and id = $2 and status in ('pending', 'running')
+where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}
 returning ${ROW}`;
 
 /** Says in the replay what it waits for, until its next page. */
@@ -182,7 +189,7 @@ async function wait(db: Queryable, key: EventReplayKey, waits: PageWaits): Promi
 }
 
 const isNext = ({ status, pages }: ReplayRow, page: number): boolean =>
-  ['pending', 'running'].includes(status) && pages < page;
+  OPEN_REPLAY_STATUSES.includes(status) && pages < page;
 
 /** Progress of a replay. */
 export async function readProgress(db: Queryable, key: EventReplayKey): Promise<ReplayProgress> {

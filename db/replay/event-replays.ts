@@ -7,7 +7,7 @@ import { isStatementTimeout } from '../connections/database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../ranges.ts';
-import { dueInTurn } from '../sql-rules.ts';
+import { dueInTurn, OPEN_REPLAY } from '../sql-rules.ts';
 
 /** Counting took longer than a statement may. */
 export class FilterTooBroadError extends Error {
@@ -151,7 +151,7 @@ export interface EventReplayKey {
 
 const END = `
 update event_replays set status = $3, error = $4, waits_for = null, finished_at = now(), due_at = null
-where organization_id = $1 and id = $2 and status in ('pending', 'running')`;
+where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}`;
 
 /**
  * Ends a running replay. Waits for a page in progress; no other page follows.

@@ -1,13 +1,13 @@
 // Replays: new deliveries of events that are already stored.
 // Rules: EVT-15, RPL-03, RPL-04.
 import { newId, shardOf } from '../../core/ids.ts';
-import type { Place } from '../../core/let-in.ts';
+import type { Reservation } from '../../core/reservations.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
 import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
-import { countEndings } from '../delivery/figures.ts';
+import { countEndings } from '../delivery/count-figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
 import { findTargets, type ReplayRequest, type Target, targetsAgain } from './targets.ts';
 
@@ -106,9 +106,9 @@ export interface PlannedDelivery {
 }
 
 /** Counts deliveries that are about to be created. @throws an error of the caller's when there is no room for them */
-export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Place;
+export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Reservation;
 
-const ROOM: Place = { keep: () => undefined, release: () => undefined };
+const ROOM: Reservation = { keep: () => undefined, release: () => undefined };
 /** For a single delivery in the place of a failed one. */
 const alwaysRoom: TakeRoom = () => ROOM;
 

@@ -4,7 +4,7 @@
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { endDeliveries, removeDeliveries } from '../delivery/delivery-commands.ts';
-import { apart } from '../apart.ts';
+import { bisectRefused } from '../bisect-refused.ts';
 import { findOpen } from '../delivery/open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
@@ -51,7 +51,7 @@ export async function failOpenDeliveries(
       const ids = deliveries.map(({ id }) => id);
       for (let at = 0; at < ids.length; ) {
         at = await ENDING.step(async (size) => {
-          await apart(ids.slice(at, at + size), fail, async (id) => void refused.push(id));
+          await bisectRefused(ids.slice(at, at + size), fail, async (id) => void refused.push(id));
           return at + size;
         });
       }

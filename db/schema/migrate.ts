@@ -8,12 +8,12 @@ import type { Queryable } from '../connections/pool.ts';
 import { requireServer } from '../connections/server-version.ts';
 import { ensurePartitions } from '../retention/partitions.ts';
 import { LOCKS } from '../sql-rules.ts';
-import { renewTenants } from '../tenants/rights.ts';
+import { renewTenants } from '../tenants/tenant-rights.ts';
 
 const APPLICATION_NAME = 'hookyard-migrate';
 
 /**
- * Applies missing migrations, creates the partitions of the next days, and binds roles of tenants to new tables (tenants/rights.ts),
+ * Applies missing migrations, creates the partitions of the next days, and binds roles of tenants to new tables (tenants/tenant-rights.ts),
  * under an advisory lock.
  * @returns the names of the migrations that were applied now
  * @throws ConfigError when a pooler shares the sessions, or Hookyard does not run on this server; when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes

@@ -6,17 +6,17 @@ import { hashToken, newToken } from '../../core/api-token.ts';
 import { ConfigError, type Settings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { isSlug } from '../../core/slugs.ts';
-import { recordDeed } from '../audit/records.ts';
-import { operatorDeed } from '../audit/operator.ts';
+import { recordEntry } from '../audit/records.ts';
+import { operatorEntry } from '../audit/operator.ts';
 import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import type { DatabaseUrl } from '../connections/client.ts';
 import { createPool, inTransaction, type Pool } from '../connections/pool.ts';
 import { requireServer } from '../connections/server-version.ts';
 import { ensurePartitions } from '../retention/partitions.ts';
-import { mayMigrate } from './rights.ts';
+import { mayMigrate } from './runtime-rights.ts';
 import { LOCKS } from '../sql-rules.ts';
-import { requireUnbound } from '../tenants/rights.ts';
+import { requireUnbound } from '../tenants/tenant-rights.ts';
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
@@ -91,8 +91,8 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
       );
       if (inserted.rowCount === 1) {
         const members = settings.HOOKYARD_API_KEY ? ['HOOKYARD_API_KEY'] : [];
-        const deed = { action: 'createApiKey', resource: 'keys', recordIds: [keyId], members };
-        await recordDeed(db, operatorDeed({ organizationId: organization.id, command: 'first start', ...deed }));
+        const entry = { action: 'createApiKey', resource: 'keys', recordIds: [keyId], members };
+        await recordEntry(db, operatorEntry({ organizationId: organization.id, command: 'first start', ...entry }));
       }
       const file = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
       if (file) keepToken(file, token);
@@ -130,9 +130,9 @@ export async function createOrganization(
        select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
       [id, slug, name, plan, keyId, hashToken(token), token.slice(-4)],
     );
-    const deed = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
+    const entry = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
     const own = { organizationId: id, command: 'hookyard orgs create', recordIds: [id, keyId] };
-    await recordDeed(db, operatorDeed({ ...own, ...deed }));
+    await recordEntry(db, operatorEntry({ ...own, ...entry }));
   });
   return { organization: { id, name, slug, plan }, token };
 }

@@ -1,5 +1,5 @@
 // Which rows of which tables an organization may see and change: the second lock behind the conditions of the statements. The role
-// of the tenants has rights on these tables only, and on each of them it is bound by a policy (rights.ts).
+// of the tenants has rights on these tables only, and on each of them it is bound by a policy (tenant-rights.ts).
 
 /** The setting of a connection that names the organization it works for; without it, or when it is empty, there are no rows. */
 export const ORGANIZATION_SETTING = 'hookyard.organization_id';

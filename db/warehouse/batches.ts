@@ -8,7 +8,7 @@ import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/object-key.ts';
 import type { Pool, Queryable } from '../connections/pool.ts';
 import { forgetEnded } from '../ranges.ts';
-import { errorSummary, pauseBlocks, UNDER_WAY } from '../sql-rules.ts';
+import { errorSummary, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 import { inOrder } from './order.ts';
 
@@ -148,7 +148,7 @@ export async function beginUpload(
 ): Promise<BatchUnderWay | undefined> {
   const { rows } = await db.query<BatchUnderWay>(
     `update warehouse_batches b set status = 'uploading', attempts = attempts + 1, started_at = clock_timestamp()
-     where organization_id = $1 and id = $2 and status in ('frozen', 'uploading') returning ${BATCH_COLUMNS}`,
+     where organization_id = $1 and id = $2 and status in ${TO_UPLOAD} returning ${BATCH_COLUMNS}`,
     [organizationId, batchId],
   );
   return rows[0];

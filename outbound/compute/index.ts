@@ -5,7 +5,7 @@ import type { TypedBody } from '../../core/forms/index.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { JsonSchema } from '../../core/schemas/schema.ts';
 import type { EncodedRowGroup, RowGroup } from '../parquet/row-group.ts';
-import { ComputePool } from './pool.ts';
+import { ComputePool } from './compute-pool.ts';
 import {
   ComputeOverrunError,
   type FilterResult,

@@ -7,7 +7,7 @@ import { LRUCache } from 'lru-cache';
 import { type ErrorSummary, ownWords } from '../../core/error-summary.ts';
 import type { Log } from '../../core/log.ts';
 import { throttled } from '../../core/throttled-log.ts';
-import { createTurns, type InTurn, TurnsFullError } from '../../core/turns.ts';
+import { limitConcurrency, type Limiter, QueueFullError } from '../../core/limit-concurrency.ts';
 import {
   type KeyDocument,
   KeysAwayError,
@@ -49,7 +49,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
   const missing = new LRUCache<string, number>({ max: MAX_DOCUMENTS });
   const away = new LRUCache<string, { at: number; message: string }>({ max: MAX_DOCUMENTS });
   const underWay = new Map<string, Promise<KeySet>>();
-  const turns = new LRUCache<string, InTurn>({ max: MAX_ORGANIZATIONS });
+  const turns = new LRUCache<string, Limiter>({ max: MAX_ORGANIZATIONS });
 
   /** Undefined: the provider has to be asked. */
   function keptKey(name: string, id: string): PublishedKey | null | undefined {
@@ -116,12 +116,12 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
 
   /** @throws KeysAwayError when too many of the organization are waiting */
   async function inTurnOf<T>({ organizationId }: Asker, run: () => Promise<T>): Promise<T> {
-    const inTurn = turns.get(organizationId) ?? createTurns(AT_A_TIME, MAX_WAITING);
+    const inTurn = turns.get(organizationId) ?? limitConcurrency(AT_A_TIME, MAX_WAITING);
     turns.set(organizationId, inTurn);
     try {
       return await inTurn(run);
     } catch (error) {
-      if (error instanceof TurnsFullError)
+      if (error instanceof QueueFullError)
         throw new KeysAwayError('Too many webhooks are waiting for keys of providers');
       throw error;
     }

@@ -1,7 +1,7 @@
 // Transforms for the attempt and the API: check code, run it on an event.
 import { transformDuration, transformFailures } from '../../core/metrics/services.ts';
-import { SandboxPool } from './pool.ts';
-import type { Job } from './thread.ts';
+import { SandboxPool } from './sandbox-pool.ts';
+import type { Job } from './sandbox-thread.ts';
 import {
   SandboxUnavailableError,
   type TransformCode,

@@ -10,7 +10,7 @@ import { guardedConnector, guardOptions, type Reach } from '../http/guarded-conn
 import { openAzureBlob } from './azure-blob.ts';
 import { describeStoreError, describeTimeout } from './errors.ts';
 import { openGcs } from './gcs.ts';
-import { withinGiven } from './given.ts';
+import { withinGrants } from './within-grants.ts';
 import { createGuardedHttp, type GuardedHttp } from './guarded-http.ts';
 import { openR2, openS3 } from './s3.ts';
 import type { ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem } from './store.ts';
@@ -163,9 +163,9 @@ async function openStore(target: WarehouseTarget, http: GuardedHttp, access: Ope
   const store = await open(config, http, { organization, organizationId, r2: access.r2 });
   const needs = identityNeeds(target, access.identity);
   if (needs === null) return store;
-  return withinGiven(
+  return withinGrants(
     store,
-    { given: needs.grants, organization, bucket: needs.bucket },
+    { grants: needs.grants, organization, bucket: needs.bucket },
     notGiven(needs.bucket, config),
   );
 }

@@ -2,7 +2,7 @@
 import { named, ownWords } from '../../core/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { type OperatorR2, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
-import { withinGiven } from './given.ts';
+import { withinGrants } from './within-grants.ts';
 import { type ObjectStore, StoreSettingsError, type StoreUser } from './store.ts';
 
 export interface R2Access {
@@ -39,7 +39,7 @@ export function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Acces
 }
 
 /** A store that writes and looks only where the operator's keys are for the organization, if these are used. */
-export function withinGivenKeys(
+export function withinGrantedBuckets(
   store: ObjectStore,
   config: WarehouseConfig<'r2'>,
   { organization, r2 }: StoreUser,
@@ -47,7 +47,7 @@ export function withinGivenKeys(
   if (!usesOperatorsKeys(config, r2)) return store;
   const { bucket } = config;
   const refusal = ownWords`R2 keys of the environment are not for ${named(bucket)}/${named(config.prefix ?? '')} of this organization: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_R2_BUCKETS`;
-  return withinGiven(store, { given: r2.buckets, organization, bucket }, refusal);
+  return withinGrants(store, { grants: r2.buckets, organization, bucket }, refusal);
 }
 
 /** An operator who names no account leaves it to the destination; it is one of Cloudflare's then. */

@@ -6,7 +6,7 @@ import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { usesIdentity } from '../../core/warehouse/credentials.ts';
 import { describeStoreError, type Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
-import { r2Access, withinGivenKeys } from './r2-access.ts';
+import { r2Access, withinGrantedBuckets } from './r2-access.ts';
 import { s3Identity } from './s3-identity.ts';
 import type { ObjectStore, OpenStore } from './store.ts';
 
@@ -75,7 +75,7 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, use
     permission: '"Object Read & Write"',
     region,
   });
-  return withinGivenKeys(store, config, user);
+  return withinGrantedBuckets(store, config, user);
 };
 
 async function open(target: Target, http: GuardedHttp, wording: Wording): Promise<ObjectStore> {

@@ -77,7 +77,7 @@ describe('the log of the API @turns', () => {
       expect(warnings()[0]).to.include({ level: 'warn', details: 'an old call' });
       const last = logLines(service).find(({ level }) => level === 'fatal');
       expect(last).to.include({ msg: 'the process ends: an error that nobody handled' });
-      expect(last?.err).to.include({ message: 'nobody handles this' });
+      expect(last?.cause).to.include({ details: 'nobody handles this' });
     });
   });
 

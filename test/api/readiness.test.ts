@@ -6,7 +6,7 @@ import { createClient, expectError } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { until } from '../support/until.ts';
 
-// As many as look up keys have connections (SERVICE_CONNECTIONS of api/service.ts).
+// As many as look up keys have connections (core/database-connections.ts).
 const SLOW_REQUESTS = 4;
 
 describe('readiness', () => {

@@ -16,7 +16,7 @@ describe('turns at a destination', () => {
 
   const asked = () => places.turnRequests().requests;
   const tell = (held: number[], isContested = false) =>
-    places.turnsTold(
+    places.applyTurns(
       [{ destinationId: ID, wants: true, places: [] }],
       [{ destinationId: ID, places: held, isContested }],
       now,
@@ -103,11 +103,11 @@ describe('turns at a destination', () => {
   it('are no longer wanted or held at a destination that is gone, which is forgotten then', () => {
     claim();
     expect(places.turnRequests().isUrgent).to.equal(true);
-    places.turnsTold(asked(), [], now);
+    places.applyTurns(asked(), [], now);
     expect(places.turnRequests()).to.deep.equal({ isUrgent: false, requests: [] });
     claim();
     tell([0]);
-    places.turnsTold(asked(), [], now);
+    places.applyTurns(asked(), [], now);
     expect(places.limitOf(ID)).to.equal(0);
     now = 61_000;
     expect(places.usedSince(now - 1)).to.deep.equal([]);

@@ -1,7 +1,7 @@
 // What is read of forms: the same as other parsers read, and of what is malformed, too much or no form at all nothing.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Form } from '../../core/forms/fields.ts';
+import type { Form } from '../../core/forms/form-fields.ts';
 import { readForm, readPayload, readSample, sampleContent } from '../../core/forms/index.ts';
 
 const FORM = 'application/x-www-form-urlencoded';

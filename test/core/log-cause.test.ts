@@ -47,6 +47,31 @@ describe('the cause of a failure', () => {
     expect(causeOf(undefined)).to.deep.equal({ details: 'undefined' });
   });
 
+  it('is where a value was to be stored that PostgreSQL refused, and not what was said of it', () => {
+    const refused = Object.assign(coded('23514', 'new row (hidden) violates a check'), {
+      ...{ detail: 'Failing row contains (hidden)', schema: 'public', table: 'events', constraint: 'events_check' },
+    });
+    const cause = causeOf(new Error('wrapped: hidden', { cause: refused }));
+    expect(cause).to.include({ system: 'postgresql', code: '23514', details: 'a value was refused' });
+    expect(cause).to.include({ table: 'events', constraint: 'events_check' });
+    expect(cause).to.not.have.any.keys('column', 'schema', 'detail');
+    expect(cause.stack).to.include('log-cause.test.ts');
+    expect(JSON.stringify(cause)).to.not.include('hidden');
+  });
+
+  it('does not quote what cannot be parsed', () => {
+    let error: unknown;
+    try {
+      JSON.parse('{"a": hidden}');
+    } catch (thrown) {
+      error = thrown;
+    }
+    const cause = causeOf(error);
+    expect(cause.details).to.equal('SyntaxError');
+    expect(cause.stack).to.include('log-cause.test.ts');
+    expect(JSON.stringify(cause)).to.not.include('hidden');
+  });
+
   it('holds nothing else of the error, is bounded, and ends where errors stand for each other', () => {
     for (const error of [grpc(14, 'x'), coded('57P01', 'x')]) {
       expect(JSON.stringify(causeOf(error))).to.not.include('hidden');

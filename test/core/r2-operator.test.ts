@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isGiven, isGivenAll } from '../../core/warehouse/given.ts';
+import { isGranted, isPrefixGranted } from '../../core/warehouse/bucket-grants.ts';
 import { operatorR2, parseR2Bucket, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 
 const environment = { R2_ACCESS_KEY_ID: 'id', R2_SECRET_ACCESS_KEY: 'secret' };
@@ -16,7 +16,7 @@ describe('the R2 keys of the operator', () => {
 
   it('are for whole folders, not for what begins like them', () => {
     const may = (organization: string, bucket: string, key: string) =>
-      isGiven(given.buckets, { organization, bucket, key });
+      isGranted(given.buckets, { organization, bucket, key });
     expect(may('acme', 'events', 'hooks/a.jsonl')).to.equal(true);
     expect(may('acme', 'events', 'hooks-of-others/a.jsonl')).to.equal(false);
     expect(may('acme', 'events', 'a.jsonl')).to.equal(false);
@@ -24,7 +24,7 @@ describe('the R2 keys of the operator', () => {
     expect(may('acme', 'spare2', 'a.jsonl')).to.equal(false);
     expect(may('stranger', 'events', 'hooks/a.jsonl')).to.equal(false);
     const all = (prefix: string | undefined) =>
-      isGivenAll(given.buckets, { organization: 'acme', bucket: 'events', prefix });
+      isPrefixGranted(given.buckets, { organization: 'acme', bucket: 'events', prefix });
     expect([all('hooks'), all('/hooks/eu/'), all('hook'), all(undefined)]).to.deep.equal([true, true, false, false]);
   });
 

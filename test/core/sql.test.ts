@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { SOURCE_FOLDERS } from '../support/source-folders.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-// Those that may import db/. Not local/: it sets up servers, and databases that are not Hookyard's own.
+// Those that may import db/.
 const FOLDERS = ['activities', 'api', 'telemetry', 'temporal-config', 'worker'];
 const STATEMENTS = [
   /\b(?:insert into|update \w+(?: \w+)? set|delete from|select\b[^'`;]*?\sfrom)\b/g,
@@ -12,10 +13,14 @@ const STATEMENTS = [
   /from 'pg'/g,
 ];
 
+// They set up the servers of `npm start`: roles and databases, and Temporal's own tables.
+const SETS_UP_SERVERS = ['local/postgres-roles.ts', 'local/postgres.ts', 'local/visibility-indexes.ts'];
+
 // What only db/sql-rules.ts may spell out.
 const RULES = {
   'open statuses': /'pending', 'retrying', 'circuit_open'/,
-  'batches under way': /'frozen', 'uploading', 'uploaded'/,
+  'open replays': /'pending', 'running'/,
+  'batches under way': /'frozen', 'uploading'/,
   'the status of what waits': /then 'pending' else 'retrying'/,
   'what a circuit blocks': /probe_delivery_id is distinct from/,
   'what a pause blocks': /paused_since is not null/,
@@ -49,5 +54,14 @@ describe('SQL', () => {
       }
     }
     expect(found).to.deep.equal([]);
+  });
+
+  it('is not in other folders, but where the servers of one machine are set up', () => {
+    const others = SOURCE_FOLDERS.filter((folder) => folder !== 'db' && !FOLDERS.includes(folder));
+    const found = globSync(
+      others.map((folder) => `${folder}/**/*.ts`),
+      { cwd: ROOT },
+    ).filter((file) => /from 'pg'|\b(?:insert into|delete from)\b/i.test(readFileSync(join(ROOT, file), 'utf8')));
+    expect(found.toSorted()).to.deep.equal(SETS_UP_SERVERS);
   });
 });

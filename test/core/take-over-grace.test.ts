@@ -27,7 +27,7 @@ describe('what a relay may take from others whose lease has run out', () => {
 
   it('is nothing for a lease after trouble, and for four more only what is of processes that have ended', () => {
     renewFor(6000);
-    grace.troubled();
+    grace.cutOff();
     renewFor(5900);
     expect(grace.allowed()).to.equal('none');
     renewFor(100);

@@ -1,15 +1,15 @@
 // The queue for the threads of transforms: what waits for long comes first, and who finds no thread in time is told to come back.
 import { expect } from 'chai';
 import { mock } from 'node:test';
-import { FairQueue, type Waiting } from '../../outbound/transforms/fair-queue.ts';
+import { TransformQueue, type Waiting } from '../../outbound/transforms/transform-queue.ts';
 import { LateTurnError, NoTurnError } from '../../outbound/transforms/index.ts';
 
 describe('the queue for transforms', () => {
-  let queue: FairQueue<Waiting>;
+  let queue: TransformQueue<Waiting>;
   let refused: { since: number | undefined; error: Error }[];
   beforeEach(() => {
     mock.timers.enable({ apis: ['setTimeout'] });
-    queue = new FairQueue();
+    queue = new TransformQueue();
     refused = [];
   });
   afterEach(() => mock.timers.reset());

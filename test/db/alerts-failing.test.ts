@@ -59,7 +59,7 @@ describe('alerts that do not arrive', () => {
     const id = await issue(owner);
     const [message] = await round();
     const key = { organizationId: owner, messageId: message?.messageId ?? '' };
-    const given = { channelId: broken.id, type: 'slack', toldTo: other.id };
+    const given = { channelId: broken.id, type: 'slack', notifiedChannelId: other.id };
     expect(await giveUpMessage(pool, key, 'The channel answered 410')).to.deep.equal(given);
     expect(await giveUpMessage(pool, key, 'The channel answered 410'), 'a repeat').to.equal(null);
     const state = async () => {
@@ -101,7 +101,7 @@ describe('alerts that do not arrive', () => {
     expect(toSecond).to.include({ kind: 'failing', channelId: second.id });
     // Known as failing before it gives this one up.
     await pool.query('update alert_channels set failing_since = now(), failed_at = now() where id = $1', [second.id]);
-    expect(await giveUp(toSecond)).to.include({ channelId: second.id, toldTo: third.id });
+    expect(await giveUp(toSecond)).to.include({ channelId: second.id, notifiedChannelId: third.id });
     const [toThird, ...others] = await round();
     expect(others).to.deep.equal([]);
     expect(toThird?.changes.map(({ issueId }) => issueId)).to.deep.equal([id]);
@@ -112,7 +112,7 @@ describe('alerts that do not arrive', () => {
     const [toFourth] = await round();
     expect(toFourth).to.include({ kind: 'failing', channelId: fourth.id });
     expect(await about(toFourth)).to.equal(broken.id);
-    expect(await giveUp(toFourth)).to.include({ toldTo: null });
+    expect(await giveUp(toFourth)).to.include({ notifiedChannelId: null });
     expect(await round()).to.deep.equal([]);
   });
 
@@ -123,7 +123,7 @@ describe('alerts that do not arrive', () => {
     const third = await channel({ kinds: ['circuit_open'], created_at: hoursAgo(1) }, owner);
     await issue(owner);
     await giveUp((await round())[0]);
-    expect(await giveUp((await round())[0])).to.include({ channelId: second.id, toldTo: third.id });
+    expect(await giveUp((await round())[0])).to.include({ channelId: second.id, notifiedChannelId: third.id });
     const due = await round();
     expect(due.map(({ channelId }) => channelId)).to.deep.equal([third.id, third.id]);
     expect(await Promise.all(due.map(about))).to.have.members([broken.id, second.id]);
@@ -194,7 +194,7 @@ describe('alerts that do not arrive', () => {
     const always = { from: '00:00', to: '24:00', timeZone: 'UTC' };
     await channel({ kinds: ['circuit_open'], quiet_hours: always, created_at: hoursAgo(1) }, owner);
     const awake = await channel({ kinds: ['circuit_open'] }, owner);
-    expect(await giveUp(message)).to.include({ toldTo: awake.id });
+    expect(await giveUp(message)).to.include({ notifiedChannelId: awake.id });
     const [failing] = await round();
     await setEnabled(awake.id, false);
     await finishMessage(pool, keyOf(failing), 'unwanted');

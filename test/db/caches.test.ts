@@ -80,7 +80,7 @@ describe('of more than a process keeps', () => {
     expect((await routing.getCurrent('acme', 'busy'))?.sourceId).to.be.a('string');
     const refused = (await outcomes).filter(({ status }) => status === 'rejected');
     expect(refused).to.have.lengthOf(99);
-    for (const each of refused) expect(each).to.have.nested.property('reason.name', 'TurnsFullError');
+    for (const each of refused) expect(each).to.have.nested.property('reason.name', 'QueueFullError');
     expect(await routing.getForStranger('acme', 'stranger-0')).to.equal(null);
   });
 

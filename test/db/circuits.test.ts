@@ -11,7 +11,7 @@ import {
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
 import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
-import { changeIssue } from '../../db/issues/list.ts';
+import { changeIssue } from '../../db/issues/list-issues.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { wakeCircuits, wakeForgottenHolds } from '../../db/reconciliation/lost-wakeups.ts';

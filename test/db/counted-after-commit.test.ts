@@ -43,43 +43,44 @@ describe('Counters', () => {
   }
 
   /** Something that is counted, made ready to be done. */
-  const deeds: [what: string, counter: () => number, prepare: () => Promise<(db: Queryable) => Promise<unknown>>][] = [
+  const actions: [what: string, counter: () => number, prepare: () => Promise<(db: Queryable) => Promise<unknown>>][] =
     [
-      'a cancelled delivery',
-      () => finished('cancelled'),
-      async () => {
-        const { id } = await openDelivery();
-        const { organizationId } = owner;
-        return (db) => cancelDeliveries(db, { organizationId, deliveryIds: [id], reason: REASON });
-      },
-    ],
-    [
-      'a delivery that another destination takes over',
-      () => finished('failed_over'),
-      async () => {
-        const { id, routeId } = await openDelivery();
-        const [route] = owner.routes;
-        await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [
-          routeId,
-          route?.failoverId,
-        ]);
-        await openCircuit(routeId);
-        return (db) =>
-          divertBlocked(db, [{ deliveryId: id, routeId, destinationId: '', inCircuit: true, hasWorkflow: false }]);
-      },
-    ],
-    [
-      'a circuit that is closed',
-      closed,
-      async () => {
-        const routeId = owner.routes[0]?.id ?? '';
-        await openCircuit(routeId);
-        return (db) => resetCircuit(db, routeId);
-      },
-    ],
-  ];
+      [
+        'a cancelled delivery',
+        () => finished('cancelled'),
+        async () => {
+          const { id } = await openDelivery();
+          const { organizationId } = owner;
+          return (db) => cancelDeliveries(db, { organizationId, deliveryIds: [id], reason: REASON });
+        },
+      ],
+      [
+        'a delivery that another destination takes over',
+        () => finished('failed_over'),
+        async () => {
+          const { id, routeId } = await openDelivery();
+          const [route] = owner.routes;
+          await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [
+            routeId,
+            route?.failoverId,
+          ]);
+          await openCircuit(routeId);
+          return (db) =>
+            divertBlocked(db, [{ deliveryId: id, routeId, destinationId: '', inCircuit: true, hasWorkflow: false }]);
+        },
+      ],
+      [
+        'a circuit that is closed',
+        closed,
+        async () => {
+          const routeId = owner.routes[0]?.id ?? '';
+          await openCircuit(routeId);
+          return (db) => resetCircuit(db, routeId);
+        },
+      ],
+    ];
 
-  for (const [what, counter, prepare] of deeds) {
+  for (const [what, counter, prepare] of actions) {
     it(`count ${what} with the commit, and not when it is rolled back`, async () => {
       const before = counter();
       const act = await prepare();

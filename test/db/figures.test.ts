@@ -10,11 +10,11 @@ import {
   endDeliveries,
 } from '../../db/delivery/delivery-commands.ts';
 import type { FigureQuestion, Grouping, Metric } from '../../db/history/figures/figure-series.ts';
-import { figureStatement, readFigures } from '../../db/history/figures/figures.ts';
+import { figureStatement, readFigures } from '../../db/history/figures/read-figures.ts';
 import { foldIngest } from '../../db/history/figures/fold-ingest.ts';
 import { mergeBuckets } from '../../db/history/figures/merge-buckets.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { recordRefusals } from '../../db/refusals/record.ts';
+import { recordRefusals } from '../../db/refusals/record-refusals.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
 import { recount, type Refusal, told } from '../support/figure-recount.ts';
 import {

@@ -13,9 +13,9 @@ import {
   REOPENS_WITHIN_MINUTES,
 } from '../../core/issues.ts';
 import { CountedIssues } from '../../db/issues/counted.ts';
-import { changeIssue, findIssue, listIssues } from '../../db/issues/list.ts';
-import { recordIssues, resolveRecovered } from '../../db/issues/record.ts';
-import { takeFigures } from '../../db/metrics/figures.ts';
+import { changeIssue, findIssue, listIssues } from '../../db/issues/list-issues.ts';
+import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts';
+import { takeFigures } from '../../db/metrics/installation-figures.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { forgetIssues } from '../../db/retention/issues.ts';
 import { addOwner, type EventOwner } from '../support/new-events.ts';
@@ -463,7 +463,7 @@ describe('issues in PostgreSQL', function () {
       const works = new CountedIssues(deps);
       for (let n = 0; n < 5000; n += 1) works.worked(subjectOf(ids[n % 50], healthy));
       await works.close();
-      expect(statements.filter((name) => name !== 'resolve')).to.deep.equal(['troubled']);
+      expect(statements.filter((name) => name !== 'resolve')).to.deep.equal(['organizations-with-issues']);
       statements.splice(0);
       const fails = new CountedIssues(deps);
       for (let n = 0; n < 5000; n += 1) {
@@ -471,7 +471,10 @@ describe('issues in PostgreSQL', function () {
         fails.worked(subjectOf(ids[n % 50], healthy));
       }
       await fails.close();
-      expect(statements.filter((name) => name !== 'resolve')).to.deep.equal(['troubled', 'record-issues']);
+      expect(statements.filter((name) => name !== 'resolve')).to.deep.equal([
+        'organizations-with-issues',
+        'record-issues',
+      ]);
       expect(totalOf(await issues())).to.equal(5000);
       expect(lines).to.deep.equal([]);
     });

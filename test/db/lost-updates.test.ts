@@ -14,7 +14,7 @@ import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/retention/retention.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
-import { recordWritten } from '../../db/warehouse/record.ts';
+import { recordWritten } from '../../db/warehouse/record-written.ts';
 import {
   attemptResult,
   type HistoryDatabase,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { countWaiting } from '../../db/delivery/backlog.ts';
-import { takeFigures } from '../../db/metrics/figures.ts';
+import { takeFigures } from '../../db/metrics/installation-figures.ts';
 import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../../db/metrics/snapshot.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
 import { queueDelivery } from '../support/outbox.ts';

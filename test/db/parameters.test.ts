@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
-import { apart } from '../../db/apart.ts';
+import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { jsonParameter } from '../../db/parameters.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
@@ -72,7 +72,7 @@ describe('records of which PostgreSQL refuses one', () => {
 
   it('are done without it', async () => {
     const [done, refused]: [string[], string[]] = [[], []];
-    await apart(given, store(done), async (one, error) => {
+    await bisectRefused(given, store(done), async (one, error) => {
       expect(isRefusedValue(error)).to.equal(true);
       refused.push(one);
     });
@@ -86,7 +86,7 @@ describe('records of which PostgreSQL refuses one', () => {
       tries += 1;
       await testPool().query('select nothing from nowhere');
     };
-    const failure = await apart(given, wrong, () => Promise.reject(new Error('never'))).catch(
+    const failure = await bisectRefused(given, wrong, () => Promise.reject(new Error('never'))).catch(
       (error: unknown) => error,
     );
     expect(failure).to.have.property('code', '42P01');

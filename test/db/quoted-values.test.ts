@@ -1,7 +1,8 @@
 // The values of statements are not in what a log or Temporal takes of PostgreSQL's errors.
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import type { PoolClient } from 'pg';
+import pg, { type PoolClient } from 'pg';
+import { causeOf } from '../../core/log-cause.ts';
 import { createOrm } from '../../db/orm.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
@@ -52,6 +53,30 @@ describe('errors of PostgreSQL', () => {
       expect(failure.stack).to.contain('quoted-values.test.ts');
     });
   }
+
+  it('quote nothing in the log, of a connection that does not remove the quotes either', async () => {
+    const client = new pg.Client({ connectionString: stackAddresses().databaseUrl });
+    await client.connect();
+    try {
+      await client.query('create temp table quoted (name text unique, size int check (size < 10))');
+      for (const [text, values] of [
+        ['select $1::text::int', [SECRET]],
+        ['select $1::text::json', [`{"name": "${SECRET}`]],
+        ['insert into quoted values ($1, 11)', [SECRET]],
+        ['insert into quoted values ($1, 1), ($1, 2)', [SECRET]],
+      ] as const) {
+        const failure = await failureOf(() => client.query(text, [...values]));
+        expect(shownOf(failure), 'PostgreSQL quotes').to.contain(SECRET);
+        const cause = causeOf(failure);
+        expect(cause).to.include({ system: 'postgresql', details: 'a value was refused' });
+        expect(JSON.stringify(cause)).to.not.contain(SECRET);
+      }
+      const twice = await failureOf(() => client.query("insert into quoted values ('a', 1), ('a', 1)"));
+      expect(causeOf(twice)).to.include({ code: '23505', table: 'quoted', constraint: 'quoted_name_key' });
+    } finally {
+      await client.end();
+    }
+  });
 
   it('say all else', async () => {
     const missing = await failureOf(() => connection.query('select nothing from nowhere'));

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/schema/rights.ts';
-import { findTenantRole, grantTenant } from '../../db/tenants/rights.ts';
+import { grantRuntime } from '../../db/schema/runtime-rights.ts';
+import { findTenantRole, grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { asServices } from '../support/stack.ts';

@@ -8,7 +8,7 @@ import { deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { readEvents } from '../../db/warehouse/members.ts';
-import { recordWritten } from '../../db/warehouse/record.ts';
+import { recordWritten } from '../../db/warehouse/record-written.ts';
 import {
   attemptResult,
   type HistoryDatabase,

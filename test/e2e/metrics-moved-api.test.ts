@@ -1,4 +1,4 @@
-// The metrics of the API move when what they measure happens: each row is a deed on a real process, and the series that grow by it. What
+// The metrics of the API move when what they measure happens: each row is a action on a real process, and the series that grow by it. What
 // metrics.test.ts counts is not here. Of workers: metrics-moved-worker.test.ts.
 import { expect } from 'chai';
 import type { LimitName } from '../../core/limits.ts';
@@ -8,7 +8,7 @@ import { openConnection } from '../security/raw-connection.ts';
 import { makeSource } from '../support/api-records.ts';
 import { send } from '../support/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Deed, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
+import { type Action, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
 import { Records, type SourceView } from '../support/records.ts';
 import type { Scrape } from '../support/scrape.ts';
 import { createOrganization } from '../support/service.ts';
@@ -55,7 +55,7 @@ describe('metrics of the API move: @turns', () => {
     return { of, webhook: () => send('POST', `${testInstance.api.url}/ingest/${of.slug}/${slug}`, {}, '{"a":1}') };
   }
 
-  const deeds: Deed[] = [
+  const actions: Action[] = [
     [
       'a webhook with a wrong signature',
       [ingested('unauthorized')],
@@ -117,7 +117,7 @@ describe('metrics of the API move: @turns', () => {
       },
     ],
   ];
-  moves(deeds, () => growth);
+  moves(actions, () => growth);
 
   it('a body that is being received', async () => {
     const buffered = 'hookyard_ingest_buffered_bytes';

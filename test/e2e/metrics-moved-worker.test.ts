@@ -1,4 +1,4 @@
-// The metrics of a worker, and the figures of the whole installation, move when what they measure happens: each row is a deed on real
+// The metrics of a worker, and the figures of the whole installation, move when what they measure happens: each row is a action on real
 // processes, and the series of the worker that grow by it. What metrics.test.ts counts is not here.
 import { expect } from 'chai';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
@@ -7,7 +7,7 @@ import { Circuits } from '../support/circuits.ts';
 import { disagreements } from '../support/disagreements.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, REFUSED_DOMAIN, startMailServer } from '../support/mail-server.ts';
-import { type Deed, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
+import { type Action, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { makeOverdue, reconcileNow } from '../support/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
@@ -105,7 +105,7 @@ describe('metrics of a worker move: @turns', function () {
   }
   const { waitingForRetry, workflow } = disagreements(() => ({ testInstance, records, receiver }));
 
-  const deeds: Deed[] = [
+  const actions: Action[] = [
     [
       'a destination that does not answer',
       [attempted('timeout'), ['hookyard_attempt_duration_seconds_count', {}]],
@@ -149,7 +149,7 @@ describe('metrics of a worker move: @turns', function () {
         ['nothing', js('return undefined;')],
       ] as const
     ).map(
-      ([cause, code]): Deed => [
+      ([cause, code]): Action => [
         `a transform that fails by its ${cause}`,
         cause === 'code' ? [broken(cause), ['hookyard_transform_duration_seconds_count', JAVASCRIPT]] : [broken(cause)],
         () => transformed(code),
@@ -199,7 +199,7 @@ describe('metrics of a worker move: @turns', function () {
       },
     ],
   ];
-  moves(deeds, () => growth);
+  moves(actions, () => growth);
 
   it('a process that runs', async () => {
     for (const process of [growth, ofApi]) {

@@ -75,7 +75,11 @@ describe('notifications @turns', () => {
     expect(failure).to.have.nested.property('cause.type', 'NotificationDropped');
     expect(failure).to.have.nested.property('cause.message').that.contains('550');
     expect(await routes.waiting(route.id, 'failure')).to.include({ count: 0, mail: null, waits: null });
-    expect(routes.testInstance.logs()).to.contain('notification dropped').and.not.contain(address);
+    const logs = routes.testInstance.logs();
+    expect(logs)
+      .to.contain('notification dropped')
+      .and.contain('did not take the mail (EENVELOPE, RCPT TO, reply 550)');
+    expect(logs).to.not.contain(address).and.not.contain('no such mailbox');
   });
 
   it('open an issue when they are refused for good, which ends with the next one that is sent', async () => {

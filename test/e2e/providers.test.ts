@@ -258,8 +258,8 @@ describe('sources with a provider @turns', () => {
         `select actor, action, resource, members, outcome from audit_records where record_ids @> array[$1] and actor = 'provider'`,
         [source.id],
       );
-      const deed = { actor: 'provider', action: 'rememberSecret', resource: 'sources', outcome: 'done' };
-      expect(rows).to.deep.equal([{ ...deed, members: ['verificationConfig.secret'] }]);
+      const entry = { actor: 'provider', action: 'rememberSecret', resource: 'sources', outcome: 'done' };
+      expect(rows).to.deep.equal([{ ...entry, members: ['verificationConfig.secret'] }]);
       // As it was read.
       await update(source, { verificationConfig: (await shown(source)).verificationConfig, ingestToken: 'optional' });
       expect((await greet(secretOf('asana').secret)).status).to.equal(401);

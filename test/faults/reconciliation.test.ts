@@ -127,7 +127,7 @@ describe('disagreements of PostgreSQL and Temporal @turns', function () {
   it('make no attempt of a delivery that is late and whose workflow waits for the time of it', async () => {
     const { endpoint, delivery } = await waitingForRetry([500, 200]);
     await makeOverdue(testInstance, delivery.id);
-    expect(await reconcileNow(testInstance), 'it may wait for its turn').to.deep.equal({ 'workflows told': 1 });
+    expect(await reconcileNow(testInstance), 'it may wait for its turn').to.deep.equal({ 'workflows signalled': 1 });
     expect((await records.delivery(delivery.id)).status).to.equal('retrying');
     expect(endpoint.requests).to.have.length(1);
     await testInstance.client.post(`/api/deliveries/${delivery.id}/cancel`, {});
@@ -173,7 +173,7 @@ describe('disagreements of PostgreSQL and Temporal @turns', function () {
       const sent = await records.deliver(endpoint.url, '{"order":1}', 'failed', { destination: { retryPolicy } });
       await parkedWorkflow(sent.delivery.id);
       await takeBack(sent.delivery, 'retrying', 1);
-      expect((await reconcileNow(testInstance))['workflows told']).to.equal(1);
+      expect((await reconcileNow(testInstance))['workflows signalled']).to.equal(1);
       await records.workflowsEnd([sent.delivery.id]);
       await repairedUntil('delivered', sent.delivery.id);
       expect(arrivals(endpoint)).to.deep.equal(['1', '2', '2']);

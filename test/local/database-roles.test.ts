@@ -6,7 +6,7 @@ import pg from 'pg';
 import { migrate } from '../../db/schema/migrate.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { prepareDatabase } from '../../db/schema/prepare.ts';
-import { grantRuntime } from '../../db/schema/rights.ts';
+import { grantRuntime } from '../../db/schema/runtime-rights.ts';
 import { ConfigError, readSettings } from '../../core/config.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';

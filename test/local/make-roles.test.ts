@@ -9,7 +9,7 @@ import pg from 'pg';
 import { readSettings } from '../../core/config.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { prepareDatabase } from '../../db/schema/prepare.ts';
-import { findTenantRole } from '../../db/tenants/rights.ts';
+import { findTenantRole } from '../../db/tenants/tenant-rights.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Postgres, startPostgres } from '../../local/postgres.ts';

@@ -56,7 +56,7 @@ describe('The audit log, once written, @turns', () => {
       expect(await forgetAuditRecords(testInstance.pool, 0)).to.equal(false);
     });
 
-    it('and that of an organization that is gone, of which the deeds of operators stay', async () => {
+    it('and that of an organization that is gone, of which the actions of operators stay', async () => {
       const gone = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
       await makeSource(gone);
       await testInstance.pool.query(

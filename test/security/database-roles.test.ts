@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/schema/rights.ts';
+import { grantRuntime } from '../../db/schema/runtime-rights.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
 import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
-import { findTenantRole, grantTenant } from '../../db/tenants/rights.ts';
+import { findTenantRole, grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 
 const DAY_MS = 86_400_000;

@@ -8,7 +8,7 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { prepareDatabase } from '../../db/schema/prepare.ts';
 import { bindToOrganizations } from '../../db/tenants/connections.ts';
-import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/rights.ts';
+import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
@@ -44,7 +44,7 @@ describe('row-level security', function () {
     services = createPool(url, options);
     const tenantRole = await findTenantRole(services);
     expect(tenantRole).to.equal(TENANT_ROLE);
-    // As api/service.ts makes them; one connection each, so that every request gets the one of the request before.
+    // As api/service-database.ts makes them; one connection each, so that every request gets the one of the request before.
     management = createPool(url, { ...options, tenantRole });
     orm = createOrm(url, 1, { tenantRole });
     tables = (await allTables(database.pool)).filter(isOfTenants);

@@ -10,26 +10,53 @@ export interface LogMessage {
   file: string;
 }
 
+/** A call that writes to the log. */
+export interface LogCall {
+  level: 'debug' | LogMessage['level'];
+  /** The text of each argument. */
+  args: string[];
+  file: string;
+}
+
 const PROJECT = join(import.meta.dirname, '..', '..');
-const CALL = /(?:\blog|#log|\blogger|\bthrottled\([\w.#]+\))\.(info|warn|error|fatal)\(/g;
+const CALL = /(?:\blog|#log|\blogger\??|\bthrottled\([\w.#]+\))\.(debug|info|warn|error|fatal)\(/g;
 const PLACE = '<>';
 
 /** Every message of the sources. @throws Error for a call whose message is not written where it is logged, or in a constant */
 export function logMessages(): LogMessage[] {
-  const files = globSync(
+  const files = sources();
+  const constants = new Map(files.flatMap(({ text }) => constantsOf(text)));
+  return callsIn(files).flatMap(({ level, args, file }) => {
+    if (level === 'debug') return [];
+    const messages = messagesIn(args, constants);
+    if (messages.length === 0)
+      throw new Error(`${file}: log.${level}(${args.join(',')}) has no message that can be read`);
+    return messages.map((message) => ({ level, message, file }));
+  });
+}
+
+/** Every call of the sources that writes to the log. */
+export const logCalls = (): LogCall[] => callsIn(sources());
+
+interface Source {
+  file: string;
+  text: string;
+}
+
+const sources = (): Source[] =>
+  globSync(
     SOURCE_FOLDERS.map((folder) => `${folder}/**/*.ts`),
     { cwd: PROJECT },
   ).map((file) => ({ file, text: readFileSync(join(PROJECT, file), 'utf8') }));
-  const constants = new Map(files.flatMap(({ text }) => constantsOf(text)));
-  return files.flatMap(({ file, text }) =>
-    [...text.matchAll(CALL)].flatMap(({ 0: call, 1: level, index }) => {
-      const args = argumentsAt(text, index + call.length);
-      const messages = messagesIn(args, constants);
-      if (messages.length === 0) throw new Error(`${file}: ${call}${args.join(',')}) has no message that can be read`);
-      return messages.map((message) => ({ level: level as LogMessage['level'], message, file }));
-    }),
+
+const callsIn = (files: Source[]): LogCall[] =>
+  files.flatMap(({ file, text }) =>
+    [...text.matchAll(CALL)].map(({ 0: call, 1: level, index }) => ({
+      level: level as LogCall['level'],
+      args: argumentsAt(text, index + call.length),
+      file,
+    })),
   );
-}
 
 /** Where the page of messages and the sources name the same message, this is the same. */
 export function comparable(message: string): string {

@@ -3,7 +3,7 @@
 import type { Service } from './service.ts';
 
 const REPORT_FROM_MS = 100;
-/** A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times the budget of a webhook (core/loop-share.ts). */
+/** A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times the budget of a webhook (core/event-loop-share.ts). */
 export const LONGEST_TURN_MS = 200;
 
 // Threads inherit the import; only the process's own loop counts.

@@ -1,8 +1,8 @@
 // The tables of a database, as `npm start` makes them: the processes run with a role that cannot.
 import { createPool } from '../../db/connections/pool.ts';
 import { migrate } from '../../db/schema/migrate.ts';
-import { grantRuntime } from '../../db/schema/rights.ts';
-import { grantTenant } from '../../db/tenants/rights.ts';
+import { grantRuntime } from '../../db/schema/runtime-rights.ts';
+import { grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 
 /** @param ownerUrl of the embedded PostgreSQL, as the owner of Hookyard's database */

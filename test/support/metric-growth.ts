@@ -7,7 +7,7 @@ import { until } from './until.ts';
 export type Series = [name: string, labels: Record<string, string>];
 
 /** What is done, the series that grow by it, and how it is done. */
-export type Deed = [what: string, series: Series[], deed: () => Promise<unknown>];
+export type Action = [what: string, series: Series[], action: () => Promise<unknown>];
 
 export class MetricGrowth {
   readonly #port: number;
@@ -37,12 +37,12 @@ export class MetricGrowth {
   }
 }
 
-/** A test of each deed. Its series grow by it alone, so they have not grown before. @param growth once it is known */
-export function moves(deeds: Deed[], growth: () => MetricGrowth): void {
-  for (const [what, all, deed] of deeds) {
+/** A test of each action. Its series grow by it alone, so they have not grown before. @param growth once it is known */
+export function moves(actions: Action[], growth: () => MetricGrowth): void {
+  for (const [what, all, action] of actions) {
     it(what, async () => {
       for (const series of all) expect(await growth().of(series), `${series[0]}, before it is done`).to.equal(0);
-      await deed();
+      await action();
       for (const series of all) await growth().grown(series);
     });
   }

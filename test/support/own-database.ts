@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/schema/rights.ts';
-import { grantTenant } from '../../db/tenants/rights.ts';
+import { grantRuntime } from '../../db/schema/runtime-rights.ts';
+import { grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { asServices, stackAddresses } from './stack.ts';
 

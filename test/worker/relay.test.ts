@@ -112,7 +112,7 @@ describe('a relay', function () {
       { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) },
     );
     const toTemporal = connection ?? (await connect(stackAddresses().temporalAddress));
-    const session = holdSession(database.databaseUrl, name, () => shards.hadTrouble(), log);
+    const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
     const shards = holdShards({ pool: database.pool, name, session, log });
     const relay = startRelay({
       pool: database.pool,

@@ -71,7 +71,7 @@ describe('the lease of a relay that lives and renews late @turns', function () {
   function start(): Relay {
     const name = newId('req');
     const line = new Line();
-    const session = holdSession(database.databaseUrl, name, () => shards.hadTrouble(), log);
+    const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
     const shards = holdShards({ pool: line.to(database.pool), name, session, log });
     const relay = { name, line, shards, session };
     relays.push(relay);

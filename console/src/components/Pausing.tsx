@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { call } from '../api/client.ts';
 import { plain, zoneName } from '../format.ts';
 import { Time, useZone } from '../zone.tsx';
-import { Deed } from './Deed.tsx';
+import { ConfirmedAction } from './ConfirmedAction.tsx';
 
 const MOST_PER_SECOND = 10_000;
 
@@ -15,7 +15,7 @@ interface Props {
 }
 
 /** Ends the pause that there is, or begins one. */
-export function PauseDeed({ kind, of: { id, paused } }: Props) {
+export function PauseAction({ kind, of: { id, paused } }: Props) {
   return paused ? <Resume kind={kind} id={id} /> : <Pause kind={kind} id={id} />;
 }
 
@@ -33,7 +33,7 @@ function Pause({ kind, id }: { kind: Kind; id: string }) {
     return `The ${kind} is paused`;
   };
   return (
-    <Deed label="Pause" title={`Pause this ${kind}`} verb="Pause it" run={pause}>
+    <ConfirmedAction label="Pause" title={`Pause this ${kind}`} verb="Pause it" run={pause}>
       <Text mb="xs">
         Webhooks are taken as before. Their deliveries {kind === 'route' ? 'by this route' : 'to this destination'}{' '}
         wait, retries too, and go out when it is resumed. Attempts that are under way end.
@@ -50,7 +50,7 @@ function Pause({ kind, id }: { kind: Kind; id: string }) {
         value={until}
         onChange={(event) => setUntil(event.currentTarget.value)}
       />
-    </Deed>
+    </ConfirmedAction>
   );
 }
 
@@ -62,7 +62,7 @@ function Resume({ kind, id }: { kind: Kind; id: string }) {
     return `The ${kind} is not paused any more`;
   };
   return (
-    <Deed label="Resume" title={`Resume this ${kind}`} verb="Resume it" variant="filled" run={resume}>
+    <ConfirmedAction label="Resume" title={`Resume this ${kind}`} verb="Resume it" variant="filled" run={resume}>
       <Text mb="xs">Deliveries that wait go out in the order of receipt.</Text>
       <NumberInput
         label="Per second; empty: as the server is set (50)"
@@ -72,7 +72,7 @@ function Resume({ kind, id }: { kind: Kind; id: string }) {
         value={rate}
         onChange={setRate}
       />
-    </Deed>
+    </ConfirmedAction>
   );
 }
 

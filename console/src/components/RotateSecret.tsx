@@ -3,7 +3,7 @@ import { Button, Group, NumberInput, PasswordInput, Text, TextInput } from '@man
 import { type ReactNode, useState } from 'react';
 import { newSigningSecret } from '../signing-secret.ts';
 import { copy } from './CopyMenu.tsx';
-import { Deed } from './Deed.tsx';
+import { ConfirmedAction } from './ConfirmedAction.tsx';
 
 const DAY_HOURS = 24;
 const MOST_HOURS = 168;
@@ -21,7 +21,7 @@ export function RotateSecret({ kind, what, run, children }: Props) {
   const [hours, setHours] = useState(DAY_HOURS);
   const Field = kind === 'standard' ? TextInput : PasswordInput;
   return (
-    <Deed
+    <ConfirmedAction
       label={`Rotate the ${what}`}
       verb="Rotate it"
       isReady={secret !== ''}
@@ -58,6 +58,6 @@ export function RotateSecret({ kind, what, run, children }: Props) {
         value={hours}
         onChange={(value) => setHours(Number(value) || 0)}
       />
-    </Deed>
+    </ConfirmedAction>
   );
 }

@@ -37,6 +37,9 @@ export const STATUSES: Record<Status, { means: string; next: string }> = {
   },
 };
 
+const LANES: Record<NonNullable<Delivery['lane']>, true> = { workflow: true, express: true };
+export const LANE_NAMES = Object.keys(LANES) as (keyof typeof LANES)[];
+
 export const STATUS_NAMES = Object.keys(STATUSES) as Status[];
 
 /** Those that have not ended. */

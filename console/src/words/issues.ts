@@ -1,5 +1,6 @@
 // Kinds and causes of issues in words.
 import type { Issue } from 'hookyard/client';
+import { choicesOf } from './choices.ts';
 
 type Kind = Issue['kind'];
 
@@ -15,7 +16,7 @@ export const KINDS: Record<Kind, string> = {
   notification_failing: 'Mails of a route are not sent',
 };
 
-export const KIND_CHOICES = Object.entries(KINDS).map(([value, label]) => ({ value, label }));
+export const KIND_CHOICES = choicesOf(KINDS);
 export const STATES = ['open', 'acknowledged', 'ignored', 'resolved'] as const;
 
 /** Of deliveries and circuits (ISS-03); the codes of the others are words already. */

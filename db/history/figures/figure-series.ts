@@ -1,4 +1,4 @@
-// Questions about the figures of an organization, and their answers as series (figures.ts, figure-latencies.ts).
+// Questions about the figures of an organization, and their answers as series (read-figures.ts, figure-latencies.ts).
 
 export const METRICS = ['events', 'filtered', 'refused', 'deliveries', 'attempts', 'latency'] as const;
 export type Metric = (typeof METRICS)[number];

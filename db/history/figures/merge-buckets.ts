@@ -4,7 +4,7 @@
 // The figures of organizations (migration 0063), which have more rows for each bucket, are merged once more, into days.
 import { DAYS_AFTER_MS, HOURS_AFTER_MS } from '../../../core/figure-steps.ts';
 import { databaseTime } from '../../clock.ts';
-import { FIGURES, FIGURES_KEY } from '../../delivery/figures.ts';
+import { FIGURES, FIGURES_KEY } from '../../delivery/count-figures.ts';
 import type { Pool } from '../../connections/pool.ts';
 import { type Pages, Stride, throughPages } from '../../ranges.ts';
 import { addedUp, ALL_TIME } from '../../sql-rules.ts';

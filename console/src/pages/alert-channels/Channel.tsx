@@ -6,7 +6,7 @@ import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct } from '../../api/queries.ts';
 import { ifUnchanged } from '../../api/versions.ts';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Name } from '../../components/Name.tsx';
@@ -163,7 +163,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
           Messages carry signatures with both secrets for a while, so that the receiver can change without a gap.
         </RotateSecret>
       )}
-      <Deed
+      <ConfirmedAction
         label={enabled ? 'Disable' : 'Enable'}
         title={`${enabled ? 'Disable' : 'Enable'} this channel`}
         verb={enabled ? 'Disable it' : 'Enable it'}
@@ -173,8 +173,8 @@ function Actions({ channel }: { channel: AlertChannel }) {
         }}
       >
         {enabled ? 'Nobody is told by it until it is on again.' : 'It tells at once of the issues that are open.'}
-      </Deed>
-      <Deed
+      </ConfirmedAction>
+      <ConfirmedAction
         label="Delete"
         title={`Delete ${plain(channel.name)}`}
         verb="Delete it"
@@ -186,7 +186,7 @@ function Actions({ channel }: { channel: AlertChannel }) {
         onDone={() => navigate({ to: '/alert-channels' })}
       >
         Nobody is told by it any more. This cannot be undone.
-      </Deed>
+      </ConfirmedAction>
     </>
   );
 }

@@ -9,6 +9,7 @@ import { EditPage } from '../../components/RecordPage.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, RecordsField, WholeField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { choicesOf } from '../../words/choices.ts';
 import { KIND_CHOICES } from '../../words/issues.ts';
 import { bodyOf, type ChannelValues, CONFIGS, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
 
@@ -58,7 +59,7 @@ function ChannelForm({ stored, start }: { stored?: AlertChannel; start: ChannelV
         label="Where messages go"
         description={stored ? 'It is fixed; make another channel for another place.' : undefined}
         disabled={stored !== undefined}
-        data={TYPES}
+        data={choicesOf(TYPES)}
         {...form.getInputProps('type')}
       />
       <Config form={form} isNew={stored === undefined} />

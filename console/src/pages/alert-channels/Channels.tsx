@@ -13,8 +13,7 @@ import { TYPES } from './values.ts';
 
 const AGAIN_MS = 10_000;
 
-export const typeText = (type: AlertChannel['type']): string =>
-  TYPES.find(({ value }) => value === type)?.label ?? type;
+export const typeText = (type: AlertChannel['type']): string => TYPES[type] ?? type;
 
 /** `disabled`, `failing` or `works`. */
 export const healthOf = ({ enabled, failingSince }: AlertChannel): string =>

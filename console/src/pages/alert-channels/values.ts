@@ -27,14 +27,14 @@ export const CONFIGS: Record<ChannelType, { name: string; label: string; help?: 
   ],
 };
 
-export const TYPES: { value: ChannelType; label: string }[] = [
-  { value: 'mail', label: 'Mail' },
-  { value: 'webhook', label: 'Signed webhook' },
-  { value: 'slack', label: 'Slack' },
-  { value: 'teams', label: 'Microsoft Teams' },
-  { value: 'pagerduty', label: 'PagerDuty' },
-  { value: 'opsgenie', label: 'Opsgenie' },
-];
+export const TYPES: Readonly<Record<ChannelType, string>> = {
+  mail: 'Mail',
+  webhook: 'Signed webhook',
+  slack: 'Slack',
+  teams: 'Microsoft Teams',
+  pagerduty: 'PagerDuty',
+  opsgenie: 'Opsgenie',
+};
 
 export interface ChannelValues {
   name: string;

@@ -13,7 +13,7 @@ import { Page } from '../../components/Page.tsx';
 import { Searched, SO_FAR } from '../../components/Searched.tsx';
 import { countText } from '../../format.ts';
 import { pageOf, rangeOf, type Search, severalOf, usePageSearch } from '../../search.ts';
-import { isOpen, STATUS_NAMES, STATUSES } from '../../words/deliveries.ts';
+import { isOpen, LANE_NAMES, STATUS_NAMES, STATUSES } from '../../words/deliveries.ts';
 import { Bulk } from './Bulk.tsx';
 import { columns } from './columns.tsx';
 
@@ -25,7 +25,6 @@ const ANSWERS = [
   { value: '5xx', label: '5xx: the receiver is broken' },
   { value: 'none', label: 'no answer' },
 ] as const;
-const LANES = ['workflow', 'express'] as const;
 const NONE = 'No delivery was made in that time, or none that matches. Look at a longer time, or take a filter away.';
 const VERBS: Record<BulkAction, string> = { retry: 'Retry now', replay: 'Replay', cancel: 'Cancel' };
 
@@ -70,7 +69,7 @@ export function Deliveries() {
         <ChoiceFilter name="codeClass" label="Answer" choices={ANSWERS} />
         <TextFilter name="statusCode" label="Code" placeholder="503" />
         <TextFilter name="error" label="Error contains" placeholder="Enter searches" />
-        <ChoiceFilter name="lane" label="First attempt by" choices={LANES} />
+        <ChoiceFilter name="lane" label="First attempt by" choices={LANE_NAMES} />
         <TextFilter name="eventId" label="Event" placeholder="evt_…" />
       </Group>
       <details>
@@ -152,7 +151,7 @@ function filterOf(search: Search) {
     codeClass: ANSWERS.find(({ value }) => value === search.codeClass)?.value,
     // What is no number the API refuses, and says so.
     statusCode: search.statusCode === undefined ? undefined : Number(search.statusCode),
-    lane: LANES.find((lane) => lane === search.lane),
+    lane: LANE_NAMES.find((lane) => lane === search.lane),
     error: search.error,
     eventId: search.eventId,
   };

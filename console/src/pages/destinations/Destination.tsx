@@ -7,12 +7,12 @@ import { call } from '../../api/client.ts';
 import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Headers } from '../../components/Headers.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { PauseDeed, PausedAlert } from '../../components/Pausing.tsx';
+import { PauseAction, PausedAlert } from '../../components/Pausing.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { RotateSecret } from '../../components/RotateSecret.tsx';
 import { durationText, plain } from '../../format.ts';
@@ -196,8 +196,8 @@ function Actions({ destination }: { destination: Destination }) {
           one.
         </RotateSecret>
       )}
-      <PauseDeed kind="destination" of={destination} />
-      <Deed
+      <PauseAction kind="destination" of={destination} />
+      <ConfirmedAction
         label={enabled ? 'Disable' : 'Enable'}
         title={`${enabled ? 'Disable' : 'Enable'} this destination`}
         verb={enabled ? 'Disable it' : 'Enable it'}
@@ -209,8 +209,8 @@ function Actions({ destination }: { destination: Destination }) {
         {enabled
           ? 'What would go to it from now on is recorded as skipped. It can be replayed later.'
           : 'It gets deliveries of webhooks that come from now on. What was skipped can be replayed.'}
-      </Deed>
-      <Deed
+      </ConfirmedAction>
+      <ConfirmedAction
         label="Delete"
         title={`Delete ${plain(destination.name)}`}
         verb="Delete it"
@@ -238,7 +238,7 @@ function Actions({ destination }: { destination: Destination }) {
           It is taken out of <Count list="listRoutes" input={{ destinationId: id }} one="route" many="routes" />. What
           was delivered stays in the history. This cannot be undone.
         </Text>
-      </Deed>
+      </ConfirmedAction>
     </>
   );
 }

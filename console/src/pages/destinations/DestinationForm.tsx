@@ -9,6 +9,7 @@ import { EditPage } from '../../components/RecordPage.tsx';
 import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
+import { choicesOf } from '../../words/choices.ts';
 import { HttpFields } from './HttpFields.tsx';
 import { StoreFields } from './StoreFields.tsx';
 import { bodyOf, type DestinationValues, FIELDS, NEW, TYPES, valuesOf } from './values.ts';
@@ -61,7 +62,7 @@ function DestinationForm({ stored, start }: { stored?: Destination; start: Desti
           isNew ? 'Files need a Pro or Business plan.' : 'It is fixed; make another destination for another place.'
         }
         disabled={!isNew}
-        data={TYPES}
+        data={choicesOf(TYPES)}
         {...form.getInputProps('type')}
       />
       {form.values.type === 'http' ? (

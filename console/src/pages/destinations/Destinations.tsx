@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import type { Column } from '../../components/DataTable.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { ChoiceFilter, TextFilter } from '../../components/filters.tsx';
 import { flagOf, YES_NO } from '../../components/flags.ts';
 import { ListPage } from '../../components/ListPage.tsx';
@@ -88,7 +88,7 @@ export function Destinations() {
     >
       {mayWrite && ids.size > 0 && (
         <Group mb="sm">
-          <Deed
+          <ConfirmedAction
             label={`Delete ${chosen}`}
             verb={`Delete ${chosen}`}
             isDestructive
@@ -100,7 +100,7 @@ export function Destinations() {
           >
             They are taken out of all routes, and their open deliveries are cancelled. What was delivered stays in the
             history. This cannot be undone.
-          </Deed>
+          </ConfirmedAction>
         </Group>
       )}
     </ListPage>

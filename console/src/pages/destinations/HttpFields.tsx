@@ -4,6 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { copy } from '../../components/CopyMenu.tsx';
 import { FlagField, PairsField, WholeField } from '../../forms/fields.tsx';
 import { newSigningSecret } from '../../signing-secret.ts';
+import { choicesOf } from '../../words/choices.ts';
 import { Secrets } from './Secrets.tsx';
 import { AUTH_TYPES, CREDENTIALS, type DestinationValues } from './values.ts';
 
@@ -63,7 +64,7 @@ function Proof({ form, isNew }: Props) {
     <fieldset className="fields">
       <legend>Authentication and signature</legend>
       <Stack gap="sm">
-        <NativeSelect label="Authentication" data={AUTH_TYPES} {...form.getInputProps('authType')} />
+        <NativeSelect label="Authentication" data={choicesOf(AUTH_TYPES)} {...form.getInputProps('authType')} />
         <Secrets form={form} member="authConfig" fields={CREDENTIALS[authType]} isNew={isNew} />
         <Group align="end" gap="xs" preventGrowOverflow={false}>
           <TextInput

@@ -8,13 +8,13 @@ export type DestinationType = Destination['type'];
 export type StoreType = Exclude<DestinationType, 'http'>;
 export type AuthType = HttpDestination['authType'];
 
-export const TYPES: { value: DestinationType; label: string }[] = [
-  { value: 'http', label: 'An address (HTTP)' },
-  { value: 's3', label: 'Files in Amazon S3, or a store that speaks S3' },
-  { value: 'r2', label: 'Files in Cloudflare R2' },
-  { value: 'gcs', label: 'Files in Google Cloud Storage' },
-  { value: 'azure_blob', label: 'Files in Azure Blob Storage' },
-];
+export const TYPES: Readonly<Record<DestinationType, string>> = {
+  http: 'An address (HTTP)',
+  s3: 'Files in Amazon S3, or a store that speaks S3',
+  r2: 'Files in Cloudflare R2',
+  gcs: 'Files in Google Cloud Storage',
+  azure_blob: 'Files in Azure Blob Storage',
+};
 
 export interface ConfigField {
   name: string;
@@ -46,13 +46,13 @@ export const CREDENTIALS: Record<AuthType, ConfigField[]> = {
   ],
 };
 
-export const AUTH_TYPES: { value: AuthType; label: string }[] = [
-  { value: 'none', label: 'none' },
-  { value: 'basic', label: 'user name and password (Basic)' },
-  { value: 'bearer', label: 'a token (Bearer)' },
-  { value: 'api_key', label: 'an API key in a header' },
-  { value: 'custom_header', label: 'another header' },
-];
+export const AUTH_TYPES: Readonly<Record<AuthType, string>> = {
+  none: 'none',
+  basic: 'user name and password (Basic)',
+  bearer: 'a token (Bearer)',
+  api_key: 'an API key in a header',
+  custom_header: 'another header',
+};
 
 const KEYS = ['keys'];
 const bucket: ConfigField = { name: 'bucket', label: 'Bucket' };

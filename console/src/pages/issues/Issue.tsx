@@ -7,7 +7,7 @@ import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAct, useAsk } from '../../api/queries.ts';
 import { Count } from '../../components/Count.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Name } from '../../components/Name.tsx';
@@ -172,7 +172,7 @@ function Found({ id }: { id: string }) {
 
 function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => void }) {
   return (
-    <Deed
+    <ConfirmedAction
       label="Retry what failed"
       verb="Retry it"
       variant="filled"
@@ -189,6 +189,6 @@ function Retry({ issue, onRetry }: { issue: Issue; onRetry: (since: string) => v
         What has failed since <Time at={issue.firstSeenAt} /> with this cause, and was not replayed, is delivered again:
         at most 1,000 deliveries at a time, the newest first. Repair the cause first, or they fail again.
       </Text>
-    </Deed>
+    </ConfirmedAction>
   );
 }

@@ -4,7 +4,7 @@ import type { ApiKey } from 'hookyard/client';
 import { useCaller, useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import type { Column } from '../../components/DataTable.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { ListPage } from '../../components/ListPage.tsx';
 import { plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
@@ -57,7 +57,7 @@ export function Keys() {
 
 function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
   return (
-    <Deed
+    <ConfirmedAction
       label="Revoke"
       title={`Revoke ${plain(key.name)}`}
       verb="Revoke it"
@@ -75,6 +75,6 @@ function Revoke({ of: key, isOwn }: { of: ApiKey; isOwn: boolean }) {
           The console ends with it.
         </Alert>
       )}
-    </Deed>
+    </ConfirmedAction>
   );
 }

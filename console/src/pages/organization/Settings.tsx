@@ -7,7 +7,7 @@ import { useAsk } from '../../api/queries.ts';
 import { session } from '../../api/session.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
 import { type Column, DataTable } from '../../components/DataTable.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { Page } from '../../components/Page.tsx';
 import { localZoneName, plain, type Zone } from '../../format.ts';
@@ -114,7 +114,7 @@ function Recipients() {
 
 function AskAgain({ of: { address } }: { of: NotificationRecipient }) {
   return (
-    <Deed
+    <ConfirmedAction
       label="Ask again"
       title={`Ask ${plain(address)} again`}
       verb="Ask again"
@@ -125,6 +125,6 @@ function AskAgain({ of: { address } }: { of: NotificationRecipient }) {
     >
       A mail asks its owner whether notifications may be sent there. It is sent an hour after the last one at the
       earliest.
-    </Deed>
+    </ConfirmedAction>
   );
 }

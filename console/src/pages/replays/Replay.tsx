@@ -3,7 +3,7 @@ import { Alert, Group, Progress, Text } from '@mantine/core';
 import type { EventReplay } from 'hookyard/client';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { useNames } from '../../components/names.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
@@ -88,7 +88,7 @@ function Shown({ replay }: { replay: EventReplay }) {
 
 function Cancel({ id }: { id: string }) {
   return (
-    <Deed
+    <ConfirmedAction
       label="Stop it"
       title="Stop this replay"
       verb="Stop it now"
@@ -99,6 +99,6 @@ function Cancel({ id }: { id: string }) {
     >
       Deliveries that were made continue; no more are made. A new replay can take the rest: see the time up to which it
       is done.
-    </Deed>
+    </ConfirmedAction>
   );
 }

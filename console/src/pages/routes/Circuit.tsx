@@ -7,7 +7,7 @@ import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { Count } from '../../components/Count.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Loaded } from '../../components/Loaded.tsx';
 import { Status } from '../../components/Status.tsx';
 import { durationText } from '../../format.ts';
@@ -91,7 +91,7 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
             </Link>
           )}
           {mayWrite && circuitState !== 'closed' && (
-            <Deed
+            <ConfirmedAction
               label="Let deliveries through now"
               verb="Let them through"
               variant="filled"
@@ -107,7 +107,7 @@ function Shown({ route, status }: { route: Route; status: CircuitStatus }) {
               <Text>
                 If the destination still fails, {status.failureThreshold} failed attempts in a row open it again.
               </Text>
-            </Deed>
+            </ConfirmedAction>
           )}
         </Group>
       )}

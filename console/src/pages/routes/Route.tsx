@@ -7,11 +7,11 @@ import { call } from '../../api/client.ts';
 import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
-import { PauseDeed, PausedAlert } from '../../components/Pausing.tsx';
+import { PauseAction, PausedAlert } from '../../components/Pausing.tsx';
 import { Period, usePeriod } from '../../components/Period.tsx';
 import { plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
@@ -115,8 +115,8 @@ function Actions({ route }: { route: Route }) {
       <Button size="xs" onClick={() => void navigate({ to: `/routes/${route.id}/edit` })}>
         Edit
       </Button>
-      <PauseDeed kind="route" of={route} />
-      <Deed
+      <PauseAction kind="route" of={route} />
+      <ConfirmedAction
         label={route.enabled ? 'Disable' : 'Enable'}
         title={`${route.enabled ? 'Disable' : 'Enable'} this route`}
         verb={route.enabled ? 'Disable it' : 'Enable it'}
@@ -128,8 +128,8 @@ function Actions({ route }: { route: Route }) {
         {route.enabled
           ? 'It takes no new webhooks until somebody enables it. They are stored without deliveries by this route; deliveries that are under way continue.'
           : 'It takes webhooks that come from now on. Those that came meanwhile are delivered only when somebody replays them.'}
-      </Deed>
-      <Deed
+      </ConfirmedAction>
+      <ConfirmedAction
         label="Delete"
         title={`Delete ${plain(route.name)}`}
         verb="Delete it"
@@ -151,7 +151,7 @@ function Actions({ route }: { route: Route }) {
           .
         </Text>
         <DeletedRoute />
-      </Deed>
+      </ConfirmedAction>
     </>
   );
 }

@@ -11,7 +11,14 @@ import { FormFrame } from '../../forms/FormFrame.tsx';
 import { FlagField, NameFields, RecordField, RecordsField, WholeField } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { usePageSearch } from '../../search.ts';
+import { choicesOf } from '../../words/choices.ts';
 import { bodyOf, FIELDS, NEW, type RouteValues, valuesOf } from './values.ts';
+
+const LANES: Readonly<Record<NonNullable<Route['lane']>, string>> = {
+  adaptive: 'adaptive: a workflow while there is room',
+  workflow: 'workflow: always a workflow',
+  express: 'express: the relay itself',
+};
 
 export function NewRoute() {
   const [{ sourceId, destinationId }] = usePageSearch();
@@ -219,12 +226,7 @@ function Others({ form }: Form) {
         value={values.lane ?? ''}
         error={errors.lane}
         onChange={(event) => set('lane', event.currentTarget.value || null)}
-        data={[
-          { value: '', label: 'as the server is set' },
-          { value: 'adaptive', label: 'adaptive: a workflow while there is room' },
-          { value: 'workflow', label: 'workflow: always a workflow' },
-          { value: 'express', label: 'express: the relay itself' },
-        ]}
+        data={[{ value: '', label: 'as the server is set' }, ...choicesOf(LANES)]}
       />
       <Checkbox
         label="It may deliver to this Hookyard itself"

@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import type { Column } from '../../components/DataTable.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { ChoiceFilter, RecordFilter } from '../../components/filters.tsx';
 import { flagOf, YES_NO } from '../../components/flags.ts';
 import { ListPage } from '../../components/ListPage.tsx';
@@ -115,14 +115,26 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
   return (
     <Group gap="xs" mb="sm">
       <Text size="sm">With {count}:</Text>
-      <Deed label="Disable" title={`Disable ${count}`} verb={`Disable ${count}`} run={enable(false)} onDone={onDone}>
+      <ConfirmedAction
+        label="Disable"
+        title={`Disable ${count}`}
+        verb={`Disable ${count}`}
+        run={enable(false)}
+        onDone={onDone}
+      >
         They take no new webhooks until somebody enables them. Webhooks that come meanwhile are stored without
         deliveries by these routes; deliveries that are under way continue.
-      </Deed>
-      <Deed label="Enable" title={`Enable ${count}`} verb={`Enable ${count}`} run={enable(true)} onDone={onDone}>
+      </ConfirmedAction>
+      <ConfirmedAction
+        label="Enable"
+        title={`Enable ${count}`}
+        verb={`Enable ${count}`}
+        run={enable(true)}
+        onDone={onDone}
+      >
         They take webhooks that come from now on.
-      </Deed>
-      <Deed
+      </ConfirmedAction>
+      <ConfirmedAction
         label="Delete"
         title={`Delete ${count}`}
         verb={`Delete ${count}`}
@@ -134,7 +146,7 @@ function Many({ ids, onDone }: { ids: string[]; onDone: () => void }) {
         }}
       >
         <DeletedRoute />
-      </Deed>
+      </ConfirmedAction>
     </Group>
   );
 }

@@ -7,7 +7,7 @@ import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { countText, plain } from '../../format.ts';
 import { FilterOutcome, SchemaOutcome, TransformOutcome } from '../../samples/Outcomes.tsx';
@@ -116,7 +116,7 @@ export function Deliver({
   const count = route.destinationIds.length;
   return (
     <Group mt="sm">
-      <Deed
+      <ConfirmedAction
         label="Deliver this event now"
         title="Deliver this event again"
         verb={`Deliver to ${count === 1 ? 'it' : `these ${countText(count)}`}`}
@@ -132,7 +132,7 @@ export function Deliver({
           It goes to {plain(route.destinations.map(({ name }) => name).join(', '))} as it was received, not as it was
           changed here. Filters are not asked, schemas and transforms are.
         </Text>
-      </Deed>
+      </ConfirmedAction>
     </Group>
   );
 }

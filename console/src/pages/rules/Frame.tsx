@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useMay } from '../../api/caller.tsx';
 import { call, type Output } from '../../api/client.ts';
 import { Count } from '../../components/Count.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Page } from '../../components/Page.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
 import { countText, plain } from '../../format.ts';
@@ -54,7 +54,7 @@ export function ReplayTried({ sample, isDirty }: { sample: Sample; isDirty: bool
   if (!eventId || !mayReplay) return null;
   return (
     <Group gap="xs">
-      <Deed
+      <ConfirmedAction
         label="Replay this event"
         verb="Replay it"
         isReady={!isDirty}
@@ -71,7 +71,7 @@ export function ReplayTried({ sample, isDirty }: { sample: Sample; isDirty: bool
             <Count list="listDeliveries" input={{ eventId }} one="delivery" many="deliveries" /> already.
           </Text>
         )}
-      </Deed>
+      </ConfirmedAction>
     </Group>
   );
 }

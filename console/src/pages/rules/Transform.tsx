@@ -15,10 +15,18 @@ import { NameFields } from '../../forms/fields.tsx';
 import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { TransformOutcome } from '../../samples/Outcomes.tsx';
 import { SampleField, useSample } from '../../samples/Sample.tsx';
+import { choicesOf } from '../../words/choices.ts';
 import { Beside, ReplayTried, RulePage } from './Frame.tsx';
 
+type Language = Transform['type'];
+
 const TYPING_MS = 500;
-const STARTS = {
+const LANGUAGES: Readonly<Record<Language, string>> = {
+  javascript: 'JavaScript',
+  jsonata: 'JSONata',
+  liquid: 'Liquid',
+};
+const STARTS: Readonly<Record<Language, string>> = {
   javascript: 'export default function (event) {\n  return { id: event.payload.order.id };\n}\n',
   jsonata: '{ "id": payload.order.id }\n',
   liquid: 'Order {{ payload.order.id }}\n',
@@ -27,7 +35,7 @@ const STARTS = {
 interface Values {
   name: string;
   description: string;
-  type: Transform['type'];
+  type: Language;
   code: string;
   outputContentType: string;
 }
@@ -99,11 +107,7 @@ function Form({ stored }: { stored?: Transform }) {
             value={type}
             error={form.errors.type}
             onChange={(event) => choose(event.currentTarget.value as Values['type'])}
-            data={[
-              { value: 'javascript', label: 'JavaScript' },
-              { value: 'jsonata', label: 'JSONata' },
-              { value: 'liquid', label: 'Liquid' },
-            ]}
+            data={choicesOf(LANGUAGES)}
           />
           <Editor
             label="Code"

@@ -3,7 +3,7 @@ import { Text } from '@mantine/core';
 import { useNavigate } from '@tanstack/react-router';
 import { useAll } from '../../api/all.ts';
 import { useMay } from '../../api/caller.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Failed } from '../../components/Failed.tsx';
 import { Name } from '../../components/Name.tsx';
 import { countText } from '../../format.ts';
@@ -38,7 +38,7 @@ interface DeleteProps {
 export function DeleteRule({ what, count, run, to }: DeleteProps) {
   const navigate = useNavigate();
   return (
-    <Deed
+    <ConfirmedAction
       label="Delete"
       title={`Delete this ${what}`}
       verb="Delete it"
@@ -53,6 +53,6 @@ export function DeleteRule({ what, count, run, to }: DeleteProps) {
       {count === 0
         ? 'No route uses it. It cannot be brought back.'
         : `${countText(count)} ${count === 1 ? 'route uses' : 'routes use'} it: take it out of ${count === 1 ? 'that' : 'them'} first.`}
-    </Deed>
+    </ConfirmedAction>
   );
 }

@@ -7,7 +7,7 @@ import { call } from '../../api/client.ts';
 import { ifUnchanged } from '../../api/versions.ts';
 import { Figures } from '../../charts/Figures.tsx';
 import { Count } from '../../components/Count.tsx';
-import { Deed } from '../../components/Deed.tsx';
+import { ConfirmedAction } from '../../components/ConfirmedAction.tsx';
 import { Facts } from '../../components/Facts.tsx';
 import { IssuesOf } from '../../components/IssuesOf.tsx';
 import { RecordPage } from '../../components/RecordPage.tsx';
@@ -137,7 +137,7 @@ function Actions({ source }: { source: Source }) {
         </RotateSecret>
       )}
       {source.ingestToken !== 'none' && <RotateToken id={id} />}
-      <Deed
+      <ConfirmedAction
         label={enabled ? 'Disable' : 'Enable'}
         title={`${enabled ? 'Disable' : 'Enable'} this source`}
         verb={enabled ? 'Disable it' : 'Enable it'}
@@ -149,8 +149,8 @@ function Actions({ source }: { source: Source }) {
         {enabled
           ? 'Its webhooks are answered with 403 and are not stored. Some senders repeat them, some give up the address.'
           : 'It takes webhooks from now on.'}
-      </Deed>
-      <Deed
+      </ConfirmedAction>
+      <ConfirmedAction
         label="Delete"
         title={`Delete ${plain(source.name)}`}
         verb="Delete it and all its events"
@@ -166,7 +166,7 @@ function Actions({ source }: { source: Source }) {
           {mayReadEvents ? <Count list="listEvents" input={{ sourceId: id }} one="event" many="events" /> : 'events'}{' '}
           and their deliveries are deleted with it. Its address answers 404 from then on. This cannot be undone.
         </Text>
-      </Deed>
+      </ConfirmedAction>
     </>
   );
 }
@@ -175,7 +175,7 @@ const DAY_SECONDS = 86_400;
 
 function RotateToken({ id }: { id: string }) {
   return (
-    <Deed
+    <ConfirmedAction
       label="Rotate the address"
       verb="Rotate it"
       run={async () => {
@@ -185,6 +185,6 @@ function RotateToken({ id }: { id: string }) {
     >
       The address gets another unguessable part. The one before is valid for a day: give the sender the new one until
       then.
-    </Deed>
+    </ConfirmedAction>
   );
 }

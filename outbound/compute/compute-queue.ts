@@ -1,4 +1,5 @@
-// What waits for a thread: bounded, by organization and in all, and organizations take turns.
+// The filters and schemas that wait for a thread: bounded, by organization and in all, and organizations take turns. A queue of its own,
+// because it refuses what comes last and never what waits, and is asked for the next item that may run.
 import { leftFor } from '../../core/fair-share.ts';
 
 const MAX_WAITING = 1000;
@@ -18,7 +19,7 @@ interface Line<Item> {
   bytes: number;
 }
 
-export class Turns<Item extends Waiting> {
+export class ComputeQueue<Item extends Waiting> {
   /** In the order of their next turn. */
   readonly #lines = new Map<string, Line<Item>>();
   #bytes = 0;

@@ -11,7 +11,7 @@ import { requireRouteRoom } from '../limits.ts';
 import { routeFileItem } from '../members/routes.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { noteDryRun } from '../deeds.ts';
+import { noteDryRun } from '../audit-trail.ts';
 import { domainProblems, requireRecipients } from '../resources/notification-recipients.ts';
 import { ownAddressProblems } from '../resources/own-addresses.ts';
 import { parseQuery } from '../validation.ts';
@@ -40,7 +40,7 @@ import {
   type References,
   resolve,
   slugsNamed,
-} from './route-references.ts';
+} from './route-slugs.ts';
 
 const exportSchema = z.object({ ids: idsParam });
 

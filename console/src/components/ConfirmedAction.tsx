@@ -1,4 +1,4 @@
-// A deed that is asked about first: a button, and a dialog that says what will happen.
+// An action that is asked about first: a button, and a dialog that says what will happen.
 import { Button, type ButtonProps, Group, Modal, Text } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { notifications } from '@mantine/notifications';
@@ -25,7 +25,16 @@ interface Props {
   variant?: ButtonProps['variant'];
 }
 
-export function Deed({ label, title = label, verb, children, run, onDone, variant = 'default', ...how }: Props) {
+export function ConfirmedAction({
+  label,
+  title = label,
+  verb,
+  children,
+  run,
+  onDone,
+  variant = 'default',
+  ...how
+}: Props) {
   const [isOpen, { open, close }] = useDisclosure();
   const [isRunning, setRunning] = useState(false);
   const [error, setError] = useState<unknown>(null);

@@ -4,12 +4,12 @@ import { sealedCredentials } from '../../core/provider-config.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { rememberSecret } from '../../db/handshakes.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { recordedAgent } from '../deeds.ts';
+import { recordedAgent } from '../audit-trail.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
 /** Stores it before the handshake is answered. @returns whether it is the secret of the source; also when none was sent */
-export async function isRemembered(
+export async function acceptHandshakeSecret(
   { pool, secretBox }: { pool: Pool; secretBox: SecretBox },
   { organizationId, sourceId }: SourceRouting,
   { clientAddress, headers }: Received,

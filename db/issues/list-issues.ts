@@ -69,7 +69,7 @@ export async function findIssue(db: Queryable, organizationId: string, id: strin
 }
 
 // What is set to the state that it has stays as it is. One that opens again has not recovered. Of the issues of one failure only the
-// last one opens again, here and where failures are counted (record.ts, circuits.ts): so the two meet at its row.
+// last one opens again, here and where failures are counted (record-issues.ts, circuit-issues.ts): so the two meet at its row.
 const CHANGE = `
 update issues set state = $3, changed_at = case when state = $3 then changed_at else now() end,
   resolved_at = case when $3 <> 'resolved' then null when state = 'resolved' then resolved_at else now() end,

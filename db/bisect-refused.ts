@@ -7,7 +7,7 @@ import { isRefusedValue } from './connections/database-errors.ts';
  * @param refused handles that record
  * @throws any other error of the statement, and what `refused` throws; what was done before stays done
  */
-export async function apart<T>(
+export async function bisectRefused<T>(
   records: T[],
   run: (some: T[]) => Promise<void>,
   refused: (record: T, error: unknown) => Promise<void>,
@@ -19,6 +19,6 @@ export async function apart<T>(
     const [only] = records;
     if (records.length === 1 && only !== undefined) return refused(only, error);
     const half = Math.ceil(records.length / 2);
-    for (const some of [records.slice(0, half), records.slice(half)]) await apart(some, run, refused);
+    for (const some of [records.slice(0, half), records.slice(half)]) await bisectRefused(some, run, refused);
   }
 }

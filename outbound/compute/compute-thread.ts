@@ -10,7 +10,7 @@ import type { EncodedRowGroup } from '../parquet/row-group.ts';
 import type { Results, RowGroupTask, Task, ThreadMessage } from './types.ts';
 
 const port = parentPort;
-if (!port) throw new Error('thread.ts runs as a worker thread only');
+if (!port) throw new Error('compute-thread.ts runs as a worker thread only');
 letOthersGoFirst();
 const tell = (message: ThreadMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
 

@@ -1,5 +1,6 @@
 // The status of the installation, in the API's description; its handler is in ../resources/status.ts.
 import { z } from 'zod';
+import { LANES } from '../../core/lane.ts';
 import { count, flag, idOf, text, timestamp } from '../members/values.ts';
 import type { Described } from '../operation.ts';
 import { statusSchema } from '../resources/status.ts';
@@ -46,7 +47,7 @@ const status = z
         z.object({
           name: text('worker-1:214:0b6f'),
           version: text('0.1.0').nullable(),
-          lane: z.enum(['workflow', 'express']).nullable(),
+          lane: z.enum(LANES).nullable(),
           seenAt: timestamp,
           positions: count.meta({ description: 'Parts of the outbox (of 2,048) that it may claim from.' }),
           isLeaving: flag(false),

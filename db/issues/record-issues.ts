@@ -172,14 +172,18 @@ function causeRow({ cause, count, firstAt, lastAt, isFinal, eventId, deliveryId 
   };
 }
 
-const TROUBLED = `
+const WITH_ISSUES = `
 select o.id from unnest($1::text[]) o(id)
 where exists (select from issues i where i.organization_id = o.id and i.state <> 'resolved')
    or exists (select from issue_streaks k where k.organization_id = o.id)`;
 
 /** Those of the organizations in which something fails, or has failed lately. */
-export async function troubledOrganizations(db: Queryable, organizationIds: string[]): Promise<Set<string>> {
-  const { rows } = await db.query<{ id: string }>({ name: 'troubled', text: TROUBLED, values: [organizationIds] });
+export async function organizationsWithIssues(db: Queryable, organizationIds: string[]): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>({
+    name: 'organizations-with-issues',
+    text: WITH_ISSUES,
+    values: [organizationIds],
+  });
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -17,7 +17,7 @@ interface Debt {
   at: number;
 }
 
-export class LoopShare {
+export class EventLoopShare {
   readonly #debts = new LRUCache<string, Debt>({ max: MAX_ORGANIZATIONS });
 
   /** What the next event of an organization may cost on the loop. @param now in ms, of a clock that only moves forward */

@@ -1,4 +1,4 @@
-// The probes and this description itself, in the API's description; their handlers are in ../resources/health.ts and serve.ts.
+// The probes and this description itself, in the API's description; their handlers are in ../resources/health.ts and serve-description.ts.
 import { z } from 'zod';
 import { text } from '../members/values.ts';
 import type { Described } from '../operation.ts';

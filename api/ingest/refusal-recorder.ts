@@ -1,4 +1,4 @@
-// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/observing.md). A refusal costs
+// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/refused-webhooks.md). A refusal costs
 // memory only, and not much; every few seconds what has come together is stored in one statement.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
@@ -7,9 +7,9 @@ import { PollLoop } from '../../core/poll-loop.ts';
 import { PendingRefusals } from '../../core/refusals/pending.ts';
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
-import { recordRefusals } from '../../db/refusals/record.ts';
+import { recordRefusals } from '../../db/refusals/record-refusals.ts';
 import type { Arrival } from './arrival.ts';
-import type { IngestIssues } from './issues.ts';
+import type { IngestIssues } from './ingest-issues.ts';
 import { refusalOf, refusedWebhook } from './refusal-of.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -35,7 +35,7 @@ export class Refusals {
     this.#loop = new PollLoop({
       round: () => this.#store().then(() => rest),
       onError(error) {
-        deps.log.error({ err: error }, 'refused webhooks were lost');
+        deps.log.error({ cause: causeOf(error) }, 'refused webhooks were lost');
         return rest;
       },
     });
@@ -65,7 +65,7 @@ export class Refusals {
       this.#deps.issues.refused(source, refusal, arrival.receivedAt.getTime());
     } catch (reason) {
       // Nobody waits for it, so the error would end the process.
-      this.#deps.log.error({ err: reason }, 'a refused webhook could not be noted');
+      this.#deps.log.error({ cause: causeOf(reason) }, 'a refused webhook could not be noted');
     }
   }
 

@@ -3,8 +3,8 @@ import { Worker } from 'node:worker_threads';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { endInTime } from '../thread-deadline.ts';
 import { Accounts } from './accounts.ts';
-import { FairQueue, type Waiting } from './fair-queue.ts';
-import type { Job, ThreadMessage } from './thread.ts';
+import { TransformQueue, type Waiting } from './transform-queue.ts';
+import type { Job, ThreadMessage } from './sandbox-thread.ts';
 import {
   LIMITS,
   NoTurnError,
@@ -45,7 +45,7 @@ interface Slot {
 export class SandboxPool {
   readonly #threads: number;
   readonly #slots = new Set<Slot>();
-  readonly #queue = new FairQueue<Budgeted>();
+  readonly #queue = new TransformQueue<Budgeted>();
   readonly #accounts = new Accounts();
   /** Groups whose last job hit the time or memory limit: together they leave at least one thread to the others. */
   readonly #suspects = new Set<string>();
@@ -130,7 +130,10 @@ export class SandboxPool {
 
   #start(): Slot {
     // No setting and no secret of this process is in the thread's environment.
-    const worker = new Worker(new URL('./thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
+    const worker = new Worker(new URL('./sandbox-thread.ts', import.meta.url), {
+      env: {},
+      resourceLimits: RESOURCE_LIMITS,
+    });
     const slot: Slot = { worker, state: 'starting', waiting: null, started: false, knows: new Set() };
     slot.timer = setTimeout(() => this.#end(slot), START_DEADLINE_MS);
     worker.on('message', (message: ThreadMessage) => this.#heard(slot, message));

@@ -1,7 +1,7 @@
 // Buckets, or folders of them, that the operator gives to single organizations.
 import { normalPrefix } from './object-key.ts';
 
-export interface GivenBucket {
+export interface BucketGrant {
   /** A slug. */
   organization: string;
   /** Of Azure: `<account>/<container>`. */
@@ -11,11 +11,11 @@ export interface GivenBucket {
 }
 
 /** Whether the operator gives this organization the object. @param object.organization its slug */
-export function isGiven(
-  given: readonly GivenBucket[],
+export function isGranted(
+  grants: readonly BucketGrant[],
   object: { organization: string; bucket: string; key: string },
 ): boolean {
-  return given.some(
+  return grants.some(
     ({ organization, bucket, prefix }) =>
       organization === object.organization &&
       bucket === object.bucket &&
@@ -24,9 +24,9 @@ export function isGiven(
 }
 
 /** Whether the operator gives this organization everything that a destination of this config may write. */
-export function isGivenAll(
-  given: readonly GivenBucket[],
+export function isPrefixGranted(
+  grants: readonly BucketGrant[],
   { organization, bucket, prefix }: { organization: string; bucket: string; prefix: string | undefined },
 ): boolean {
-  return isGiven(given, { organization, bucket, key: `${normalPrefix(prefix ?? '')}/` });
+  return isGranted(grants, { organization, bucket, key: `${normalPrefix(prefix ?? '')}/` });
 }

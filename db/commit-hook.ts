@@ -9,7 +9,8 @@ import type { EventSubscriber, TransactionEventArgs } from '@mikro-orm/core';
  */
 export type Execute = (statement: (parameter: string) => string, value: string) => Promise<number>;
 
-export interface LastStep {
+/** What runs with each commit. */
+export interface CommitHook {
   /** Called before each commit. What it throws rolls the transaction back. */
   run(execute: Execute): Promise<void>;
   /** Called after it. */
@@ -17,27 +18,27 @@ export interface LastStep {
 }
 
 // Links a transaction deep inside a handler to the request.
-const steps = new AsyncLocalStorage<LastStep>();
+const hooks = new AsyncLocalStorage<CommitHook>();
 
-/** Runs `work`; the transactions that it makes end with the step. */
-export function withLastStep<T>(step: LastStep, work: () => Promise<T>): Promise<T> {
-  return steps.run(step, work);
+/** Runs `work`; each of its transactions runs the hook at its end. */
+export function withCommitHook<T>(hook: CommitHook, work: () => Promise<T>): Promise<T> {
+  return hooks.run(hook, work);
 }
 
-/** The step of the running request. */
-export function lastStep(): LastStep | undefined {
-  return steps.getStore();
+/** That of the running request. */
+export function commitHook(): CommitHook | undefined {
+  return hooks.getStore();
 }
 
 type Transaction = NonNullable<TransactionEventArgs['transaction']>;
 const isSavepoint = (transaction: Transaction): boolean => 'savepointName' in transaction;
 
-/** Runs the step in the transactions of the object mapper. */
-export const lastStepSubscriber: EventSubscriber = {
+/** Runs the hook in the transactions of the object mapper. */
+export const commitHookSubscriber: EventSubscriber = {
   async beforeTransactionCommit({ em, transaction }) {
-    const step = lastStep();
-    if (!step || !transaction || isSavepoint(transaction)) return;
-    await step.run(async (statement, value) => {
+    const hook = commitHook();
+    if (!hook || !transaction || isSavepoint(transaction)) return;
+    await hook.run(async (statement, value) => {
       const { affectedRows } = await em
         .getConnection()
         .execute<{ affectedRows: number }>(statement('?'), [value], 'run', transaction);
@@ -45,6 +46,6 @@ export const lastStepSubscriber: EventSubscriber = {
     });
   },
   afterTransactionCommit({ transaction }) {
-    if (transaction && !isSavepoint(transaction)) lastStep()?.committed();
+    if (transaction && !isSavepoint(transaction)) commitHook()?.committed();
   },
 };

@@ -1,7 +1,8 @@
-// The queue for threads: bounded, and fair between organizations; within an organization between its groups. Within a group the
-// oldest is first, and what is refused is the youngest of its organization, so that what comes back has its turn in the end.
+// The transforms that wait for a thread: bounded, and fair between organizations; within an organization between its groups. Within a
+// group the oldest is first, and what is refused is the youngest of its organization, so that what comes back has its turn in the end.
+// A queue of its own, because none of the others has groups, ages and deadlines.
 import { openError, ownWords } from '../../core/error-summary.ts';
-import type { Job } from './thread.ts';
+import type { Job } from './sandbox-thread.ts';
 import { LateTurnError, NoTurnError, type TransformResult, type Turn } from './types.ts';
 
 const WAIT_DEADLINE_MS = 20_000;
@@ -30,7 +31,7 @@ interface Organization<One extends Waiting> {
   bytes: number;
 }
 
-export class FairQueue<One extends Waiting> {
+export class TransformQueue<One extends Waiting> {
   /** In the order of their next turn; none is empty. */
   readonly #organizations = new Map<string, Organization<One>>();
   #bytes = 0;

@@ -2,7 +2,7 @@
 // (migration 0062), and of deliveries and their attempts (migration 0063). A question is one statement, so one snapshot. It reads
 // ranges of indexes, as many rows as there are buckets, ways, causes and codes in its time, and never the records themselves.
 // Rules: METRIC-06 to METRIC-10, METRIC-15.
-import { NO_ANSWER, OTHER_CODE } from '../../delivery/figures.ts';
+import { NO_ANSWER, OTHER_CODE } from '../../delivery/count-figures.ts';
 import type { Queryable } from '../../connections/pool.ts';
 import { bucketOf, INGESTED } from '../../sql-rules.ts';
 import { readLatencies } from './figure-latencies.ts';

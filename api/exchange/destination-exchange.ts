@@ -5,7 +5,7 @@ import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import { Destination } from '../../db/entities.ts';
 import { type EntityManager, type KnownDestination, slugsOfDestinations } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
-import { noteDryRun, noteRecords } from '../deeds.ts';
+import { noteDryRun, noteRecords } from '../audit-trail.ts';
 import { invalid } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { count, flag, idOf, text } from '../members/values.ts';

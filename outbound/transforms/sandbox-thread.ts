@@ -41,7 +41,7 @@ const MAX_WARM_BYTES = 512 * 1024 * 1024;
 const MAX_RUNS = 1000;
 
 const port = parentPort;
-if (!port) throw new Error('thread.ts runs as a worker thread only');
+if (!port) throw new Error('sandbox-thread.ts runs as a worker thread only');
 letOthersGoFirst();
 // QuickJS asks the host for the time zone; a result must not depend on the machine.
 Date.prototype.getTimezoneOffset = () => 0;

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { LoopShare } from '../../core/loop-share.ts';
+import { EventLoopShare } from '../../core/event-loop-share.ts';
 
 describe('the share of the event loop', () => {
   it('is smaller for an organization that has used it up, and comes back with time', () => {
-    const share = new LoopShare();
+    const share = new EventLoopShare();
     const full = share.budgetOf('org_a', 0).leftMs;
     for (let event = 0; event < 10; event += 1) share.used('org_a', 10, 0);
     expect(share.budgetOf('org_a', 0).leftMs).to.be.lessThan(full / 10);
@@ -12,7 +12,7 @@ describe('the share of the event loop', () => {
   });
 
   it('is for no organization more than a tenth of the time, however many webhooks it has', () => {
-    const share = new LoopShare();
+    const share = new EventLoopShare();
     let usedMs = 0;
     // 500 webhooks a second for a minute, each as long as it may be.
     for (let now = 0; now < 60_000; now += 2) {

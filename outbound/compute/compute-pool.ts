@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../core/log.ts';
 import { endInTime } from '../thread-deadline.ts';
-import { Turns } from './turns.ts';
+import { ComputeQueue } from './compute-queue.ts';
 import { ComputeBusyError, ComputeOverrunError, type ResultOf, type Task, type ThreadMessage } from './types.ts';
 
 // What a thread needs to start on a busy machine.
@@ -53,7 +53,7 @@ export class ComputePool {
   readonly #threads: number;
   readonly #log: Pick<Log, 'warn'>;
   readonly #slots = new Set<Slot>();
-  readonly #turns = new Turns<Waiting>();
+  readonly #queue = new ComputeQueue<Waiting>();
   readonly #slow = new Set<string>();
   #closed = false;
 
@@ -72,10 +72,10 @@ export class ComputePool {
       if (this.#closed) return reject(new ComputeBusyError('The process is ending'));
       const waiting: Waiting = { ...job, resolve, reject, timer: setTimeout(() => late(), WAIT_DEADLINE_MS) };
       const late = () => {
-        this.#turns.remove(waiting, false);
+        this.#queue.remove(waiting, false);
         reject(new ComputeBusyError(`Filters and schemas did not get their turn within ${WAIT_DEADLINE_MS / 1000} s`));
       };
-      if (this.#turns.add(waiting)) return this.#dispatch();
+      if (this.#queue.add(waiting)) return this.#dispatch();
       clearTimeout(waiting.timer);
       reject(new ComputeBusyError('Too much of this organization waits for its filters and schemas'));
     });
@@ -91,16 +91,16 @@ export class ComputePool {
 
   #dispatch(): void {
     while (!this.#closed) {
-      const waiting = this.#turns.next((organizationId) => this.#mayRun(organizationId));
+      const waiting = this.#queue.next((organizationId) => this.#mayRun(organizationId));
       if (!waiting) return;
       const slot = this.#idleSlot(waiting.key);
       if (slot) {
-        this.#turns.remove(waiting, true);
+        this.#queue.remove(waiting, true);
         this.#begin(slot, waiting);
         continue;
       }
       const starting = [...this.#slots].filter((each) => each.state === 'starting').length;
-      if (this.#slots.size >= this.#threads || starting >= this.#turns.size) return;
+      if (this.#slots.size >= this.#threads || starting >= this.#queue.size) return;
       this.#start();
     }
   }
@@ -131,7 +131,10 @@ export class ComputePool {
 
   #start(): void {
     // No setting and no secret of this process is in the thread's environment.
-    const worker = new Worker(new URL('./thread.ts', import.meta.url), { env: {}, resourceLimits: RESOURCE_LIMITS });
+    const worker = new Worker(new URL('./compute-thread.ts', import.meta.url), {
+      env: {},
+      resourceLimits: RESOURCE_LIMITS,
+    });
     const timer = setTimeout(() => this.#end(slot, neverStarted), START_DEADLINE_MS);
     const slot: Slot = { worker, state: 'starting', running: null, started: false, timer, knows: new Set() };
     this.#slots.add(slot);
@@ -194,8 +197,8 @@ export class ComputePool {
   }
 
   #refuseAll(error: ComputeBusyError): void {
-    for (const waiting of this.#turns.all()) {
-      this.#turns.remove(waiting, false);
+    for (const waiting of this.#queue.all()) {
+      this.#queue.remove(waiting, false);
       clearTimeout(waiting.timer);
       waiting.reject(error);
     }

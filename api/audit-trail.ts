@@ -4,9 +4,10 @@
 // Of equal refusals, reads and repeats in a minute only the first is, because a tenant can cause them without end.
 // Rules: AUDIT-01 to AUDIT-05.
 import { createHash } from 'node:crypto';
+import { causeOf } from '../core/log-cause.ts';
 import { memberNames } from '../core/member-names.ts';
-import { type Deed as Recorded, recordChange, recordDeed } from '../db/audit/records.ts';
-import { type Execute, withLastStep } from '../db/last-step.ts';
+import { type AuditEntry, recordChange, recordEntry } from '../db/audit/records.ts';
+import { type Execute, withCommitHook } from '../db/commit-hook.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type ApiState, type Context, callerOf, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
@@ -16,7 +17,7 @@ import { type Around, type Described, TAGS } from './operation.ts';
 const MAX_USER_AGENT = 200;
 
 /** What a request does, as far as it is known. */
-export interface Deed {
+export interface RequestAudit {
   recordIds: string[];
   /** Whether it is in the log. */
   isRecorded: boolean;
@@ -26,23 +27,23 @@ export interface Deed {
   writeAhead?: () => Promise<void>;
 }
 
-type End = Pick<Recorded, 'outcome' | 'status' | 'code'>;
+type End = Pick<AuditEntry, 'outcome' | 'status' | 'code'>;
 
 /** From now on the request is recorded. */
-export function expectDeed(ctx: { state: ApiState }): void {
-  ctx.state.deed ??= { recordIds: [], isRecorded: false };
+export function beginAudit(ctx: { state: ApiState }): void {
+  ctx.state.audit ??= { recordIds: [], isRecorded: false };
 }
 
 /** A read shows a secret of a record in clear: it is recorded with that record. */
 export function noteSecretRead(ctx: Context, id: string): void {
   if (ctx.method !== 'GET') return;
-  expectDeed(ctx);
-  ctx.state.deed?.recordIds.push(id);
+  beginAudit(ctx);
+  ctx.state.audit?.recordIds.push(id);
 }
 
 /** Names the records that the request is about, besides that of its path; called again, for another try, it names them again. */
 export function noteRecords(ctx: { state: ApiState }, ids: readonly (string | null)[]): void {
-  if (ctx.state.deed) ctx.state.deed.recordIds = ids.filter(isSomeId);
+  if (ctx.state.audit) ctx.state.audit.recordIds = ids.filter(isSomeId);
 }
 
 // What was sent as an id may be any text.
@@ -55,26 +56,26 @@ const isSomeId = (text: string | null | undefined): text is string =>
  * @throws when it cannot be recorded: the effect must not happen then
  */
 export async function recordAhead(ctx: { state: ApiState }): Promise<void> {
-  await ctx.state.deed?.writeAhead?.();
+  await ctx.state.audit?.writeAhead?.();
 }
 
 /** The request changes nothing after all: it is a dry run. */
 export function noteDryRun(ctx: { state: ApiState }): void {
-  delete ctx.state.deed;
+  delete ctx.state.audit;
 }
 
 /**
  * Middleware of an operation; the outermost one, so that refusals are recorded too.
  * @param firsts of all operations together; `firsts.reads` of payloads and secrets, and of answers that were given again
  */
-export function recordDeeds(
+export function auditTrail(
   pool: Pool,
   operation: Described,
   firsts: { refused: FirstOfMinute; reads: FirstOfMinute },
 ): Around {
   const mayChange = operation.method !== 'get' && !operation.changesNothing;
   return async (ctx: Context, next: Next) => {
-    if (mayChange) expectDeed(ctx);
+    if (mayChange) beginAudit(ctx);
     // What does not exist here may be another organization's.
     const record = (end: End) => ({
       ...describe(ctx, operation),
@@ -82,35 +83,38 @@ export function recordDeeds(
       ...end,
     });
     const writeNow = async (end: End) => {
-      if (!ctx.state.deed || ctx.state.deed.isRecorded) return;
-      const deed = record(end);
-      if (end.outcome !== 'done' && !ctx.state.deed.isAhead) await recordFirst(pool, deed, firsts.refused);
-      else if (mayChange && end.code !== REPEATED) await recordDeed(pool, deed);
-      else await recordFirstRead(pool, deed, firsts.reads, asked(ctx));
+      if (!ctx.state.audit || ctx.state.audit.isRecorded) return;
+      const entry = record(end);
+      if (end.outcome !== 'done' && !ctx.state.audit.isAhead) await recordFirst(pool, entry, firsts.refused);
+      else if (mayChange && end.code !== REPEATED) await recordEntry(pool, entry);
+      else await recordFirstRead(pool, entry, firsts.reads, asked(ctx));
     };
-    if (ctx.state.deed) {
-      ctx.state.deed.writeAhead = async () => {
+    if (ctx.state.audit) {
+      ctx.state.audit.writeAhead = async () => {
         await writeNow({ outcome: 'done' });
-        if (ctx.state.deed) Object.assign(ctx.state.deed, { isRecorded: true, isAhead: true });
+        if (ctx.state.audit) Object.assign(ctx.state.audit, { isRecorded: true, isAhead: true });
       };
     }
     let isWritten = false;
-    const step = {
+    const hook = {
       async run(execute: Execute) {
-        if (!ctx.state.deed || ctx.state.deed.isRecorded) return;
+        if (!ctx.state.audit || ctx.state.audit.isRecorded) return;
         isWritten = await recordChange(execute, record({ outcome: 'done' }));
       },
       committed() {
-        if (isWritten && ctx.state.deed) ctx.state.deed.isRecorded = true;
+        if (isWritten && ctx.state.audit) ctx.state.audit.isRecorded = true;
       },
     };
     try {
-      await (mayChange ? withLastStep(step, next) : next());
+      await (mayChange ? withCommitHook(hook, next) : next());
     } catch (error) {
-      if (ctx.state.deed?.isAhead) ctx.state.deed.isRecorded = false;
+      if (ctx.state.audit?.isAhead) ctx.state.audit.isRecorded = false;
       // Failure policy: the request is answered with its own error, whether or not that could be recorded.
       await writeNow(endOf(error)).catch((reason: unknown) => {
-        ctx.state.log.warn({ err: reason, action: operation.operationId }, 'a refused request was not recorded');
+        ctx.state.log.warn(
+          { cause: causeOf(reason), action: operation.operationId },
+          'a refused request was not recorded',
+        );
       });
       throw error;
     }
@@ -134,22 +138,22 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
   return (ctx) => {
     const { key } = callerOf(ctx);
     const end = { outcome: 'refused', status: 403, code: 'FORBIDDEN' } as const;
-    const deed = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
+    const entry = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
     // Failure policy: the request is refused all the same.
-    recordFirst(pool, deed, firsts).catch((reason: unknown) => {
-      ctx.state.log.warn({ err: reason, keyId: key.id }, 'a refused use of a key was not recorded');
+    recordFirst(pool, entry, firsts).catch((reason: unknown) => {
+      ctx.state.log.warn({ cause: causeOf(reason), keyId: key.id }, 'a refused use of a key was not recorded');
     });
   };
 }
 
 /** Records what came to nothing: of equal ones of a key, the first in a minute. */
-async function recordFirst(pool: Pool, deed: Recorded, firsts: FirstOfMinute): Promise<void> {
-  const what = [deed.keyId, deed.action, deed.status, deed.code].join(' ');
-  if (!firsts.take(deed.organizationId, what)) return;
+async function recordFirst(pool: Pool, entry: AuditEntry, firsts: FirstOfMinute): Promise<void> {
+  const what = [entry.keyId, entry.action, entry.status, entry.code].join(' ');
+  if (!firsts.take(entry.organizationId, what)) return;
   try {
-    await recordDeed(pool, deed);
+    await recordEntry(pool, entry);
   } catch (error) {
-    firsts.giveBack(deed.organizationId, what);
+    firsts.giveBack(entry.organizationId, what);
     throw error;
   }
 }
@@ -158,14 +162,14 @@ async function recordFirst(pool: Pool, deed: Recorded, firsts: FirstOfMinute): P
  * Records that something was read: by one key from one address the same records by the same question, once a minute. When there is no
  * room to remember more, every read is recorded.
  */
-async function recordFirstRead(pool: Pool, deed: Recorded, firsts: FirstOfMinute, asked: string[]): Promise<void> {
-  const { organizationId, keyId, address, action, status, code, recordIds } = deed;
+async function recordFirstRead(pool: Pool, entry: AuditEntry, firsts: FirstOfMinute, asked: string[]): Promise<void> {
+  const { organizationId, keyId, address, action, status, code, recordIds } = entry;
   // Hashed, because a query and the ids of a list may be long.
   const what = createHash('sha256')
     .update(JSON.stringify([keyId, address, action, status, code, asked, recordIds]))
     .digest('base64');
   if (firsts.has(organizationId, what)) return;
-  await recordDeed(pool, deed);
+  await recordEntry(pool, entry);
   // Only now: an equal read meanwhile is not answered on the word of a record that may fail.
   firsts.take(organizationId, what);
 }
@@ -178,9 +182,9 @@ function endOf(error: unknown): End {
   return { outcome: error.status < 500 ? 'refused' : 'failed', status: error.status, code: error.code };
 }
 
-function describe(ctx: Context, { operationId, tag, body }: Described): Omit<Recorded, 'outcome'> {
+function describe(ctx: Context, { operationId, tag, body }: Described): Omit<AuditEntry, 'outcome'> {
   const { id } = ctx.params;
-  const others = ctx.state.deed?.recordIds ?? [];
+  const others = ctx.state.audit?.recordIds ?? [];
   return {
     ...senderOf(ctx),
     action: operationId,

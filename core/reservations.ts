@@ -1,15 +1,15 @@
-// Deliveries that this process has let in and that the last count of the backlog does not have: those being stored, and those
-// stored since the count began. So however much arrives during one count, nobody gets more than its share.
+// What this process has accepted (deliveries, or bytes of the database) and the last count does not include: what is being stored, and what
+// was stored since the count began. So however much arrives during one count, nobody gets more than its share.
 
-/** Something that is being stored, and that counts meanwhile. */
-export interface Place {
+/** Room for something that is being stored. */
+export interface Reservation {
   /** It was stored. */
   keep(): void;
-  /** It was not. @param asksAgain whether it is about to take a place again, which must not cost it twice */
+  /** It was not. @param asksAgain whether it is about to reserve again, which must not cost it twice */
   release(asksAgain: boolean): void;
 }
 
-export class LetIn {
+export class Reservations {
   readonly #storing = new Map<string, number>();
   #stored = new Map<string, number>();
   /** Stored before the count that is running began. */
@@ -26,7 +26,7 @@ export class LetIn {
     return of(this.#storing) + of(this.#stored) + of(this.#beingCounted);
   }
 
-  add(organizationId: string, count: number): Place {
+  add(organizationId: string, count: number): Reservation {
     this.#total += count;
     change(this.#storing, organizationId, count);
     return {

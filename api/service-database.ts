@@ -1,0 +1,91 @@
+// The database of an API process: waits for it, prepares it, and opens its pools.
+import { ConfigError, type Settings } from '../core/config.ts';
+import { apiConnections } from '../core/database-connections.ts';
+import type { Log } from '../core/log.ts';
+import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
+import { databaseUrl, type DatabaseUrl } from '../db/connections/client.ts';
+import { type Database, findDatabase } from '../db/connections/database.ts';
+import { isPasswordRefused, isTransientDatabaseError } from '../db/connections/database-errors.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
+import { shareConnections, slowSide } from '../db/connections/pool-turns.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
+import { createOrm } from '../db/orm.ts';
+import { prepareDatabase } from '../db/schema/prepare.ts';
+import { mayMigrate } from '../db/schema/runtime-rights.ts';
+import { findTenantRole } from '../db/tenants/tenant-rights.ts';
+
+const DATABASE_DEADLINE_MS = 120_000;
+const DATABASE_RETRY_MS = 2000;
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+export type ServiceDatabase = Awaited<ReturnType<typeof openDatabase>>;
+
+/** @throws ConfigError without a URL */
+export function requireDatabaseUrl(settings: Settings): DatabaseUrl {
+  const url = databaseUrl(settings, 'DATABASE_URL');
+  if (url === undefined)
+    throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
+  return url;
+}
+
+/** @throws an Error when PostgreSQL stays unreachable */
+export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, log: Log) {
+  const { url, pooling } = await prepareWhenReachable(settings, givenUrl, log);
+  const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
+  // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
+  const connectionsFor = apiConnections(settings);
+  const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, pooling };
+  const ingestPool = createPool(url, { ...common, max: connectionsFor.ingest, hotPath: true });
+  const servicePool = createPool(url, { ...common, max: connectionsFor.service });
+  // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
+  const slowPool = slowSide(servicePool, connectionsFor.service);
+  const organizations = await watchOrganizations(servicePool, settings, log);
+  const alone = () => !organizations.areSeveral();
+  const tenantRole = await tenantRoleOf(servicePool, log);
+  const pool = createPool(url, { ...common, max: connectionsFor.management, tenantRole });
+  shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
+  const orm = createOrm(url, connectionsFor.records, { alone, tenantRole, pooling });
+  return { ingestPool, servicePool, slowPool, pool, orm, organizations };
+}
+
+/**
+ * Failure policy: without a role of tenants the API starts all the same, and only its statements separate organizations. Where the
+ * operator has separated the other roles, that is likely an omission, and a warning.
+ */
+async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
+  const role = await findTenantRole(pool);
+  if (role === null && (await mayMigrate(pool)))
+    log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/database-roles.md)');
+  else if (role === null)
+    log.warn(
+      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/database-roles.md says, and restart',
+    );
+  else
+    log.info(
+      { databaseRole: role },
+      'the management API sees the rows of one organization at a time (row-level security)',
+    );
+  return role;
+}
+
+/** Finds and prepares the database, waiting until it is reachable. */
+async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: Log): Promise<Database> {
+  const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
+  for (;;) {
+    try {
+      const database = await findDatabase(settings, url, log);
+      const { createdKey } = await prepareDatabase(settings, database.directUrl);
+      if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
+      return database;
+    } catch (error) {
+      if (!isTransientDatabaseError(error) || isPasswordRefused(error)) throw error;
+      const cause = causeOf(error);
+      const giveUpInSeconds = Math.round((giveUpAt - performance.now()) / 1000);
+      if (giveUpInSeconds <= 0)
+        throw new Error(`PostgreSQL could not be reached (${cause.details}); check DATABASE_URL`);
+      throttled(log).warn({ cause, giveUpInSeconds }, 'waiting for PostgreSQL (DATABASE_URL)');
+      await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
+    }
+  }
+}

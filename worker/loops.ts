@@ -1,0 +1,72 @@
+// The loops of a worker: the relay with its lease, and what runs beside it.
+import { attemptDelivery } from '../activities/attempt/index.ts';
+import { orEnd } from '../activities/attempt/or-end.ts';
+import type { ActivityDeps } from '../activities/index.ts';
+import type { LaneSetting } from '../core/lane.ts';
+import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
+import { holdSession } from '../db/hot-path/relay-session.ts';
+import { watchCircuits } from './circuits.ts';
+import { exchangeConcurrency } from './concurrency-exchange.ts';
+import { type Relay, startRelay } from './relay.ts';
+import { keepSchedules } from './schedules.ts';
+import { holdShards, type Shards } from './shards.ts';
+import type { RelayLink, WorkerContext, WorkerParts } from './worker-parts.ts';
+
+// What the relay keeps in flight. As workflows, more would only queue in Temporal, where organizations share less well; an attempt of
+// the relay itself takes a socket and its payload, so 1500 hold 1,000/s to a destination of 300 ms beside others.
+const MOST_WORKFLOWS = 200;
+const MOST_IN_FLIGHT: Record<LaneSetting, number> = { adaptive: 1500, workflow: MOST_WORKFLOWS, express: 1500 };
+
+const HOUR_MS = 3_600_000;
+
+export type Loops = ReturnType<typeof startLoops>;
+
+/** @param link gets the relay */
+export function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
+  const { database, log } = context;
+  const { client, common, hotPool, pool, owner, places } = parts;
+  const schedules = keepSchedules(client, common.connection, log);
+  const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
+  const shards = holdShards({ pool: hotPool, name: owner, session, log });
+  const relay = relayOf(context, parts, activityDeps, shards);
+  link.relay = relay;
+  const exchange = exchangeConcurrency({ pool, log }, owner, places);
+  const circuits = watchCircuits({ pool, client, log });
+  const listener = listenForDeliveries(
+    database.directUrl,
+    (news) => (news === 'circuits' ? circuits.nudge() : relay.nudge()),
+    log,
+  );
+  return { schedules, session, shards, relay, exchange, circuits, listener };
+}
+
+function relayOf(
+  { settings, log }: WorkerContext,
+  parts: WorkerParts,
+  activityDeps: ActivityDeps,
+  shards: Shards,
+): Relay {
+  const { hotPool, pool, client, latencies, parking, places, alone, turns, lanes, workflowTurns, suspensions } = parts;
+  const mostInFlight = settings.HOOKYARD_MAX_IN_FLIGHT ?? MOST_IN_FLIGHT[settings.HOOKYARD_LANE];
+  return startRelay({
+    hotPool,
+    pool,
+    client,
+    shards,
+    latencies,
+    parking,
+    places,
+    mostInFlight,
+    // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of activities.
+    mostWorkflows: settings.HOOKYARD_LANE === 'workflow' ? mostInFlight : MOST_WORKFLOWS,
+    alone,
+    makesAttempt: turns.isRunning,
+    replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
+    lanes,
+    workflowTurns,
+    suspended: suspensions.ids,
+    attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
+    drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
+    log,
+  });
+}

@@ -1,0 +1,126 @@
+// What the relay, the activities and the side workers of a process share: connections, what leaves the process, limits and watchers.
+import { randomUUID } from 'node:crypto';
+import { availableParallelism, hostname } from 'node:os';
+import { createConfigCache } from '../activities/config-cache.ts';
+import { createResultRecorder } from '../activities/attempt/results.ts';
+import { createTurns } from '../activities/attempt/turn.ts';
+import { startParking } from '../activities/parking.ts';
+import { publicUrl, type Settings } from '../core/config.ts';
+import { workerConnections } from '../core/database-connections.ts';
+import { DestinationPlaces } from '../core/destination-places.ts';
+import type { Log } from '../core/log.ts';
+import { addressesUnder } from '../core/own-address.ts';
+import { onThisMachine, ownServices } from '../core/own-services.ts';
+import { PER_PROCESSOR, WorkflowTurns } from '../core/workflow-turns.ts';
+import type { Database } from '../db/connections/database.ts';
+import { shareConnections } from '../db/connections/pool-turns.ts';
+import { loadEncryptionKeys } from '../db/encryption/keys.ts';
+import { SecretBox } from '../db/encryption/secret-box.ts';
+import { CountedIssues } from '../db/issues/counted.ts';
+import { watchOrganizations } from '../db/organizations/several.ts';
+import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
+import { createCompute } from '../outbound/compute/index.ts';
+import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createOwnServices } from '../outbound/http/own-services.ts';
+import { createSender } from '../outbound/http/sender.ts';
+import { createTransforms } from '../outbound/transforms/index.ts';
+import packageJson from '../package.json' with { type: 'json' };
+import { startTracing } from '../telemetry/tracing.ts';
+import type { TemporalConnection } from '../temporal-config/connection.ts';
+import { connectToTemporal } from './connect.ts';
+import { createLaneChoice } from './lane-choice.ts';
+import { createLaneReport } from './lane-report.ts';
+import { createLatencies } from './latencies.ts';
+import { openPools } from './pools.ts';
+import type { Relay } from './relay.ts';
+import { watchSuspensions } from './suspensions.ts';
+import type { TemporalMetrics } from './temporal-metrics.ts';
+
+/** Activities of a kind (local or not) that run at a time. */
+export const ACTIVITY_SLOTS = 500;
+export const { version } = packageJson;
+
+/** What a worker is started with. */
+export interface WorkerContext {
+  settings: Settings;
+  /** Of the process, with the secrets that are in files. */
+  env: Record<string, string | undefined>;
+  database: Database;
+  temporal: TemporalConnection;
+  log: Log;
+  /** Those of Temporal's SDK. */
+  temporalMetrics?: Pick<TemporalMetrics, 'port' | 'text'> | undefined;
+}
+
+/** The relay, for what is made before it and used after its start. */
+export interface RelayLink {
+  relay?: Relay;
+}
+
+export type WorkerParts = Awaited<ReturnType<typeof buildParts>>;
+
+export async function buildParts(context: WorkerContext, link: RelayLink) {
+  const connected = await connect(context);
+  const outbound = openOutbound(context, connected);
+  const limits = createLimits(context, connected, link);
+  return { ...connected, ...outbound, ...limits, ...(await startWatchers(context, connected, link)) };
+}
+
+type Connected = Awaited<ReturnType<typeof connect>>;
+
+async function connect({ settings, database, temporal, log }: WorkerContext) {
+  const keys = loadEncryptionKeys(settings);
+  const secretBox = new SecretBox(keys);
+  const { client, workflowBundle, attributes, common } = await connectToTemporal(settings, temporal, {
+    keys,
+    version,
+    log,
+  });
+  const pools = openPools(settings, database, log);
+  const organizations = await watchOrganizations(pools.pool, settings, log);
+  const alone = () => !organizations.areSeveral();
+  return { secretBox, client, workflowBundle, attributes, common, ...pools, organizations, alone };
+}
+
+function openOutbound(
+  { settings, temporal, log, temporalMetrics }: WorkerContext,
+  { pool, organizations }: Pick<Connected, 'pool' | 'organizations'>,
+) {
+  const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
+  own.add(onThisMachine(temporalMetrics?.port ?? 0));
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
+  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
+  const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
+  return { reach, sender, transforms, compute };
+}
+
+function createLimits({ settings, log }: WorkerContext, connected: Connected, link: RelayLink) {
+  const { hotPool, pool, secretBox, alone } = connected;
+  const places = new DestinationPlaces(settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION);
+  // Until it has seen the others.
+  places.setShare({ workers: 1, rank: 0, alive: null });
+  const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
+  const laneReport = createLaneReport(pool, owner);
+  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, report: laneReport.write, log });
+  const recoverySeconds = settings.HOOKYARD_ISSUE_RECOVERY_SECONDS;
+  const issues = new CountedIssues({ pool, recoverySeconds, log });
+  const isAwaited = (deliveryId: string) => link.relay?.isAwaited(deliveryId) ?? false;
+  const results = createResultRecorder(hotPool, log, issues, isAwaited);
+  const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
+  shareConnections(pool, { max: workerConnections(settings).commands, reserved: 1, alone });
+  const workflowTurns = new WorkflowTurns({ perSecond: PER_PROCESSOR * availableParallelism(), alone });
+  const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, alone, workflowTurns });
+  const latencies = createLatencies();
+  return { places, owner, latencies, laneReport, lanes, issues, results, configs, workflowTurns, turns };
+}
+
+async function startWatchers({ settings, env, log }: WorkerContext, { client, pool }: Connected, link: RelayLink) {
+  const parking = await startParking(
+    { client, log },
+    { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
+  );
+  const suspensions = await watchSuspensions({ pool, log }, () => link.relay?.nudge());
+  const traces = await startTracing({ role: 'worker', version, env, log });
+  return { parking, suspensions, traces };
+}
