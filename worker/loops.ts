@@ -34,7 +34,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const circuits = watchCircuits({ pool, client, log });
   const listener = listenForDeliveries(
     database.directUrl,
-    (news) => (news === 'circuits' ? circuits.nudge() : relay.nudge()),
+    (news) => (news === 'circuits' ? circuits.nudge() : relay.heard(news)),
     log,
   );
   return { schedules, session, shards, relay, exchange, circuits, listener };
