@@ -41,6 +41,7 @@ const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) =
       partitionBy: 'date',
       keyOrder: 'written',
       batchSize: 1000,
+      batchBytes: 5_242_880,
       batchWindowSeconds: 60,
     },
   ],

@@ -6,7 +6,7 @@ import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } fr
 import { readPayload } from '../forms/index.ts';
 import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
-import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
+import { FileTooLargeError, MAX_ROW_BYTES } from './size-limit.ts';
 
 /** WH-02 */
 const MAX_MAPPING_RULES = 50;
@@ -139,7 +139,7 @@ export function compileFieldMapping(
         const member = `${column.name}:${written(column, value ?? column.fallback)}`;
         // Fifty columns of a whole payload are longer than a text can be, and more than fits in memory.
         length += member.length;
-        if (length > MAX_FILE_BYTES) throw new FileTooLargeError();
+        if (length > MAX_ROW_BYTES) throw new FileTooLargeError();
         return member;
       });
       const idMembers = ids.map(({ name, of }) => `"${name}":${JSON.stringify(of(event))}`);

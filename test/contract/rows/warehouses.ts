@@ -99,10 +99,19 @@ export const warehouseRows = rowsOf({
   'WH-09 members are strings, numbers their digits too': async (w) => {
     for (const type of providers) {
       for (const member of Object.keys(configs[type])) await refused(w, type, { [member]: 7 });
-      const texts = { batchSize: '1000', batchWindowSeconds: '60' };
-      expect((await make(w, type, texts)).config).to.include({ batchSize: 1000, batchWindowSeconds: 60 });
+      const texts = { batchSize: '1000', batchBytes: '5242880', batchWindowSeconds: '60' };
+      const numbers = { batchSize: 1000, batchBytes: 5_242_880, batchWindowSeconds: 60 };
+      expect((await make(w, type, texts)).config).to.include(numbers);
       for (const member of Object.keys(texts))
         for (const wrong of ['', '0', '1.5', 'many', true]) await refused(w, type, { [member]: wrong });
+    }
+  },
+  'WH-47 batchBytes': async (w) => {
+    for (const type of providers) {
+      expect((await make(w, type)).config).to.include({ batchBytes: 5 * 1024 * 1024 });
+      for (const batchBytes of [1, 128 * 1024 * 1024])
+        expect((await make(w, type, { batchBytes })).config).to.include({ batchBytes });
+      for (const batchBytes of [0, 128 * 1024 * 1024 + 1]) await refused(w, type, { batchBytes });
     }
   },
   'WH-10 what every type takes': async (w) => {

@@ -46,6 +46,12 @@ export function StoreFields({ form, type, isNew }: { form: Form; type: StoreType
           error={errors['config.batchSize']}
         />
         <WholeField
+          label="Or so many bytes of payloads"
+          value={values.batchBytes}
+          onChange={(bytes) => form.setFieldValue('batchBytes', bytes)}
+          error={errors['config.batchBytes']}
+        />
+        <WholeField
           label="Or when the first has waited for (s)"
           value={values.batchWindowSeconds}
           onChange={(seconds) => form.setFieldValue('batchWindowSeconds', seconds)}
