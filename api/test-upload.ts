@@ -3,6 +3,7 @@
 import { newId } from '../core/ids.ts';
 import type { WarehouseEvent } from '../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
+import { type Conversion, convertedCount } from '../core/warehouse/conversions.ts';
 import { contentTypeOf, type FileContent } from '../core/warehouse/file.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
 import { type FileFormat, objectKey, testPrefix } from '../core/warehouse/object-key.ts';
@@ -41,8 +42,8 @@ export interface TestedWarehouse {
 export type UploadResult =
   | {
       success: true;
-      /** `size` in bytes; `count` of rows; the row itself, or null when it is long. */
-      result: { key: string; size: number; count: number; row: unknown };
+      /** `size` in bytes; `count` of rows; what did not fit its column; the row itself, or null when it is long. */
+      result: { key: string; size: number; count: number; conversions: Conversion[]; row: unknown };
       /** ms */
       latency: number;
       message: string;
@@ -66,12 +67,12 @@ export function createTestUploader(
       try {
         const made = await testFile(compute, event, { fieldMapping, target, writer });
         if (typeof made === 'string') return failure(null, 0, made);
-        const { size, count, row, misfits } = made;
+        const { size, count, row, conversions } = made;
         return {
           success: true,
-          result: { key, size, count, row },
+          result: { key, size, count, conversions, row },
           latency: writer.latencyMs,
-          message: `The test file was uploaded${misfitsOf(misfits)}`,
+          message: `The test file was uploaded${misfitsOf(conversions)}`,
         };
       } catch (error) {
         if (!(error instanceof NotStoredError)) throw error;
@@ -139,7 +140,8 @@ const shownRow = (json: string, fileFormat: FileFormat): unknown =>
 /** Credentials may be for the data only. */
 const besideOf = (key: string): string => `. The file of a test lies beside the data: ${key}`;
 
-function misfitsOf(count: number): string {
+function misfitsOf(conversions: Conversion[]): string {
+  const count = convertedCount(conversions);
   if (count === 0) return '';
   return count === 1 ? '; 1 value did not fit its column' : `; ${count} values did not fit their columns`;
 }

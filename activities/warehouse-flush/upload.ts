@@ -65,10 +65,10 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   const latency = writer.latencyMs;
   if (content.kind === 'not stored') return refused(deps, batch, { type: target.type, latency, ...content });
   warehouseUploads.add({ provider: target.type, result: 'written' });
-  const { count, misfits, size, sha256 } = content.file;
+  const { count, conversions, size, sha256 } = content.file;
   deps.issues.worked(issueSubjects.warehouse(batch.organizationId, batch.destinationId));
   const noted = await noteUploaded(deps.pool, batch, {
-    ...{ events: count, bytes: size, misfits, sha256, latency },
+    ...{ events: count, bytes: size, conversions, sha256, latency },
     ...content.received,
   });
   const { id: batchId, destinationId } = batch;

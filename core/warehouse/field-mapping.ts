@@ -68,8 +68,8 @@ export interface FieldMapping {
 export type MappedRow = {
   /** The columns as one JSON object: those of the ids, then in the order of the rules. */
   json: string;
-  /** Values that could not become their column's type and were replaced by the default or null. */
-  misfits: number;
+  /** The columns whose value could not become their type and was replaced by the default or null. */
+  misfits: string[];
 };
 
 /** A mapping, or the first rule that cannot be used (`index` null: the mapping as a whole) and why. */
@@ -87,7 +87,7 @@ export function parseFieldMapping(given: unknown, payloadColumn: PayloadColumn =
   return { ok: false, index: typeof index === 'number' ? index : null, reason: `${subject}${issue?.message ?? ''}` };
 }
 
-type Column = { name: string; path: JsonPath; type: FieldMappingRule['type']; isText: boolean; fallback: string };
+type Column = { target: string; name: string; path: JsonPath; type: FieldMappingRule['type']; isText: boolean; fallback: string };
 
 type IdColumn = { name: string; of: (event: WarehouseEvent) => string };
 
@@ -120,6 +120,7 @@ export function compileFieldMapping(
   const columns = rules.map(({ source, target, type, default: text }): Column => {
     const standIn = text === undefined ? null : readDefault(text, type);
     return {
+      target,
       name: JSON.stringify(target),
       path: compileJsonPath(source, ROOT_MEMBERS),
       type,
@@ -130,12 +131,12 @@ export function compileFieldMapping(
   return {
     map(event) {
       const root = rootOf(event);
-      let misfits = 0;
+      const misfits: string[] = [];
       let length = 0;
       // Written by hand: in an object `__proto__` would be no member, and names like `1` would come first.
       const members = columns.map((column) => {
         const value = readColumn(column, root);
-        if (value === null) misfits++;
+        if (value === null) misfits.push(column.target);
         const member = `${column.name}:${written(column, value ?? column.fallback)}`;
         // Fifty columns of a whole payload are longer than a text can be, and more than fits in memory.
         length += member.length;

@@ -1,6 +1,7 @@
 // The content of a batch's object whose rows are text, and what all formats have in common. The same events give the same bytes, so that
 // an upload can be repeated.
 // Rules: WH-23.
+import { type Conversion, Conversions } from './conversions.ts';
 import { type Compression, type FileFormat, isTextCompression, type TextFormat } from './object-key.ts';
 import { FileTooLargeError } from './size-limit.ts';
 
@@ -13,12 +14,12 @@ export interface FileSink {
 export interface FileContent {
   /** Rows, one for each event. */
   count: number;
-  /** Values that did not fit their column's type; always 0 without a mapping. */
-  misfits: number;
+  /** Values that did not fit their column's type; none without a mapping. */
+  conversions: Conversion[];
 }
 
 /** Rows as rows.ts makes them: each a line of JSON in UTF-8, with `BETWEEN_ROWS` of the format between two of them. */
-export type FileRows = { bytes: Uint8Array; rows: number; misfits: number };
+export type FileRows = { bytes: Uint8Array; rows: number; conversions: Conversion[] };
 
 /** No row holds a line break. */
 export const BETWEEN_ROWS: Readonly<Record<FileFormat, string>> = { jsonl: '\n', json: ',\n', parquet: '\n' };
@@ -48,9 +49,9 @@ export class TextFile {
   readonly #frame: (typeof FRAMES)[TextFormat];
   readonly #limit: number;
   readonly #sink: FileSink;
+  readonly #conversions = new Conversions();
   #bytes = 0;
   #count = 0;
-  #misfits = 0;
 
   /**
    * @param fileFormat `jsonl`: one row a line; `json`: an array with one row a line
@@ -63,7 +64,7 @@ export class TextFile {
   }
 
   /** Rows stand in the order in which they are added. @throws FileTooLargeError */
-  async add({ bytes, rows, misfits }: FileRows): Promise<void> {
+  async add({ bytes, rows, conversions }: FileRows): Promise<void> {
     if (rows === 0) return;
     const { begin, between, end } = this.#frame;
     const before = this.#count === 0 ? begin : between;
@@ -71,13 +72,13 @@ export class TextFile {
     await this.#write(before);
     await this.#write(bytes);
     this.#count += rows;
-    this.#misfits += misfits;
+    for (const each of conversions) this.#conversions.add(each);
   }
 
   async finish(): Promise<FileContent> {
     if (this.#count === 0) await this.#write(this.#frame.begin);
     if (this.#count > 0 || this.#frame.begin.length > 0) await this.#write(this.#frame.end);
-    return { count: this.#count, misfits: this.#misfits };
+    return { count: this.#count, conversions: this.#conversions.list };
   }
 
   async #write(bytes: Uint8Array): Promise<void> {

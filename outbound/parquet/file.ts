@@ -1,6 +1,7 @@
 // Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes in a thread, which go
 // on at once. So of a file one group of rows is in memory, and what its end says of each group.
 // Rules: WH-23, WH-37, WH-39.
+import { Conversions } from '../../core/warehouse/conversions.ts';
 import { BETWEEN_ROWS, type FileContent, type FileRows, type FileSink } from '../../core/warehouse/file.ts';
 import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import { type Compute, ComputeOverrunError } from '../compute/index.ts';
@@ -27,11 +28,11 @@ export class ParquetFile {
   readonly #limit: number;
   readonly #sink: FileSink;
   readonly #groups: Omit<EncodedRowGroup, 'bytes'>[] = [];
+  readonly #conversions = new Conversions();
   #waiting: Waiting = { rows: [], bytes: 0 };
   #content = 0;
   #offset = 0;
   #count = 0;
-  #misfits = 0;
 
   /** @param limit of its rows as text, in bytes */
   constructor(
@@ -60,7 +61,7 @@ export class ParquetFile {
       this.#waiting.bytes += size;
       this.#count += 1;
     }
-    this.#misfits += some.misfits;
+    for (const each of some.conversions) this.#conversions.add(each);
   }
 
   #isFullFor(size: number): boolean {
@@ -75,7 +76,7 @@ export class ParquetFile {
     const { encodeFooter } = await import('./row-group.ts');
     if (this.#offset === 0) await this.#write(MAGIC);
     await this.#write(encodeFooter(this.#form, this.#groups, this.#offset));
-    return { count: this.#count, misfits: this.#misfits };
+    return { count: this.#count, conversions: this.#conversions.list };
   }
 
   async #endGroup(): Promise<void> {

@@ -71,7 +71,7 @@ describe('parquet files @turns', function () {
           const file = await write(events, { compression });
           const wanted = events.map((each) => JSON.parse(rowText(each, { mapping: null, payloadColumn: 'text' }).text));
           expect(await parquetRows(file.body)).to.deep.equal(wanted);
-          expect(file).to.include({ count: events.length, misfits: 0 });
+          expect(file).to.deep.include({ count: events.length, conversions: [] });
         },
       ),
       { numRuns: 60 },
@@ -109,7 +109,9 @@ describe('parquet files @turns', function () {
     expect(await column('t')).to.deep.equal(times);
     expect(await column('j')).to.deep.equal(['{"\ufffd":[1e400,12345678901234567890]}', '"text"', null, '[]', null]);
     expect(await column('never')).to.deep.equal([null, null, null, null, null]);
-    expect(file).to.include({ count: 5, misfits: 3 });
+    const misfit = { count: 1, eventId: 'evt_3' };
+    expect(file.conversions).to.deep.equal(['n', 'b.c d', 't'].map((target) => ({ target, ...misfit })));
+    expect(file.count).to.equal(5);
     const types = parquetEnd(file.body).schema.slice(1);
     expect(types.map(({ name, type }) => [name, type])).to.deep.equal([
       ['event_id', 'BYTE_ARRAY'],
@@ -154,7 +156,7 @@ describe('parquet files @turns', function () {
     const sink = { write: async (bytes: Uint8Array) => void written.push(bytes.length) };
     const form_ = { fileFormat: 'parquet', compression: 'none', fieldMapping: null } as const;
     const file = openFile('org_1', form_, { compute, limit: MAX_ROW_BYTES, sink });
-    const row = { bytes: Buffer.from(`{"payload":"${'x'.repeat(5 * MIB)}"}`), rows: 1, misfits: 0 };
+    const row = { bytes: Buffer.from(`{"payload":"${'x'.repeat(5 * MIB)}"}`), rows: 1, conversions: [] };
     for (const groups of [0, 1, 2]) {
       await file.add(row);
       // The magic number, and all groups but that of the last row.
@@ -226,7 +228,7 @@ describe('parquet files @turns', function () {
     const row = (bytes: number) => ({
       bytes: Buffer.from(`{"payload":"${'x'.repeat(bytes - 14)}"}`),
       rows: 1,
-      misfits: 0,
+      conversions: [],
     });
     await file.add(row(64 * MIB - 1));
     let error: unknown;

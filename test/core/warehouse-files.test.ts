@@ -31,7 +31,8 @@ async function buildFile(batch: {
   const file = new TextFile(batch.fileFormat, fileLimit(0), kept);
   for (const each of batch.events.toSorted(byTime)) {
     const { text, misfits } = rowText(each, { mapping: batch.mapping ?? null, payloadColumn: 'json' });
-    await file.add({ bytes: Buffer.from(text), rows: 1, misfits });
+    const conversions = misfits.map((target) => ({ target, count: 1, eventId: each.id }));
+    await file.add({ bytes: Buffer.from(text), rows: 1, conversions });
   }
   return { ...(await file.finish()), body: kept.body };
 }
@@ -109,7 +110,7 @@ describe('file content', () => {
       `{"event_id":"${id}","source":"orders","received_at":"${at}","headers":${names}`;
     const text = `${start('evt_1', '{"x-a":"1","x-b":"2"}')},"payload":{"a":1}}\n${start('evt_2', '{}')},"payload":"plain"}\n`;
     expect(file.body.toString()).to.equal(text);
-    expect(file).to.deep.include({ count: 2, misfits: 0 });
+    expect(file).to.deep.include({ count: 2, conversions: [] });
   });
 
   it('is an array in json', async () => {
@@ -172,10 +173,10 @@ describe('file content', () => {
       { source: '$.id', target: 'id', type: 'string' },
     ]);
     if (!parsed.ok) throw new Error(parsed.reason);
-    const events = [event('evt_1', at, '{"n":"1.5"}'), event('evt_2', at, '{"n":"x"}'), event('evt_3', at, 'text')];
+    const events = ['{"n":"1.5"}', '{"n":"x"}', 'text', '{"n":[]}'].map((body, n) => event(`evt_${n + 1}`, at, body));
     const file = await buildFile({ events, fileFormat: 'jsonl', mapping: parsed.mapping });
-    expect(file.body.toString()).to.equal('{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n');
-    expect(file.misfits).to.equal(1);
+    expect(file.body.toString()).to.equal('{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n{"n":0,"id":"evt_4"}\n');
+    expect(file.conversions).to.deep.equal([{ target: 'n', count: 2, eventId: 'evt_2' }]);
   });
 
   it('is the same bytes whatever the order of events and headers, and each line is JSON that holds the payload', () => {
@@ -233,7 +234,7 @@ describe('file content', () => {
     const mib = 1024 * 1024;
     expect([fileLimit(5 * mib), fileLimit(128 * mib)]).to.deep.equal([64 * mib, 256 * mib]);
     const file = new TextFile('jsonl', 2 * mib, { write: async () => undefined });
-    const half = { bytes: Buffer.alloc(mib, ' '), rows: 1, misfits: 0 };
+    const half = { bytes: Buffer.alloc(mib, ' '), rows: 1, conversions: [] };
     await file.add(half);
     let error: unknown;
     await file.add(half).catch((thrown: unknown) => (error = thrown));

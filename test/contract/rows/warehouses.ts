@@ -302,6 +302,7 @@ export const warehouseRows = rowsOf({
     expectIntegers(tested.result, 'size', 'count');
     expect(tested.result.count).to.equal(1);
     expect(tested.result.row).to.include({ payload: '{"id":42}', payload_encoding: 'json' });
+    expect(tested.result.conversions).to.deep.equal([]);
   },
   'AUTH-12 free has no warehouses': async (w) => {
     const { api } = await w.organization('free');
