@@ -128,6 +128,57 @@ describe('parquet files @turns', function () {
     expect(chunk).to.include({ min_value: '5', null_count: 2n });
   });
 
+  it('hold decimals of their form, in as few bytes as it needs', async () => {
+    const forms = [
+      { precision: 9, scale: 2 },
+      { precision: 18, scale: 0 },
+      { precision: 19, scale: 19 },
+      { precision: 38, scale: 10 },
+    ];
+    const fieldMapping = forms.map((form, n) => ({
+      ...{ source: `$.payload[${n}]`, target: `d${n}`, type: 'decimal' as const },
+      ...form,
+    }));
+    const sent = [
+      '[1234567.89,123456789012345678,0.5,12345678901234567890.5]',
+      '["-0.01",-1,-0.25,-1e27]',
+      '[0,"1e17",0,null]',
+      '[1.234,0.5,1,1e28]',
+    ];
+    const file = await write(
+      sent.map((body, n) => event(n, body)),
+      { fieldMapping },
+    );
+    // The reader makes doubles of them, by a multiplication.
+    const near = (value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(12)) : value);
+    const columns = (await parquetRows(file.body)).map(({ d0, d1, d2, d3 }) => [d0, d1, d2, d3].map(near));
+    expect(columns).to.deep.equal([
+      [1234567.89, near(123456789012345680), 0.5, near(12345678901234567000)],
+      [-0.01, -1, -0.25, -1e27],
+      [0, 1e17, 0, null],
+      [null, null, null, null],
+    ]);
+    expect(file.conversions.map(({ target, count }) => [target, count])).to.deep.equal(
+      forms.map((_form, n) => [`d${n}`, 1]),
+    );
+    const { schema, row_groups: groups } = parquetEnd(file.body);
+    const decimals = schema.slice(3);
+    expect(decimals.map(({ type, type_length: length }) => [type, length])).to.deep.equal([
+      ['INT32', undefined],
+      ['INT64', undefined],
+      ['FIXED_LEN_BYTE_ARRAY', 9],
+      ['FIXED_LEN_BYTE_ARRAY', 16],
+    ]);
+    expect(decimals.map(({ precision, scale }) => ({ precision, scale }))).to.deep.equal(forms);
+    const bounds = groups[0]?.columns.slice(2).map(({ meta_data: of }) => of?.statistics);
+    expect(bounds?.map((each) => [near(each?.min_value), near(each?.max_value)])).to.deep.equal([
+      [-0.01, 1234567.89],
+      [-1, near(123456789012345680)],
+      [-0.25, 0.5],
+      [-1e27, near(12345678901234567000)],
+    ]);
+  });
+
   it('have the columns of the rows that are made', () => {
     const names = Object.keys(JSON.parse(rowText(event(1, '{}'), { mapping: null, payloadColumn: 'text' }).text));
     expect(parquetColumns(null).map(({ name }) => name)).to.deep.equal(names);

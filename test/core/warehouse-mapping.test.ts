@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ColumnType, convert } from '../../core/warehouse/convert.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
-import { parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { compileFieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 
 describe('conversion to a column type', () => {
   const CANNOT = Symbol('cannot');
@@ -66,7 +66,29 @@ describe('conversion to a column type', () => {
     });
   }
 
-  for (const type of ['string', 'number', 'boolean', 'timestamp', 'json'] as const) {
+  const money = { precision: 10, scale: 2 };
+  const decimals: [unknown, unknown][] = [
+    [12.5, 12.5],
+    [' 12.50 ', 12.5],
+    ['1e3', 1000],
+    [-99999999.99, -99999999.99],
+    [100000000, CANNOT],
+    [1.234, CANNOT],
+    ['1.2300', 1.23],
+    [0, 0],
+    [1e-9, CANNOT],
+    ['', CANNOT],
+    [true, CANNOT],
+    [[1], CANNOT],
+  ];
+  for (const [value, expected] of decimals) {
+    it(`${JSON.stringify(value)} as a decimal of 10 digits with 2 behind the point: ${String(expected)}`, () => {
+      const wanted = expected === CANNOT ? { ok: false } : { ok: true, value: expected };
+      expect(convert(value, 'decimal', money)).to.deep.equal(wanted);
+    });
+  }
+
+  for (const type of ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'] as const) {
     it(`null as ${type}: stays null`, () => expect(convert(null, type)).to.deep.equal({ ok: true, value: null }));
   }
 
@@ -189,6 +211,24 @@ describe('field mapping', () => {
     });
   });
 
+  it('keeps every digit of a decimal, as a number in JSON and as text for Parquet, and takes no more than its form', () => {
+    const rules = [
+      { source: '$.payload.total', target: 'total', type: 'decimal' as const, precision: 38, scale: 18 },
+      { source: '$.payload.price', target: 'price', type: 'decimal' as const, precision: 4, scale: 2, default: '-1' },
+      { source: '$.payload.gone', target: 'gone', type: 'decimal' as const, precision: 1, scale: 1 },
+    ];
+    const sent = event('{"total":12345678901234567890.123456789012345678,"price":123.45}');
+    const parsed = parseFieldMapping(rules);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    expect(parsed.mapping.map(sent)).to.deep.equal({
+      json: '{"total":12345678901234567890.123456789012345678,"price":-1,"gone":null}',
+      misfits: ['price'],
+    });
+    expect(compileFieldMapping(parsed.rules, 'json', 'text').map(sent).json).to.equal(
+      '{"total":"12345678901234567890.123456789012345678","price":"-1","gone":null}',
+    );
+  });
+
   it('compares numbers by their exact values in filters of paths', () => {
     const payload =
       '{"lines":[{"id":9007199254740993,"a":[9007199254740993]},{"id":9007199254740992,"a":[9007199254740995]},{"id":"x"}],"top":9007199254740992.5}';
@@ -297,7 +337,7 @@ describe('field mapping', () => {
       2,
       /^target must differ from that of rule 0, not only in case/,
     ],
-    ['an unknown type', [{ ...good, type: 'integer' }], 0, /^type must be string, number, boolean, timestamp or json$/],
+    ['an unknown type', [{ ...good, type: 'integer' }], 0, /^type must be string, number, decimal, boolean, timestamp or json$/],
     ['a default of another type', [{ ...good, default: 5 }], 0, /^default must be a string$/],
     [
       'a default that cannot become the type',

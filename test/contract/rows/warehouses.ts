@@ -273,6 +273,28 @@ export const warehouseRows = rowsOf({
       ['string', 'number', 'boolean', 'timestamp', 'json'].map((type) => [rule({ type })]),
       [[rule({ type: undefined })], [rule({ type: 'date' })]],
     ),
+  'WH-50 decimals have a precision and a scale': (w) =>
+    expectTakes(
+      w.api,
+      PATH,
+      bodyOf('s3'),
+      'fieldMapping',
+      [
+        [1, 0],
+        [10, 2],
+        [38, 38],
+      ].map(([precision, scale]) => [rule({ type: 'decimal', precision, scale })]),
+      [
+        [rule({ type: 'decimal' })],
+        [rule({ type: 'decimal', precision: 10 })],
+        [rule({ type: 'decimal', scale: 2 })],
+        [rule({ type: 'decimal', precision: 39, scale: 2 })],
+        [rule({ type: 'decimal', precision: 2, scale: 3 })],
+        [rule({ type: 'decimal', precision: 3, scale: 0, default: '1000' })],
+        [rule({ type: 'number', precision: 3 })],
+        [rule({ type: 'string', scale: 0 })],
+      ],
+    ),
   'WH-18 default of a column': (w) =>
     expectTakes(w.api, PATH, bodyOf('s3'), 'fieldMapping', [[rule({ default: 'none' })]], [[rule({ default: 5 })]]),
   'AUTH-12 pro and business have warehouses': async (w) => {

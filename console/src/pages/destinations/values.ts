@@ -142,6 +142,9 @@ export interface MappingRow {
   source: string;
   target: string;
   type: FieldMappingRule['type'];
+  /** Of decimals. */
+  precision: number | null;
+  scale: number | null;
   default: string;
 }
 
@@ -260,7 +263,10 @@ export function valuesOf(destination: Destination): DestinationValues {
       batchSize: batchSize ?? null,
       batchBytes: batchBytes ?? null,
       batchWindowSeconds: batchWindowSeconds ?? null,
-      fieldMapping: destination.fieldMapping.map((rule) => ({ ...rule, default: rule.default ?? '' })),
+      fieldMapping: destination.fieldMapping.map(({ precision = 38, scale = 9, ...rule }) => ({
+        ...{ ...rule, precision, scale },
+        default: rule.default ?? '',
+      })),
     };
   }
   const { forwardHeaders: forward } = destination;
@@ -336,8 +342,9 @@ function storeBody(values: DestinationValues, type: StoreType, isNew: boolean) {
   ];
   return {
     config: Object.fromEntries(members.filter(([, value]) => !isNew || value !== null)),
-    fieldMapping: fieldMapping.map(({ default: other, ...rule }) => ({
+    fieldMapping: fieldMapping.map(({ default: other, precision, scale, ...rule }) => ({
       ...rule,
+      ...(rule.type === 'decimal' && { precision, scale }),
       ...(other !== '' && { default: other }),
     })),
   };
