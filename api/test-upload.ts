@@ -3,14 +3,16 @@
 import { newId } from '../core/ids.ts';
 import type { WarehouseEvent } from '../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
-import type { BatchFile } from '../core/warehouse/file.ts';
+import { type Conversion, convertedCount } from '../core/warehouse/conversions.ts';
+import { contentTypeOf, type FileContent } from '../core/warehouse/file.ts';
 import { parseExact } from '../core/numbers/exact-json.ts';
 import { type FileFormat, objectKey, testPrefix } from '../core/warehouse/object-key.ts';
-import { FileTooLargeError } from '../core/warehouse/size-limit.ts';
+import { FileTooLargeError, MAX_ROW_BYTES } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import { openFile } from '../outbound/warehouses/batch-file.ts';
 import type { Warehouses, WarehouseTarget } from '../outbound/warehouses/index.ts';
+import { NotStoredError, ObjectWriter, type StoredFile } from '../outbound/warehouses/object-writer.ts';
 import { samplePayload } from './test-send.ts';
 
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */
@@ -40,8 +42,8 @@ export interface TestedWarehouse {
 export type UploadResult =
   | {
       success: true;
-      /** `size` in bytes; `count` of rows; the row itself, or null when it is long. */
-      result: { key: string; size: number; count: number; row: unknown };
+      /** `size` in bytes; `count` of rows; what did not fit its column; the row itself, or null when it is long. */
+      result: { key: string; size: number; count: number; conversions: Conversion[]; row: unknown };
       /** ms */
       latency: number;
       message: string;
@@ -49,37 +51,37 @@ export type UploadResult =
   | { success: false; statusCode: number | null; latency: number; error: string; message: string };
 
 export function createTestUploader(
-  warehouses: Pick<Warehouses, 'put'>,
+  warehouses: Pick<Warehouses, 'put' | 'begin'>,
   compute: Pick<Compute, 'rows' | 'rowGroup'>,
 ): TestUploader {
   return {
     async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
       if (!opened.ok) return failure(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
+      const { fileFormat, compression } = typed.config;
       const event = testEvent(payload);
-      const made = await testFile(compute, event, { organizationId, fieldMapping, ...typed });
-      if (typeof made === 'string') return failure(null, 0, made);
-      const { file, row } = made;
-      const key = testKey(event, typed.config);
-      const metadata = { count: String(file.count), sha256: file.sha256 };
       const target: WarehouseTarget = { id, version, organizationId, organization, ...typed };
-      const startedAt = performance.now();
-      const written = await warehouses.put(
-        target,
-        { key, body: file.body, contentType: file.contentType, metadata },
-        DEADLINE_MS,
-      );
-      const latency = Math.round(performance.now() - startedAt);
-      if (!written.ok) {
-        const error = written.kind === 'permission' ? `${written.detail}${besideOf(key)}` : written.detail;
-        return failure(written.statusCode ?? null, latency, error);
+      const key = testKey(event, typed.config);
+      const contentType = contentTypeOf(fileFormat, compression);
+      const writer = new ObjectWriter(warehouses, target, { key, contentType, timeoutMs: DEADLINE_MS });
+      try {
+        const made = await testFile(compute, event, { fieldMapping, target, writer });
+        if (typeof made === 'string') return failure(null, 0, made);
+        const { size, count, row, conversions } = made;
+        return {
+          success: true,
+          result: { key, size, count, conversions, row },
+          latency: writer.latencyMs,
+          message: `The test file was uploaded${misfitsOf(conversions)}`,
+        };
+      } catch (error) {
+        if (!(error instanceof NotStoredError)) throw error;
+        const { kind, detail, statusCode } = error.problem;
+        const explained = kind === 'permission' ? `${detail}${besideOf(key)}` : detail;
+        return failure(statusCode ?? null, writer.latencyMs, explained);
+      } finally {
+        await writer.abort();
       }
-      return {
-        success: true,
-        result: { ...written.value, count: file.count, row },
-        latency,
-        message: `The test file was uploaded${misfitsOf(file.misfits)}`,
-      };
     },
   };
 }
@@ -106,19 +108,19 @@ function testKey(event: WarehouseEvent, config: WarehouseTarget['config']): stri
   return objectKey({ id: newId('bat'), events: [event], prefix: testPrefix(prefix), frozenAt, ...form });
 }
 
-/** A file in the destination's format, with one event, and its row; or why there is none. */
+/** Stores a file in the destination's format, with one event. @returns it with its row; or why there is none @throws NotStoredError */
 async function testFile(
   compute: Pick<Compute, 'rows' | 'rowGroup'>,
   event: WarehouseEvent,
   {
-    organizationId,
     fieldMapping,
-    config,
-  }: Pick<TestedWarehouse, 'organizationId' | 'fieldMapping'> & Pick<WarehouseTarget, 'config'>,
-): Promise<{ file: BatchFile; row: unknown } | string> {
+    target: { organizationId, config },
+    writer,
+  }: Pick<TestedWarehouse, 'fieldMapping'> & { target: WarehouseTarget; writer: ObjectWriter },
+): Promise<(FileContent & StoredFile & { row: unknown }) | string> {
   const { fileFormat, compression, payloadColumn } = config;
   const form = { fileFormat, compression, payloadColumn, fieldMapping };
-  const file = openFile(organizationId, form, compute);
+  const file = openFile(organizationId, form, { compute, limit: MAX_ROW_BYTES, sink: writer });
   let shown: unknown = null;
   const stored = { ...event, headers: JSON.stringify(event.headers) };
   for await (const made of compute.rows(organizationId, form, [stored])) {
@@ -127,7 +129,8 @@ async function testFile(
     if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);
     await file.add(made);
   }
-  return { file: await file.finish(), row: shown };
+  const content = await file.finish();
+  return { ...content, ...(await writer.end(content.count)), row: shown };
 }
 
 /** As readers of the file see it: numbers are doubles in Parquet. */
@@ -137,7 +140,8 @@ const shownRow = (json: string, fileFormat: FileFormat): unknown =>
 /** Credentials may be for the data only. */
 const besideOf = (key: string): string => `. The file of a test lies beside the data: ${key}`;
 
-function misfitsOf(count: number): string {
+function misfitsOf(conversions: Conversion[]): string {
+  const count = convertedCount(conversions);
   if (count === 0) return '';
   return count === 1 ? '; 1 value did not fit its column' : `; ${count} values did not fit their columns`;
 }

@@ -275,6 +275,8 @@ export type AzureBlobConfig = {
   keyOrder?: AzureBlobConfigKeyOrder;
   /** Events. */
   batchSize?: number | string;
+  /** Bytes of payloads. */
+  batchBytes?: number | string;
   batchWindowSeconds?: number | string;
 };
 
@@ -317,6 +319,7 @@ export type Batch = {
   bytes: number | null;
   /** Values that did not fit their column. */
   convertedCount: number | null;
+  conversions: Array<Conversion> | null;
   sha256: string | null;
   /** Of the events in its rows; null until it is written. */
   firstReceivedAt: Timestamp | null;
@@ -449,6 +452,13 @@ export type ConsoleKey = {
   /** A key with the scopes `read` and `write`. */
   token: string;
   expiresAt: Timestamp;
+};
+
+/** A column, how many values did not fit it, and the event of the first. */
+export type Conversion = {
+  target: string;
+  count: number;
+  eventId: string;
 };
 
 export type CreateAlertChannelRequest = {
@@ -1132,6 +1142,10 @@ export type FieldMappingRule = {
   source: string;
   target: string;
   type: FieldMappingRuleType;
+  /** Of a decimal: its digits. */
+  precision?: number;
+  /** Of a decimal: its digits behind the point. */
+  scale?: number;
   default?: string;
 };
 
@@ -1139,10 +1153,12 @@ export type FieldMappingRuleInput = {
   source: string;
   target: string;
   type: FieldMappingRuleType;
+  precision?: number;
+  scale?: number;
   default?: string;
 };
 
-export type FieldMappingRuleType = 'string' | 'number' | 'boolean' | 'timestamp' | 'json';
+export type FieldMappingRuleType = 'string' | 'number' | 'decimal' | 'boolean' | 'timestamp' | 'json';
 
 export type Filter = {
   id: string;
@@ -1213,6 +1229,8 @@ export type GcsConfig = {
   keyOrder?: AzureBlobConfigKeyOrder;
   /** Events. */
   batchSize?: number | string;
+  /** Bytes of payloads. */
+  batchBytes?: number | string;
   batchWindowSeconds?: number | string;
 };
 
@@ -1966,6 +1984,8 @@ export type R2Config = {
   keyOrder?: AzureBlobConfigKeyOrder;
   /** Events. */
   batchSize?: number | string;
+  /** Bytes of payloads. */
+  batchBytes?: number | string;
   batchWindowSeconds?: number | string;
 };
 
@@ -2448,6 +2468,8 @@ export type S3Config = {
   keyOrder?: AzureBlobConfigKeyOrder;
   /** Events. */
   batchSize?: number | string;
+  /** Bytes of payloads. */
+  batchBytes?: number | string;
   batchWindowSeconds?: number | string;
 };
 
@@ -2966,6 +2988,8 @@ export type WarehouseConfig = {
   keyOrder?: AzureBlobConfigKeyOrder;
   /** Events. */
   batchSize?: number;
+  /** Bytes of payloads. */
+  batchBytes?: number;
   batchWindowSeconds?: number;
   accountId?: string;
   projectId?: string;
@@ -3099,6 +3123,8 @@ export type WarehouseTestSuccessResult = {
   size: number;
   /** rows */
   count: number;
+  /** Values that did not fit, by column. */
+  conversions: Array<Conversion>;
   /** The row as it was written; null when it is longer than 64 KiB. */
   row: JsonObject | null;
 };

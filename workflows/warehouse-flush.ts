@@ -164,8 +164,8 @@ async function finish(run: Run, batchId: string, outcome: 'delivered' | 'failed'
 function activities(summary: string): WarehouseActivities {
   return proxyActivities<WarehouseActivities>({
     taskQueue: warehouseTaskQueue(workflowInfo().taskQueue),
-    // Longer than a turn, an upload and a record take while every statement of them is slow; a live worker sends heartbeats.
-    startToCloseTimeout: 240_000,
+    // Longer than a turn, an upload of 16 parts and a record take while every request of them is slow; a live worker sends heartbeats.
+    startToCloseTimeout: 1_200_000,
     heartbeatTimeout: 15_000,
     retry: UNTIL_DONE,
     summary,

@@ -1,12 +1,14 @@
-// The file of a batch: its events, in the order in which they were received.
+// The file of a batch: its events, in the order in which they were received, on their way to the store.
 import { openError, ownWords } from '../../core/error-summary.ts';
-import type { BatchFile } from '../../core/warehouse/file.ts';
-import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
+import type { FileContent } from '../../core/warehouse/file.ts';
+import { FileTooLargeError, fileLimit } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { batchContent } from '../../db/warehouse/members.ts';
 import type { StoredEvent } from '../../outbound/compute/index.ts';
 import { type OpenFile, openFile } from '../../outbound/warehouses/batch-file.ts';
+import { NotStoredError, type ObjectWriter, type StoredFile } from '../../outbound/warehouses/object-writer.ts';
+import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import type { FlushDeps } from './deps.ts';
 import { type Prepared, preparedPages } from './events.ts';
 import { TooSlowError } from './transform-turns.ts';
@@ -15,9 +17,13 @@ const MAPPING_TOO_LONG = openError(
   ownWords`The row of the webhook takes too long to make; simplify what the fieldMapping of the destination searches for`,
 );
 
-/** The file, or why there is none: nothing is left to write, it is too large, or its transforms have to wait for too long. */
+/**
+ * What was stored, or why nothing was: nothing is left to write, it is too large, its transforms have to wait for too long, or the store
+ * has not taken it.
+ */
 export type Content =
-  | { kind: 'file'; file: BatchFile; received: Received }
+  | { kind: 'file'; file: FileContent & StoredFile; received: Received }
+  | { kind: 'not stored'; problem: StoreProblem }
   | { kind: 'empty' }
   | { kind: 'too large' }
   | { kind: 'too slow' };
@@ -29,12 +35,13 @@ interface Received {
 }
 
 /**
- * Makes the file of a batch. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
+ * Makes the file of a batch, and stores it. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
  * excluded from later tries.
  * @throws when our own side is away
  */
-export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promise<Content> {
-  const file = openFile(batch.organizationId, batch, deps.compute);
+export async function writeContent(deps: FlushDeps, batch: BatchUnderWay, writer: ObjectWriter): Promise<Content> {
+  const { compute } = deps;
+  const file = openFile(batch.organizationId, batch, { compute, limit: fileLimit(batch.bytes), sink: writer });
   const members = await batchContent(deps.pool, batch);
   const received: Received = { firstReceivedAt: null, lastReceivedAt: null };
   try {
@@ -44,12 +51,16 @@ export async function makeContent(deps: FlushDeps, batch: BatchUnderWay): Promis
       received.firstReceivedAt ??= written.at(0)?.receivedAt ?? null;
       received.lastReceivedAt = written.at(-1)?.receivedAt ?? received.lastReceivedAt;
     }
-    const finished = await file.finish();
-    return finished.count === 0 ? { kind: 'empty' } : { kind: 'file', file: finished, received };
+    if (received.firstReceivedAt === null) return { kind: 'empty' };
+    const content = await file.finish();
+    return { kind: 'file', file: { ...content, ...(await writer.end(content.count)) }, received };
   } catch (error) {
+    if (error instanceof NotStoredError) return { kind: 'not stored', problem: error.problem };
     if (error instanceof FileTooLargeError) return { kind: 'too large' };
     if (error instanceof TooSlowError) return { kind: 'too slow' };
     throw error;
+  } finally {
+    await writer.abort();
   }
 }
 

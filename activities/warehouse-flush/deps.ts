@@ -22,7 +22,7 @@ export interface FlushDeps {
   configs: Pick<ConfigCache, 'transform'>;
   transforms: Transforms;
   compute: Pick<Compute, 'rows' | 'rowGroup'>;
-  warehouses: Pick<Warehouses, 'put'>;
+  warehouses: Pick<Warehouses, 'put' | 'begin'>;
   /** Of batches in memory. */
   places: Places;
   issues: IssueSink;

@@ -61,8 +61,8 @@ export async function prepareBatch(
 type Form = { config: WarehouseConfig } & Pick<StoredDestination, 'fieldMapping'> & Pick<Suspension, 'resumedAt'>;
 
 async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promise<WarehouseAdvice> {
-  const { batchSize, batchWindowSeconds } = form.config;
-  const rule: BatchRule = { batchSize, batchWindowMs: batchWindowSeconds * 1000 };
+  const { batchSize, batchBytes, batchWindowSeconds } = form.config;
+  const rule: BatchRule = { batchSize, batchBytes, batchWindowMs: batchWindowSeconds * 1000 };
   const open = await openBatches(deps.pool, key);
   const nowMs = await databaseTime(deps.pool);
   const snapshot = await takeSnapshot(deps.pool);

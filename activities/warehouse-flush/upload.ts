@@ -1,11 +1,12 @@
 // Writes the object of a batch. Every try writes the same key, and the same bytes unless one of its events was deleted or a
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object, or
 // whose transforms have to wait for too long, is halved.
-// Rules: WH-21, WH-24, WH-26.
+// Rules: WH-21, WH-24, WH-26, WH-48.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
 import { issueSubjects } from '../../core/issues.ts';
 import { warehouseUploads } from '../../core/metrics/services.ts';
-import { MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
+import { contentTypeOf } from '../../core/warehouse/file.ts';
+import { MAX_ROW_BYTES } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
   beginUpload,
@@ -17,14 +18,15 @@ import {
 } from '../../db/warehouse/batches.ts';
 import { noteSeen } from '../../db/warehouse/flushes.ts';
 import { openMembers } from '../../db/warehouse/members.ts';
+import { ObjectWriter } from '../../outbound/warehouses/object-writer.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
-import { makeContent } from './content.ts';
+import { writeContent } from './content.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';
 import { halve } from './halve.ts';
 
-// For connection, request and answer: 64 MiB at about 9 Mbit/s. The activity's own deadline is well above.
-const UPLOAD_MS = 60_000;
+// For connection, request and answer: 16 MiB at about 2.5 Mbit/s. The activity's own deadline is well above that of all parts together.
+const REQUEST_MS = 60_000;
 const END_STEP = 1000;
 
 /** @throws when our own side is away; the upload is retried then */
@@ -42,7 +44,10 @@ export async function uploadBatch(deps: FlushDeps, reference: BatchReference): P
 }
 
 async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableDestination): Promise<UploadOutcome> {
-  const content = await makeContent(deps, batch);
+  const { key, fileFormat, compression } = batch;
+  const object = { key, contentType: contentTypeOf(fileFormat, compression), timeoutMs: REQUEST_MS };
+  const writer = new ObjectWriter(deps.warehouses, target, object);
+  const content = await writeContent(deps, batch, writer);
   if (content.kind === 'empty') {
     await endBatch(deps.pool, batch.id, 'failed', NOTHING_LEFT);
     return { status: 'ended' };
@@ -57,43 +62,35 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
     if (await halve(deps, batch)) return { status: 'ended' };
     return fail(deps, batch, { error: TOO_LARGE, cause: 'TOO_LARGE', retry: 'never', latency: 0 });
   }
-  const { body, contentType, count, misfits, sha256 } = content.file;
-  const began = performance.now();
-  const written = await deps.warehouses.put(
-    target,
-    { key: batch.key, body, contentType, metadata: { count: String(count), sha256 } },
-    UPLOAD_MS,
-  );
-  const latency = Math.round(performance.now() - began);
-  if (!written.ok && written.kind === 'closed') throw new Error('The worker is shutting down');
-  const result = written.ok ? 'written' : written.retryable ? 'failed' : 'refused';
-  warehouseUploads.add({ provider: target.type, result });
-  if (!written.ok) {
-    const retry = written.retryable ? 'soon' : 'slowly';
-    return fail(deps, batch, { error: written, cause: causeOf(written), retry, latency });
-  }
+  const latency = writer.latencyMs;
+  if (content.kind === 'not stored') return refused(deps, batch, { type: target.type, latency, ...content });
+  warehouseUploads.add({ provider: target.type, result: 'written' });
+  const { count, conversions, size, sha256 } = content.file;
   deps.issues.worked(issueSubjects.warehouse(batch.organizationId, batch.destinationId));
   const noted = await noteUploaded(deps.pool, batch, {
-    ...{ events: count, bytes: body.length, misfits, sha256, latency },
+    ...{ events: count, bytes: size, conversions, sha256, latency },
     ...content.received,
   });
-  deps.log.info(
-    {
-      batchId: batch.id,
-      destinationId: batch.destinationId,
-      key: batch.key,
-      events: count,
-      bytes: body.length,
-      latency,
-    },
-    'warehouse batch uploaded',
-  );
+  const { id: batchId, destinationId } = batch;
+  deps.log.info({ batchId, destinationId, key, events: count, bytes: size, latency }, 'warehouse batch uploaded');
   return noted ? { status: 'uploaded' } : { status: 'ended' };
+}
+
+function refused(
+  deps: FlushDeps,
+  batch: BatchUnderWay,
+  { type, problem, latency }: { problem: StoreProblem; latency: number } & Pick<UsableDestination['target'], 'type'>,
+): Promise<UploadOutcome> {
+  if (problem.kind === 'closed') throw new Error('The worker is shutting down');
+  const { retryable } = problem;
+  warehouseUploads.add({ provider: type, result: retryable ? 'failed' : 'refused' });
+  const retry = retryable ? 'soon' : 'slowly';
+  return fail(deps, batch, { error: problem, cause: causeOf(problem), retry, latency });
 }
 
 const NOTHING_LEFT = openError(ownWords`Nothing was left to write: all of its deliveries have ended`);
 const TOO_LARGE = openError(
-  ownWords`The row of this one event would be larger than ${MAX_FILE_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`,
+  ownWords`The row of this one event would be larger than ${MAX_ROW_BYTES / 1024 / 1024} MiB: lower the number of columns that hold whole payloads`,
 );
 
 /** The cause of an issue (docs/issues.md). */

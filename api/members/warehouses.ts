@@ -41,6 +41,7 @@ const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) =
       partitionBy: 'date',
       keyOrder: 'written',
       batchSize: 1000,
+      batchBytes: 5_242_880,
       batchWindowSeconds: 60,
     },
   ],
@@ -60,6 +61,8 @@ const shownFieldMapping = z.array(
       source: text('$.payload.order.id'),
       target: text('order_id'),
       type: z.enum(COLUMN_TYPES),
+      precision: z.int().optional().meta({ description: 'Of a decimal: its digits.' }),
+      scale: z.int().optional().meta({ description: 'Of a decimal: its digits behind the point.' }),
       default: z.string().optional(),
     })
     .meta({ id: 'FieldMappingRule' }),

@@ -1,5 +1,5 @@
 // Batches of a warehouse destination: written files, files in progress, and the errors of failed ones.
-// Rules: WH-25, WH-41.
+// Rules: WH-25, WH-41, WH-49.
 import { z } from 'zod';
 import { COMPRESSIONS, FILE_FORMATS } from '../../core/warehouse/object-key.ts';
 import {
@@ -13,6 +13,7 @@ import type { WarehouseKey } from '../../db/warehouse/flushes.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { count, idOf, partOfList, text, timestamp } from '../members/values.ts';
+import { conversions } from '../members/warehouse-files.ts';
 import type { Operation } from '../operation.ts';
 import { partAnswer, partOf, partParams } from '../pagination.ts';
 import { choiceParam, timeParam } from '../query.ts';
@@ -50,6 +51,7 @@ const batch = z
     count: count.nullable().meta({ description: 'Events; once it is written, rows.' }),
     bytes: count.nullable().meta({ examples: [2048] }),
     convertedCount: count.nullable().meta({ description: 'Values that did not fit their column.', examples: [0] }),
+    conversions: conversions.nullable(),
     sha256: text('0123456789abcdef'.repeat(4)).nullable(),
     firstReceivedAt: timestamp.nullable().meta({ description: 'Of the events in its rows; null until it is written.' }),
     lastReceivedAt: timestamp.nullable(),
@@ -112,6 +114,7 @@ function showBatch(batch: BatchRecord) {
     count: batch.events,
     bytes: batch.bytes,
     convertedCount: batch.misfits,
+    conversions: batch.conversions,
     sha256: batch.sha256,
     firstReceivedAt: isoTime(batch.firstReceivedAt),
     lastReceivedAt: isoTime(batch.lastReceivedAt),

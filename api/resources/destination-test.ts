@@ -5,6 +5,7 @@ import { type ApiDeps, type Context, callerOf, entityManager, param } from '../c
 import { recordAhead } from '../audit-trail.ts';
 import * as field from '../members/fields.ts';
 import { count, latency, text } from '../members/values.ts';
+import { conversions } from '../members/warehouse-files.ts';
 import type { Operation } from '../operation.ts';
 import { findDestination } from '../records.ts';
 import { parseOptionalBody } from '../validation.ts';
@@ -31,6 +32,7 @@ const uploadResults = [
       key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
       size: count.meta({ description: 'bytes', examples: [214] }),
       count: count.meta({ description: 'rows', examples: [1] }),
+      conversions,
       row: z
         .record(z.string(), z.unknown())
         .nullable()

@@ -15,13 +15,15 @@ import { delay } from '../support/wait.ts';
 import { drain, fill, leaveAlone } from './drain.ts';
 import { createLine, type Line, readBack, type Store, untilWritten } from './line.ts';
 
-/** Each on a service of its own, so that the memory of one does not show in that of the next. */
+/** Each on a service of its own, so that the memory of one does not show in that of the next. The others: docs/performance.md. */
 const FORMS: Record<string, object> = {
   jsonl: {},
   'jsonl, gzip': { compression: 'gzip' },
   'jsonl, zstd': { compression: 'zstd' },
   json: { fileFormat: 'json' },
+  'json, gzip': { fileFormat: 'json', compression: 'gzip' },
   'parquet, snappy': { fileFormat: 'parquet', compression: 'snappy' },
+  'parquet, zstd': { fileFormat: 'parquet', compression: 'zstd' },
 };
 /** The bar, and what a round has to write for each of its seconds. */
 const ROWS_PER_SECOND = 5000;

@@ -74,6 +74,24 @@ export function isMultiple(a: string, b: string): boolean {
   return scaled(value.digits, low) % scaled(factor.digits, high) === 0n;
 }
 
+/** A decimal number of a fixed form, as DECIMAL(precision, scale) of SQL has it. */
+export interface DecimalForm {
+  /** Digits in all. */
+  precision: number;
+  /** Digits behind the point. */
+  scale: number;
+}
+
+/** A number in units of its last digit: 12.5 is 1250 with a scale of 2. Null when it has more digits than the form, or is no number. */
+export function unscaled(text: string, { precision, scale }: DecimalForm): bigint | null {
+  const decimal = readDecimal(text);
+  if (decimal === null || decimal.sign === 0) return decimal && 0n;
+  // The power of ten of its last digit.
+  const low = decimal.magnitude - decimal.digits.length + 1;
+  if (low < -scale || decimal.magnitude + scale >= precision) return null;
+  return BigInt(decimal.sign) * BigInt(decimal.digits) * 10n ** BigInt(low + scale);
+}
+
 /** The power of ten of the first digit; 0 for zero and for what is no number. */
 export function magnitudeOf(text: string): number {
   return readDecimal(text)?.magnitude ?? 0;

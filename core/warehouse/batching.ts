@@ -1,9 +1,6 @@
-// Which of the deliveries that wait for a warehouse become the next file: at 1,000 events, 5 MiB or
-// 60 s, whichever is first, and never of two partitions.
-// Rules: WH-20.
-
-/** Payloads of a file, bytes; a single larger one is a file of its own. */
-export const MAX_BATCH_BYTES = 5 * 1024 * 1024;
+// Which of the deliveries that wait for a warehouse become the next file: at so many events, so many bytes or after so long a
+// time, whichever is first, and never of two partitions.
+// Rules: WH-20, WH-47.
 
 /** The statuses of a batch that is frozen and whose file has not been uploaded. */
 export const TO_UPLOAD_STATUSES: readonly string[] = ['frozen', 'uploading'];
@@ -29,6 +26,8 @@ export interface WaitingDelivery {
 export interface BatchRule {
   /** Events. */
   batchSize: number;
+  /** Of their payloads; a single larger one is a file of its own. */
+  batchBytes: number;
   batchWindowMs: number;
 }
 
@@ -68,7 +67,7 @@ export function planBatch<Delivery extends WaitingDelivery>(
     since: members.reduce((oldest, { since }) => Math.min(oldest, since), Number.POSITIVE_INFINITY),
   }));
   const isFull = ({ members, bytes }: (typeof groups)[number]) =>
-    members.length >= rule.batchSize || bytes >= MAX_BATCH_BYTES;
+    members.length >= rule.batchSize || bytes >= rule.batchBytes;
   const full = groups.filter(isFull);
   if (full.length === 0 && !isAll && waiting.length < fullLook(rule)) return null;
   const expired = groups.filter(({ since }) => nowMs - since >= rule.batchWindowMs);
@@ -81,7 +80,7 @@ export function planBatch<Delivery extends WaitingDelivery>(
     // A clock that is ahead in another process must not make it wait for longer than a window.
     waitMs: Math.min(rule.batchWindowMs, oldest + rule.batchWindowMs - nowMs),
     neededEvents: Math.min(...groups.map(({ members }) => rule.batchSize - members.length)),
-    neededBytes: Math.min(...groups.map(({ bytes }) => MAX_BATCH_BYTES - bytes)),
+    neededBytes: Math.min(...groups.map(({ bytes }) => rule.batchBytes - bytes)),
   };
 }
 
@@ -90,11 +89,14 @@ function fullest<Group extends { members: unknown[] }>(groups: Group[]): Group |
 }
 
 /** As many as fit in a file, at least one. */
-function firstOf<Delivery extends WaitingDelivery>(members: Delivery[], { batchSize }: BatchRule): Delivery[] {
+function firstOf<Delivery extends WaitingDelivery>(
+  members: Delivery[],
+  { batchSize, batchBytes }: BatchRule,
+): Delivery[] {
   let bytes = 0;
   const end = members.findIndex((member, index) => {
     bytes += member.bytes;
-    return index >= batchSize || (index > 0 && bytes > MAX_BATCH_BYTES);
+    return index >= batchSize || (index > 0 && bytes > batchBytes);
   });
   return end === -1 ? members : members.slice(0, end);
 }

@@ -1,5 +1,5 @@
 // What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
-// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38, WH-40, WH-42 to WH-46.
+// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38, WH-40, WH-42 to WH-47.
 import { z } from 'zod';
 import { CREDENTIALS, credentialProblems, secretFieldOf } from './credentials.ts';
 import { PAYLOAD_COLUMNS } from './event.ts';
@@ -13,6 +13,9 @@ import {
   TEXT_COMPRESSIONS,
 } from './object-key.ts';
 import { serviceAccountProblem } from './service-account.ts';
+
+const MIB = 1024 * 1024;
+const USUAL_BYTES = 5 * MIB;
 
 const text = (what: string) => z.string(what).min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
@@ -54,6 +57,10 @@ const common = {
     .default('written'),
   /** A batch is written when it has this many events, ... */
   batchSize: within(1, 10_000).meta({ description: 'Events.' }).prefault(1000),
+  /** ... or its payloads have so many bytes, ... */
+  batchBytes: within(1, 128 * MIB)
+    .meta({ description: 'Bytes of payloads.' })
+    .prefault(USUAL_BYTES),
   /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).prefault(60),
 };
@@ -282,4 +289,9 @@ export function conflictIn({
 }
 
 /** What members mean that a config was stored without, because they were not there then: its files stay as they are. */
-export const BEFORE_THEY_WERE_THERE = { payloadColumn: 'json', compression: 'none', keyOrder: 'received' } as const;
+export const BEFORE_THEY_WERE_THERE = {
+  payloadColumn: 'json',
+  compression: 'none',
+  keyOrder: 'received',
+  batchBytes: USUAL_BYTES,
+} as const;

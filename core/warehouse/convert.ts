@@ -1,9 +1,10 @@
 // How a value becomes one of a column's type. docs/warehouses.md has the rules as a table.
 
+import { type DecimalForm, unscaled } from '../numbers/decimal.ts';
 import { isJsonNumber, jsonNumber } from '../numbers/exact-json.ts';
 import { wellFormed } from './event.ts';
 
-export const COLUMN_TYPES = ['string', 'number', 'boolean', 'timestamp', 'json'] as const;
+export const COLUMN_TYPES = ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'] as const;
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
 /** A converted value, ready for JSON, which prints numbers with their digits; `ok: false` when the value cannot become the type. */
@@ -22,14 +23,17 @@ const FALSE = new Set(['false', 'no', '0']);
 /**
  * Converts a JSON value.
  * @param value anything JSON can hold; null stays null, whatever the type
+ * @param form of a decimal
  */
-export function convert(value: unknown, type: ColumnType): Converted {
+export function convert(value: unknown, type: ColumnType, form?: DecimalForm): Converted {
   if (value === null) return done(null);
   switch (type) {
     case 'string':
       return toText(value);
     case 'number':
       return toNumber(value);
+    case 'decimal':
+      return toDecimal(value, form);
     case 'boolean':
       return toBoolean(value);
     case 'timestamp':
@@ -45,9 +49,17 @@ function toText(value: unknown): Converted {
 
 /** With all its digits; but not beyond the range of a double, which a reader of the file could not parse. */
 function toNumber(value: unknown): Converted {
-  const number = typeof value === 'string' ? readNumber(value.trim()) : value;
+  const number = numberIn(value);
   return isJsonNumber(number) && Number.isFinite(Number(number)) ? done(number) : CANNOT;
 }
+
+/** With all its digits, which the form must have. */
+function toDecimal(value: unknown, form: DecimalForm | undefined): Converted {
+  const number = numberIn(value);
+  return isJsonNumber(number) && form && unscaled(String(number), form) !== null ? done(number) : CANNOT;
+}
+
+const numberIn = (value: unknown): unknown => (typeof value === 'string' ? readNumber(value.trim()) : value);
 
 /** The number that a text reads as, or null. */
 function readNumber(text: string) {

@@ -1,17 +1,22 @@
 // Field mappings: which columns a row has and where in the event their values come from.
-// Rules: WH-15 to WH-19, WH-35, WH-36, WH-39.
+// Rules: WH-15 to WH-19, WH-35, WH-36, WH-39, WH-49, WH-50.
 import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
 import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
 import { readPayload } from '../forms/index.ts';
+import type { DecimalForm } from '../numbers/decimal.ts';
 import { parseExact } from '../numbers/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
-import { FileTooLargeError, MAX_FILE_BYTES } from './size-limit.ts';
+import { FileTooLargeError, MAX_ROW_BYTES } from './size-limit.ts';
 
 /** WH-02 */
 const MAX_MAPPING_RULES = 50;
 const MAX_COLUMN_LENGTH = 255;
 const ROOT_MEMBERS = ['payload', 'headers', 'id', 'receivedAt', 'source'] as const;
+
+const MAX_PRECISION = 38;
+const PRECISION = `must be a whole number from 1 to ${MAX_PRECISION} with type decimal`;
+const SCALE = 'must be a whole number from 0 to precision with type decimal';
 
 const rule = z
   .object({
@@ -22,16 +27,23 @@ const rule = z
       .refine((name) => name.length <= MAX_COLUMN_LENGTH, `must be at most ${MAX_COLUMN_LENGTH} characters long`)
       .refine((name) => name.isWellFormed() && !/\p{Cc}/u.test(name), 'must not contain control characters'),
     type: z.enum(COLUMN_TYPES, `must be ${COLUMN_TYPES.slice(0, -1).join(', ')} or ${COLUMN_TYPES.at(-1)}`),
+    precision: z.int(PRECISION).min(1, PRECISION).max(MAX_PRECISION, PRECISION).optional(),
+    scale: z.int(SCALE).min(0, SCALE).max(MAX_PRECISION, SCALE).optional(),
     default: z.string('must be a string').optional(),
   })
   .superRefine((given, context) => {
+    const wrong = wrongForm(given);
+    if (wrong !== null) {
+      context.addIssue({ code: 'custom', ...wrong });
+      return;
+    }
     try {
       compileJsonPath(given.source, ROOT_MEMBERS);
     } catch (error) {
       if (!(error instanceof JsonPathError)) throw error;
       context.addIssue({ code: 'custom', path: ['source'], message: error.message });
     }
-    if (given.default !== undefined && !readDefault(given.default, given.type).ok) {
+    if (given.default !== undefined && !readDefault(given.default, given).ok) {
       const message = given.type === 'json' ? 'must be JSON text' : `must be something that can become a ${given.type}`;
       context.addIssue({ code: 'custom', path: ['default'], message });
     }
@@ -55,6 +67,23 @@ export const fieldMappingSchema = z
   });
 
 export type FieldMappingRule = z.output<typeof rule>;
+type TypeOfRule = Pick<FieldMappingRule, 'type' | 'precision' | 'scale'>;
+
+/** What is wrong with the form of a decimal, or null. */
+function wrongForm({ type, precision, scale }: TypeOfRule): { path: string[]; message: string } | null {
+  if (type !== 'decimal') {
+    const member = precision === undefined ? 'scale' : 'precision';
+    if (precision === undefined && scale === undefined) return null;
+    return { path: [member], message: 'must be given with type decimal only' };
+  }
+  if (precision === undefined) return { path: ['precision'], message: PRECISION };
+  return scale === undefined || scale > precision ? { path: ['scale'], message: SCALE } : null;
+}
+
+/** The form of a decimal column of checked rules; undefined of others. */
+function decimalForm({ type, precision, scale }: TypeOfRule): DecimalForm | undefined {
+  return type === 'decimal' && precision !== undefined && scale !== undefined ? { precision, scale } : undefined;
+}
 
 /** Names that are one column to BigQuery, Snowflake, Athena and DuckDB have the same key. */
 const columnKey = (name: string): string => name.toLowerCase();
@@ -68,8 +97,8 @@ export interface FieldMapping {
 export type MappedRow = {
   /** The columns as one JSON object: those of the ids, then in the order of the rules. */
   json: string;
-  /** Values that could not become their column's type and were replaced by the default or null. */
-  misfits: number;
+  /** The columns whose value could not become their type and was replaced by the default or null. */
+  misfits: string[];
 };
 
 /** A mapping, or the first rule that cannot be used (`index` null: the mapping as a whole) and why. */
@@ -87,7 +116,15 @@ export function parseFieldMapping(given: unknown, payloadColumn: PayloadColumn =
   return { ok: false, index: typeof index === 'number' ? index : null, reason: `${subject}${issue?.message ?? ''}` };
 }
 
-type Column = { name: string; path: JsonPath; type: FieldMappingRule['type']; isText: boolean; fallback: string };
+type Column = {
+  target: string;
+  name: string;
+  path: JsonPath;
+  type: FieldMappingRule['type'];
+  form: DecimalForm | undefined;
+  isText: boolean;
+  fallback: string;
+};
 
 type IdColumn = { name: string; of: (event: WarehouseEvent) => string };
 
@@ -109,7 +146,7 @@ export const idColumnNames = (rules: readonly FieldMappingRule[]): string[] => i
 /**
  * Makes rules ready that `fieldMappingSchema` has checked.
  * @param payloadColumn `text`: with the columns of the ids
- * @param jsonColumns what columns of the type json hold: JSON, or its text
+ * @param jsonColumns what columns of the types json and decimal hold: JSON, or its text
  */
 export function compileFieldMapping(
   rules: readonly FieldMappingRule[],
@@ -117,29 +154,32 @@ export function compileFieldMapping(
   jsonColumns: 'json' | 'text' = 'json',
 ): FieldMapping {
   const ids = payloadColumn === 'text' ? idColumns(rules) : [];
-  const columns = rules.map(({ source, target, type, default: text }): Column => {
-    const standIn = text === undefined ? null : readDefault(text, type);
+  const columns = rules.map((each): Column => {
+    const { source, target, type, default: text } = each;
+    const standIn = text === undefined ? null : readDefault(text, each);
     return {
+      target,
       name: JSON.stringify(target),
       path: compileJsonPath(source, ROOT_MEMBERS),
       type,
-      isText: type === 'json' && jsonColumns === 'text',
+      form: decimalForm(each),
+      isText: (type === 'json' || type === 'decimal') && jsonColumns === 'text',
       fallback: standIn?.ok ? JSON.stringify(standIn.value) : 'null',
     };
   });
   return {
     map(event) {
       const root = rootOf(event);
-      let misfits = 0;
+      const misfits: string[] = [];
       let length = 0;
       // Written by hand: in an object `__proto__` would be no member, and names like `1` would come first.
       const members = columns.map((column) => {
         const value = readColumn(column, root);
-        if (value === null) misfits++;
+        if (value === null) misfits.push(column.target);
         const member = `${column.name}:${written(column, value ?? column.fallback)}`;
         // Fifty columns of a whole payload are longer than a text can be, and more than fits in memory.
         length += member.length;
-        if (length > MAX_FILE_BYTES) throw new FileTooLargeError();
+        if (length > MAX_ROW_BYTES) throw new FileTooLargeError();
         return member;
       });
       const idMembers = ids.map(({ name, of }) => `"${name}":${JSON.stringify(of(event))}`);
@@ -165,14 +205,14 @@ function rootOf(event: WarehouseEvent): Record<(typeof ROOT_MEMBERS)[number], un
 }
 
 /** The value of a column as JSON text, its default when nothing is found, null when what is found does not fit. */
-function readColumn({ path, type, fallback }: Column, root: unknown): string | null {
+function readColumn({ path, type, form, fallback }: Column, root: unknown): string | null {
   try {
     const found = path.find(root);
     if (found.length === 0) return fallback;
     // A path that can find several values fills a json column with an array, even of one, so that its form is always the same.
     if (!path.singular && type === 'json') return JSON.stringify(found);
     if (found.length > 1) return null;
-    const converted = convert(found[0], type);
+    const converted = convert(found[0], type, form);
     return converted.ok ? JSON.stringify(converted.value) : null;
   } catch (error) {
     // Nested so deeply that it cannot be walked or written (RangeError: the stack is exhausted).
@@ -182,8 +222,8 @@ function readColumn({ path, type, fallback }: Column, root: unknown): string | n
 }
 
 /** A rule's `default`, which is a string for every type, as a value of the type. */
-function readDefault(text: string, type: FieldMappingRule['type']): ReturnType<typeof convert> {
-  if (type !== 'json') return convert(text, type);
+function readDefault(text: string, column: TypeOfRule): ReturnType<typeof convert> {
+  if (column.type !== 'json') return convert(text, column.type, decimalForm(column));
   try {
     return { ok: true, value: parseExact(text) };
   } catch {

@@ -1,12 +1,13 @@
 // The columns of a Parquet file: the same in every file of a destination, whatever was sent. Rows reach the file as JSON on one line
 // (rows.ts), with a member for each column.
-// Rules: WH-39.
+// Rules: WH-39, WH-50.
+import type { DecimalForm } from '../numbers/decimal.ts';
 import type { ColumnType } from './convert.ts';
 import { type FieldMappingRule, idColumnNames } from './field-mapping.ts';
 
 export type ParquetType = 'string' | 'double' | 'boolean' | 'timestamp';
 /** Any of them may be null. */
-export type ParquetColumn = { name: string; type: ParquetType };
+export type ParquetColumn = { name: string; type: ParquetType | DecimalForm };
 
 /** Of a row without a mapping. */
 const ENVELOPE: readonly ParquetColumn[] = [
@@ -22,9 +23,9 @@ const ENVELOPE: readonly ParquetColumn[] = [
   { name: 'payload_encoding', type: 'string' },
 ];
 
-const TYPES: Readonly<Record<ColumnType, ParquetType>> = {
+const TYPES: Readonly<Record<Exclude<ColumnType, 'decimal'>, ParquetType>> = {
   string: 'string',
-  // Readers take a double everywhere; a decimal would need a precision that nobody has said.
+  // Readers take a double everywhere; of a decimal somebody has to say the precision.
   number: 'double',
   boolean: 'boolean',
   timestamp: 'timestamp',
@@ -37,6 +38,11 @@ export function parquetColumns(fieldMapping: readonly FieldMappingRule[] | null)
   if (fieldMapping === null) return ENVELOPE;
   return [
     ...idColumnNames(fieldMapping).map((name): ParquetColumn => ({ name, type: 'string' })),
-    ...fieldMapping.map(({ target, type }): ParquetColumn => ({ name: target, type: TYPES[type] })),
+    ...fieldMapping.map((rule): ParquetColumn => ({ name: rule.target, type: typeOf(rule) })),
   ];
+}
+
+/** A checked rule of a decimal has both members. */
+function typeOf({ type, precision = 0, scale = 0 }: FieldMappingRule): ParquetColumn['type'] {
+  return type === 'decimal' ? { precision, scale } : TYPES[type];
 }

@@ -13,8 +13,8 @@ import type { FieldMapping } from './field-mapping.ts';
 export type MadeRowText = {
   /** JSON on one line. */
   text: string;
-  /** Values that did not fit their column's type; always 0 without a mapping. */
-  misfits: number;
+  /** The columns whose value did not fit their type; none without a mapping. */
+  misfits: string[];
 };
 
 /** What rows look like: the columns of a mapping, or without one those of whole events. */
@@ -22,7 +22,7 @@ export type RowForm = { mapping: FieldMapping | null; payloadColumn: PayloadColu
 
 /** @throws FileTooLargeError */
 export function rowText(event: WarehouseEvent, { mapping, payloadColumn }: RowForm): MadeRowText {
-  if (mapping === null) return { text: payloadColumn === 'text' ? envelope(event) : wholeEvent(event), misfits: 0 };
+  if (mapping === null) return { text: payloadColumn === 'text' ? envelope(event) : wholeEvent(event), misfits: [] };
   const { json, misfits } = mapping.map(event);
   return { text: wellFormed(json), misfits };
 }

@@ -1,4 +1,5 @@
 // Reads the batches of a warehouse destination for the API.
+import type { Conversion } from '../../core/warehouse/conversions.ts';
 import type { Compression, FileFormat } from '../../core/warehouse/object-key.ts';
 import type { BatchStatus } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
@@ -16,6 +17,8 @@ export interface BatchRecord {
   events: number;
   bytes: number;
   misfits: number | null;
+  /** Null in batches of the release before there were any. */
+  conversions: Conversion[] | null;
   sha256: string | null;
   firstReceivedAt: Date | null;
   lastReceivedAt: Date | null;
@@ -29,7 +32,7 @@ export interface BatchRecord {
 
 const COLUMNS = `
 id, status, partition, key, file_format as "fileFormat",
-case when file_format is not null then coalesce(compression, 'none') end as compression, events, bytes, misfits, sha256,
+case when file_format is not null then coalesce(compression, 'none') end as compression, events, bytes, misfits, conversions, sha256,
 first_received_at as "firstReceivedAt", last_received_at as "lastReceivedAt", attempts, error, created_at as "createdAt",
 frozen_at as "frozenAt", uploaded_at as "uploadedAt", finished_at as "finishedAt"`;
 

@@ -3,10 +3,12 @@
 // call, because batches differ in size: do not run them on the hot-path pool.
 import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
+import { type Conversion, convertedCount } from '../../core/warehouse/conversions.ts';
 import type { PayloadColumn } from '../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/object-key.ts';
 import type { Pool, Queryable } from '../connections/pool.ts';
+import { jsonParameter } from '../parameters.ts';
 import { forgetEnded } from '../ranges.ts';
 import { errorSummary, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
@@ -161,7 +163,7 @@ export interface WrittenFile {
   /** Rows. */
   events: number;
   bytes: number;
-  misfits: number;
+  conversions: Conversion[];
   sha256: string;
   /** ms */
   latency: number;
@@ -172,16 +174,16 @@ export interface WrittenFile {
 
 /** Records that the object was written. @returns false when the upload was not the latest: a newer one decides */
 export function noteUploaded(pool: Pool, batch: Upload & WarehouseKey, file: WrittenFile): Promise<boolean> {
-  const { events, bytes, misfits, sha256, latency, firstReceivedAt, lastReceivedAt } = file;
+  const { events, bytes, conversions, sha256, latency, firstReceivedAt, lastReceivedAt } = file;
   return inOrder(pool, batch, 'written', async (db, writtenAt) => {
     const { rowCount } = await db.query(
       `update warehouse_batches
        set status = 'uploaded', error = null, error_summary = null, events = $3, bytes = $4, misfits = $5, sha256 = $6, latency = $7,
-         first_received_at = $8, last_received_at = $9, uploaded_at = $10
+         first_received_at = $8, last_received_at = $9, uploaded_at = $10, conversions = $11::jsonb
        where id = $1 and attempts = $2 and status = 'uploading'`,
       [
-        ...[batch.id, batch.attempts, events, bytes, misfits, sha256, latency],
-        ...[firstReceivedAt, lastReceivedAt, writtenAt],
+        ...[batch.id, batch.attempts, events, bytes, convertedCount(conversions), sha256, latency],
+        ...[firstReceivedAt, lastReceivedAt, writtenAt, jsonParameter(conversions)],
       ],
     );
     return rowCount === 1;

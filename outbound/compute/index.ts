@@ -196,7 +196,7 @@ async function rowsOf(
   } catch (error) {
     if (!(error instanceof ComputeOverrunError)) throw error;
     if (events.length > 1) return null;
-    return { bytes: new Uint8Array(), rows: 0, misfits: 0, events: 1, tooLong: [0], isNextTooLarge: false };
+    return { bytes: new Uint8Array(), rows: 0, conversions: [], events: 1, tooLong: [0], isNextTooLarge: false };
   }
 }
 

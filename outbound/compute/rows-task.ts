@@ -1,5 +1,6 @@
 // Rows of warehouse files, made in a thread.
 import { TimeLimitError, withinTime } from '../../core/time-limit.ts';
+import { Conversions } from '../../core/warehouse/conversions.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { BETWEEN_ROWS } from '../../core/warehouse/file.ts';
@@ -31,7 +32,8 @@ export function makeRows({ fieldMapping: rules, payloadColumn, fileFormat, event
   const startedAt = performance.now();
   const texts: string[] = [];
   const tooLong: number[] = [];
-  let [done, length, misfits, isNextTooLarge] = [0, 0, 0, false];
+  const conversions = new Conversions();
+  let [done, length, isNextTooLarge] = [0, 0, false];
   for (const event of events) {
     if (done > 0 && (performance.now() - startedAt > TURN_MS || length > TURN_LENGTH)) break;
     const size = (rules?.length ?? 1) * event.body.length;
@@ -44,13 +46,13 @@ export function makeRows({ fieldMapping: rules, payloadColumn, fileFormat, event
     else {
       texts.push(row.text);
       length += row.text.length;
-      misfits += row.misfits;
+      for (const target of row.misfits) conversions.add({ target, count: 1, eventId: event.id });
     }
     done += 1;
   }
   // Its own memory, so that it can be handed over.
   const bytes = encoder.encode(texts.join(BETWEEN_ROWS[fileFormat]));
-  return { bytes, rows: texts.length, misfits, events: done, tooLong, isNextTooLarge };
+  return { bytes, rows: texts.length, conversions: conversions.list, events: done, tooLong, isNextTooLarge };
 }
 
 function rowOf(event: WarehouseEvent, map: (event: WarehouseEvent) => MadeRowText) {

@@ -1,9 +1,9 @@
-// Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes in a thread. So a file is
-// in memory once, compressed, beside one group of rows.
+// Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes in a thread, which go
+// on at once. So of a file one group of rows is in memory, and what its end says of each group.
 // Rules: WH-23, WH-37, WH-39.
-import { createHash } from 'node:crypto';
-import { type BatchFile, BETWEEN_ROWS, type FileRows } from '../../core/warehouse/file.ts';
-import { FileTooLargeError, MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
+import { Conversions } from '../../core/warehouse/conversions.ts';
+import { BETWEEN_ROWS, type FileContent, type FileRows, type FileSink } from '../../core/warehouse/file.ts';
+import { FileTooLargeError } from '../../core/warehouse/size-limit.ts';
 import { type Compute, ComputeOverrunError } from '../compute/index.ts';
 import type { EncodedRowGroup, ParquetForm } from './row-group.ts';
 
@@ -25,37 +25,43 @@ export class ParquetFile {
   readonly #organizationId: string;
   readonly #form: ParquetForm;
   readonly #compute: Pick<Compute, 'rowGroup'>;
-  readonly #digest = createHash('sha256');
-  readonly #parts: Uint8Array[] = [];
+  readonly #limit: number;
+  readonly #sink: FileSink;
   readonly #groups: Omit<EncodedRowGroup, 'bytes'>[] = [];
+  readonly #conversions = new Conversions();
   #waiting: Waiting = { rows: [], bytes: 0 };
   #content = 0;
   #offset = 0;
   #count = 0;
-  #misfits = 0;
 
-  constructor(organizationId: string, form: ParquetForm, compute: Pick<Compute, 'rowGroup'>) {
+  /** @param limit of its rows as text, in bytes */
+  constructor(
+    organizationId: string,
+    form: ParquetForm,
+    { compute, limit, sink }: { compute: Pick<Compute, 'rowGroup'>; limit: number; sink: FileSink },
+  ) {
     this.#organizationId = organizationId;
     this.#form = form;
     this.#compute = compute;
-    this.#write(MAGIC);
+    this.#limit = limit;
+    this.#sink = sink;
   }
 
   /**
    * Adds rows; they stand in the order in which they are added, each call after the end of the one before.
-   * @throws FileTooLargeError when the rows are larger than MAX_FILE_BYTES as text; ComputeBusyError
+   * @throws FileTooLargeError, ComputeBusyError
    */
   async add(some: FileRows): Promise<void> {
     for (const row of linesOf(some)) {
       const size = row.length + 1;
       this.#content += size;
-      if (this.#content > MAX_FILE_BYTES) throw new FileTooLargeError();
+      if (this.#content > this.#limit) throw new FileTooLargeError(this.#limit);
       if (this.#isFullFor(size)) await this.#endGroup();
       this.#waiting.rows.push(row);
       this.#waiting.bytes += size;
       this.#count += 1;
     }
-    this.#misfits += some.misfits;
+    for (const each of some.conversions) this.#conversions.add(each);
   }
 
   #isFullFor(size: number): boolean {
@@ -64,24 +70,23 @@ export class ParquetFile {
   }
 
   /** @throws FileTooLargeError, ComputeBusyError */
-  async finish(): Promise<BatchFile> {
+  async finish(): Promise<FileContent> {
     if (this.#waiting.rows.length > 0) await this.#endGroup();
     // Loaded by the first file that needs it, like the SDKs of the stores.
     const { encodeFooter } = await import('./row-group.ts');
-    this.#write(encodeFooter(this.#form, this.#groups, this.#offset));
-    const body = Buffer.concat(this.#parts);
-    this.#parts.length = 0;
-    const [count, misfits, sha256] = [this.#count, this.#misfits, this.#digest.digest('hex')];
-    return { body, contentType: 'application/vnd.apache.parquet', count, misfits, sha256 };
+    if (this.#offset === 0) await this.#write(MAGIC);
+    await this.#write(encodeFooter(this.#form, this.#groups, this.#offset));
+    return { count: this.#count, conversions: this.#conversions.list };
   }
 
   async #endGroup(): Promise<void> {
     const { rows } = this.#waiting;
     const lines = joined(this.#waiting);
     this.#waiting = { rows: [], bytes: 0 };
+    if (this.#offset === 0) await this.#write(MAGIC);
     const { bytes, ...group } = await this.#encode({ lines, rows: rows.length });
     this.#groups.push(group);
-    this.#write(bytes);
+    await this.#write(bytes);
   }
 
   async #encode(group: { lines: Uint8Array<ArrayBuffer>; rows: number }): Promise<EncodedRowGroup> {
@@ -94,10 +99,9 @@ export class ParquetFile {
     }
   }
 
-  #write(part: Uint8Array): void {
-    this.#digest.update(part);
-    this.#parts.push(part);
+  async #write(part: Uint8Array): Promise<void> {
     this.#offset += part.length;
+    await this.#sink.write(part);
   }
 }
 

@@ -2,6 +2,7 @@
 // the same bytes. The format: https://parquet.apache.org/docs/file-format/.
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import { type DecimalForm, unscaled } from '../../core/numbers/decimal.ts';
 import type { Compression } from '../../core/warehouse/object-key.ts';
 import type { ParquetColumn, ParquetType } from '../../core/warehouse/parquet-columns.ts';
 
@@ -47,6 +48,18 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   },
 };
 
+/** In as few bytes as they need, which some engines insist on. */
+function decimalType({ precision, scale }: DecimalForm): Omit<SchemaElement, 'name'> {
+  const decimal = {
+    ...{ converted_type: 'DECIMAL' as const, precision, scale },
+    logical_type: { type: 'DECIMAL' as const, precision, scale },
+  };
+  if (precision <= 9) return { type: 'INT32', ...decimal };
+  if (precision <= 18) return { type: 'INT64', ...decimal };
+  const bits = precision * Math.log2(10) + 1;
+  return { type: 'FIXED_LEN_BYTE_ARRAY', type_length: Math.ceil(bits / 8), ...decimal };
+}
+
 const CODECS = { none: 'UNCOMPRESSED', snappy: 'SNAPPY', gzip: 'GZIP', zstd: 'ZSTD' } as const;
 
 const compressors = {
@@ -60,7 +73,10 @@ function begin({ columns, compression }: ParquetForm, offset: number) {
   const bytes = new ByteWriter();
   const schema: SchemaElement[] = [
     { name: 'schema', num_children: columns.length },
-    ...columns.map(({ name, type }) => ({ name, ...TYPES[type], repetition_type: 'OPTIONAL' as const })),
+    ...columns.map(({ name, type }) => {
+      const own = typeof type === 'string' ? TYPES[type] : decimalType(type);
+      return { name, ...own, repetition_type: 'OPTIONAL' as const };
+    }),
   ];
   const codec = CODECS[compression];
   const file = new ParquetWriter({ writer: bytes, schema, codec, compressors, createdBy: CREATED_BY });
@@ -135,6 +151,8 @@ function valuesOf(columns: readonly ParquetColumn[], lines: Uint8Array<ArrayBuff
 }
 
 /** A value as the library takes it. */
-function typedValue(value: unknown, type: ParquetType): unknown {
+function typedValue(value: unknown, type: ParquetColumn['type']): unknown {
+  // Its text: a number of JSON would have become a double.
+  if (typeof type !== 'string') return typeof value === 'string' ? unscaled(value, type) : null;
   return type === 'timestamp' && typeof value === 'string' ? BigInt(Date.parse(value)) : value;
 }

@@ -10,6 +10,7 @@ import type {
 } from '@azure/storage-blob';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { azureIdentity } from './azure-identity.ts';
+import { azureParts } from './azure-parts.ts';
 import { describeStoreError } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 import type { OpenStore } from './store.ts';
@@ -38,6 +39,7 @@ export const openAzureBlob: OpenStore<Config> = async (config, http) => {
         metadata: { ...metadata },
       });
     },
+    begin: async ({ key, contentType }) => azureParts(container.getBlockBlobClient(key), { contentType }),
     async head(key, abortSignal) {
       try {
         const head = await container.getBlockBlobClient(key).getProperties({ abortSignal });

@@ -34,7 +34,7 @@ export function gcsTransport(options: {
       body,
       signal: options.signal,
     });
-    return read(answer, options.ApiError);
+    return readAnswer(answer, options.ApiError);
   };
   const makeRequest = (request: SdkRequest, callback?: unknown): void => {
     // Both calls that are used here, `save` and `getMetadata`, pass one.
@@ -73,7 +73,7 @@ async function encode(request: SdkRequest): Promise<Encoded> {
 }
 
 /** Body and response as the SDK expects them. @throws ApiError for every status but 2xx */
-function read(answer: GuardedResponse, ApiError: typeof ApiErrorClass): [unknown, unknown] {
+export function readAnswer(answer: GuardedResponse, ApiError: typeof ApiErrorClass): [unknown, unknown] {
   const text = answer.body.toString();
   const body = parse(text);
   const response = { statusCode: answer.status, headers: answer.headers, body: text };

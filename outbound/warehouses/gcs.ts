@@ -5,6 +5,7 @@ import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { usesIdentity } from '../../core/warehouse/credentials.ts';
 import { readServiceAccountKey, type ServiceAccount } from '../../core/warehouse/service-account.ts';
 import { describeStoreError } from './errors.ts';
+import { beginGcsParts } from './gcs-parts.ts';
 import { identityTokens, selfSignedTokens } from './gcs-token.ts';
 import { gcsTransport } from './gcs-transport.ts';
 import { type OpenStore, StoreSettingsError } from './store.ts';
@@ -41,6 +42,8 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
         metadata: { contentType, md5Hash, metadata: { ...metadata } },
       });
     },
+    begin: (object, signal) =>
+      beginGcsParts({ http, authorize: tokens, apiEndpoint, bucket: config.bucket, ApiError }, object, signal),
     async head(key, signal) {
       try {
         const [head] = await fileFor(key, signal).getMetadata();

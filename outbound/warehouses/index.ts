@@ -13,7 +13,16 @@ import { openGcs } from './gcs.ts';
 import { withinGrants } from './within-grants.ts';
 import { createGuardedHttp, type GuardedHttp } from './guarded-http.ts';
 import { openR2, openS3 } from './s3.ts';
-import type { ObjectHead, ObjectStore, OpenStore, StoredObject, StoreProblem } from './store.ts';
+import type {
+  ObjectHead,
+  ObjectMetadata,
+  ObjectName,
+  ObjectStore,
+  OpenStore,
+  PartsUnderWay,
+  StoredObject,
+  StoreProblem,
+} from './store.ts';
 
 /** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
 const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
@@ -46,11 +55,20 @@ export type Warehouses = {
     object: StoredObject,
     timeoutMs: number,
   ): Promise<StoreResult<{ key: string; size: number }>>;
+  /** Begins an object that is sent in parts. Never rejects. */
+  begin(target: WarehouseTarget, object: ObjectName, timeoutMs: number): Promise<StoreResult<ObjectParts>>;
   /** Looks at an object; null when there is none. Never rejects. */
   head(target: WarehouseTarget, key: string, timeoutMs: number): Promise<StoreResult<ObjectHead | null>>;
   /** Refuses new calls, waits for those under way (each ends by its deadline), and closes everything. */
   close(): Promise<void>;
 };
+
+/** An object that is sent in parts (store.ts); it holds its store until it is complete or `abort` has ended. Nothing rejects. */
+export interface ObjectParts {
+  send(part: Buffer, timeoutMs: number): Promise<StoreResult<void>>;
+  complete(last: Buffer, metadata: ObjectMetadata, timeoutMs: number): Promise<StoreResult<void>>;
+  abort(timeoutMs: number): Promise<void>;
+}
 
 type Opened = {
   version: string | number;
@@ -110,14 +128,21 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     closeUnused(opened);
   }
 
-  async function call<T>(target: WarehouseTarget, timeoutMs: number, work: Work<T>): Promise<StoreResult<T>> {
+  function closing({ type }: WarehouseTarget): { ok: false } & StoreProblem {
+    const ending = ownWords`${named(providers[type].title)} is not used: the process is shutting down`;
+    return { ok: false, kind: 'closed', ...openError(ending), retryable: true };
+  }
+
+  /** One call to a store that was taken. */
+  async function run<T>(
+    { store }: Opened,
+    target: WarehouseTarget,
+    timeoutMs: number,
+    work: Work<T>,
+  ): Promise<StoreResult<T>> {
+    if (closed) return closing(target);
     const wording = { service: providers[target.type].title };
-    if (closed) {
-      const ending = ownWords`${named(wording.service)} is not used: the process is shutting down`;
-      return { ok: false, kind: 'closed', ...openError(ending), retryable: true };
-    }
-    const opened = take(target);
-    const running = withDeadline(timeoutMs, async (signal) => attempt(await opened.store, signal, work));
+    const running = withDeadline(timeoutMs, async (signal) => attempt(await store, signal, work));
     const result = running.catch((error: unknown): StoreResult<T> => {
       if (error === DEADLINE) return { ok: false, ...describeTimeout(timeoutMs, wording) };
       return { ok: false, ...describeStoreError(error, { ...NO_WORDING, ...wording }) };
@@ -127,8 +152,46 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
       return await result;
     } finally {
       underWay.delete(result);
+    }
+  }
+
+  async function call<T>(target: WarehouseTarget, timeoutMs: number, work: Work<T>): Promise<StoreResult<T>> {
+    if (closed) return closing(target);
+    const opened = take(target);
+    try {
+      return await run(opened, target, timeoutMs, work);
+    } finally {
       release(opened);
     }
+  }
+
+  async function begin(
+    target: WarehouseTarget,
+    object: ObjectName,
+    timeoutMs: number,
+  ): Promise<StoreResult<ObjectParts>> {
+    if (closed) return closing(target);
+    const opened = take(target);
+    const begun = await run(opened, target, timeoutMs, (store, signal) => store.begin(object, signal));
+    if (begun.ok) return { ok: true, value: partsOf(opened, target, begun.value) };
+    release(opened);
+    return begun;
+  }
+
+  function partsOf(opened: Opened, target: WarehouseTarget, parts: PartsUnderWay): ObjectParts {
+    return {
+      send: (part, timeoutMs) => run(opened, target, timeoutMs, (_store, signal) => parts.send(part, signal)),
+      async complete(last, metadata, timeoutMs) {
+        const work: Work<void> = (_store, signal) => parts.complete(last, metadata, signal);
+        const completed = await run(opened, target, timeoutMs, work);
+        if (completed.ok) release(opened);
+        return completed;
+      },
+      async abort(timeoutMs) {
+        await run(opened, target, timeoutMs, (_store, signal) => parts.abort(signal));
+        release(opened);
+      },
+    };
   }
 
   return {
@@ -137,6 +200,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
         await store.put(object, signal);
         return { key: object.key, size: object.body.length };
       }),
+    begin,
     head: (target, key, timeoutMs) => call(target, timeoutMs, (store, signal) => store.head(key, signal)),
     async close() {
       closed = true;

@@ -8,9 +8,10 @@ import { describeStoreError, type Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 import { r2Access, withinGrantedBuckets } from './r2-access.ts';
 import { s3Identity } from './s3-identity.ts';
+import { beginS3Parts } from './s3-parts.ts';
 import type { ObjectStore, OpenStore } from './store.ts';
 
-type Target = {
+export type Target = {
   bucket: string;
   region: string;
   /** None: the provider's own for the region, or with an identity that of the environment. */
@@ -97,6 +98,7 @@ async function open(target: Target, http: GuardedHttp, wording: Wording): Promis
       });
       await client.send(command, { abortSignal });
     },
+    begin: (object, abortSignal) => beginS3Parts(client, object, { bucket: Bucket, put, owner }, abortSignal),
     async head(key, abortSignal) {
       try {
         const head = await client.send(new HeadObjectCommand({ Bucket, Key: key, ...owner }), { abortSignal });
@@ -148,7 +150,7 @@ type SdkRequest = {
   path: string;
   query?: Record<string, string | string[] | null>;
   headers: Record<string, string>;
-  body?: Uint8Array;
+  body?: Uint8Array | string;
 };
 
 /** The SDK's side of the guarded transport. */

@@ -5,13 +5,22 @@ import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
 import type { OperatorR2 } from '../../core/warehouse/r2-operator.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 
-export type StoredObject = {
-  key: string;
-  body: Buffer;
-  contentType: string;
-  /** Names in lowercase letters, digits and underscores (Azure takes no others), values in ASCII. */
-  metadata: Readonly<Record<string, string>>;
-};
+export type ObjectName = { key: string; contentType: string };
+
+/** Names in lowercase letters, digits and underscores (Azure takes no others), values in ASCII. */
+export type ObjectMetadata = Readonly<Record<string, string>>;
+
+export type StoredObject = ObjectName & { body: Buffer; metadata: ObjectMetadata };
+
+/** An object that is sent in parts, one after the other. It appears, or replaces an existing one, when it is complete. */
+export interface PartsUnderWay {
+  /** All have the same size but the last. */
+  send(part: Buffer, signal: AbortSignal): Promise<void>;
+  /** @param metadata what the store takes of it: S3, R2 and Google want to know it at the beginning, when nobody knows it */
+  complete(last: Buffer, metadata: ObjectMetadata, signal: AbortSignal): Promise<void>;
+  /** Removes what was sent, if the store does not do so by itself. */
+  abort(signal: AbortSignal): Promise<void>;
+}
 
 export type ObjectHead = {
   /** Bytes. */
@@ -46,9 +55,11 @@ export type StoreProblem = DescribedError & {
 export interface ObjectStore {
   /** Writes an object; replaces an existing one. */
   put(object: StoredObject, signal: AbortSignal): Promise<void>;
+  /** Begins an object that is too large for one request. */
+  begin(object: ObjectName, signal: AbortSignal): Promise<PartsUnderWay>;
   /** Reads what is known about an object, without its body; null when there is none (S3 does not tell a missing bucket apart here). */
   head(key: string, signal: AbortSignal): Promise<ObjectHead | null>;
-  /** Explains an error of `put` or `head`. */
+  /** Explains an error of these. */
   describeError(error: unknown): StoreProblem;
   close(): void;
 }

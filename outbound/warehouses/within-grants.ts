@@ -22,6 +22,10 @@ export function withinGrants(
       requireGranted(object.key);
       await store.put(object, signal);
     },
+    async begin(object, signal) {
+      requireGiven(object.key);
+      return store.begin(object, signal);
+    },
     async head(key, signal) {
       requireGranted(key);
       return store.head(key, signal);

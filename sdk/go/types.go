@@ -447,6 +447,9 @@ type AzureBlobConfig struct {
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
 
+	// Bytes of payloads.
+	BatchBytes any `json:"batchBytes,omitzero"`
+
 	BatchWindowSeconds any `json:"batchWindowSeconds,omitzero"`
 }
 
@@ -519,6 +522,8 @@ type Batch struct {
 
 	// Values that did not fit their column.
 	ConvertedCount *int64 `json:"convertedCount"`
+
+	Conversions []Conversion `json:"conversions"`
 
 	Sha256 *string `json:"sha256"`
 
@@ -701,6 +706,15 @@ type ConsoleKey struct {
 	Token string `json:"token"`
 
 	ExpiresAt Timestamp `json:"expiresAt"`
+}
+
+// Conversion: A column, how many values did not fit it, and the event of the first.
+type Conversion struct {
+	Target string `json:"target"`
+
+	Count int64 `json:"count"`
+
+	EventID string `json:"eventId"`
 }
 
 // CreateAlertChannelRequest
@@ -2172,6 +2186,12 @@ type FieldMappingRule struct {
 
 	Type FieldMappingRuleType `json:"type"`
 
+	// Of a decimal: its digits.
+	Precision *int64 `json:"precision,omitzero"`
+
+	// Of a decimal: its digits behind the point.
+	Scale *int64 `json:"scale,omitzero"`
+
 	Default *string `json:"default,omitzero"`
 }
 
@@ -2183,6 +2203,10 @@ type FieldMappingRuleInput struct {
 
 	Type FieldMappingRuleType `json:"type"`
 
+	Precision *int64 `json:"precision,omitzero"`
+
+	Scale *int64 `json:"scale,omitzero"`
+
 	Default *string `json:"default,omitzero"`
 }
 
@@ -2192,6 +2216,8 @@ type FieldMappingRuleType string
 const FieldMappingRuleTypeString FieldMappingRuleType = "string"
 
 const FieldMappingRuleTypeNumber FieldMappingRuleType = "number"
+
+const FieldMappingRuleTypeDecimal FieldMappingRuleType = "decimal"
 
 const FieldMappingRuleTypeBoolean FieldMappingRuleType = "boolean"
 
@@ -2349,6 +2375,9 @@ type GcsConfig struct {
 
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
+
+	// Bytes of payloads.
+	BatchBytes any `json:"batchBytes,omitzero"`
 
 	BatchWindowSeconds any `json:"batchWindowSeconds,omitzero"`
 }
@@ -3702,6 +3731,9 @@ type R2Config struct {
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
 
+	// Bytes of payloads.
+	BatchBytes any `json:"batchBytes,omitzero"`
+
 	BatchWindowSeconds any `json:"batchWindowSeconds,omitzero"`
 }
 
@@ -4483,6 +4515,9 @@ type S3Config struct {
 
 	// Events.
 	BatchSize any `json:"batchSize,omitzero"`
+
+	// Bytes of payloads.
+	BatchBytes any `json:"batchBytes,omitzero"`
 
 	BatchWindowSeconds any `json:"batchWindowSeconds,omitzero"`
 }
@@ -5584,6 +5619,9 @@ type WarehouseConfig struct {
 	// Events.
 	BatchSize *int64 `json:"batchSize,omitzero"`
 
+	// Bytes of payloads.
+	BatchBytes *int64 `json:"batchBytes,omitzero"`
+
 	BatchWindowSeconds *int64 `json:"batchWindowSeconds,omitzero"`
 
 	AccountID *string `json:"accountId,omitzero"`
@@ -5808,6 +5846,9 @@ type WarehouseTestSuccessResult struct {
 
 	// rows
 	Count int64 `json:"count"`
+
+	// Values that did not fit, by column.
+	Conversions []Conversion `json:"conversions"`
 
 	// The row as it was written; null when it is longer than 64 KiB.
 	Row *JsonObject `json:"row"`

@@ -86,6 +86,7 @@ describe('Warehouse destinations', () => {
       partitionBy: 'hour',
       keyOrder: 'received',
       batchSize: 5,
+      batchBytes: 134_217_728,
       batchWindowSeconds: 3600,
     };
     const own = { endpoint: 'http://127.0.0.1:9000', forcePathStyle: 'true' };

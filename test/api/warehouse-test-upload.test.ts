@@ -31,7 +31,7 @@ import { providerCases, targetOf } from '../support/warehouse-targets.ts';
 
 interface Uploaded extends Json {
   success: boolean;
-  result: { key: string; size: number; count: number; row: Json };
+  result: { key: string; size: number; count: number; conversions: Json[]; row: Json };
 }
 
 const upload = (organization: TestOrganization, id: string, body?: Json): Promise<Uploaded> =>
@@ -93,6 +93,7 @@ for (const provider of providerCases) {
       expect(answer.result.key).to.match(/^_test\/in\/hooks\/source=test\/date=.*\.json$/);
       const { event_id: eventId, delivery_id: deliveryId, ...columns } = answer.result.row;
       expect(columns).to.deep.equal({ order: 7, at: null });
+      expect(answer.result.conversions).to.deep.equal([{ target: 'at', count: 1, eventId }]);
       const body = `[\n{"event_id":"${String(eventId)}","delivery_id":"${String(deliveryId)}","order":7,"at":null}\n]\n`;
       expect(answer.result).to.include({ size: body.length, count: 1 });
       const sha256 = createHash('sha256').update(body).digest('hex');

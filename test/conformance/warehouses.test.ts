@@ -4,11 +4,13 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
+import { NotStoredError, ObjectWriter, PART_BYTES } from '../../outbound/warehouses/object-writer.ts';
 import type { StoredObject, StoreProblem } from '../../outbound/warehouses/store.ts';
 import { freePorts } from '../../local/ports.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { readObjects } from '../support/warehouse-objects.ts';
 import { providerCases, targetOf } from '../support/warehouse-targets.ts';
 
 const DEADLINE_MS = 30_000;
@@ -90,6 +92,58 @@ for (const provider of providerCases) {
         size: written.body.length,
         metadata: written.metadata,
       });
+    });
+
+    const writer = (key: string, changes?: Record<string, unknown>) =>
+      new ObjectWriter(warehouses, targetOf(provider, server.url, changes), {
+        ...{ key, contentType: 'application/x-ndjson', timeoutMs: DEADLINE_MS },
+      });
+    const large = randomBytes(2.5 * PART_BYTES);
+
+    it('writes what is large in parts, which are there at once when it is complete', async function () {
+      this.timeout(60_000);
+      const key = 'parts/large file+1.jsonl';
+      for (const body of [large, large.subarray(1), large.subarray(0, 2 * PART_BYTES), Buffer.from('small')]) {
+        const before = await readObjects(provider, server.url, 'parts/');
+        const parts = writer(key);
+        for (let from = 0; from < body.length; from += 3_000_000)
+          await parts.write(body.subarray(from, from + 3_000_000));
+        expect((await readObjects(provider, server.url, 'parts/')).map(({ body: kept }) => kept)).to.deep.equal(
+          before.map(({ body: kept }) => kept),
+        );
+        const sha256 = createHash('sha256').update(body).digest('hex');
+        expect(await parts.end(7)).to.deep.equal({ key, size: body.length, sha256 });
+        const [object, ...others] = await readObjects(provider, server.url, 'parts/');
+        expect(others).to.deep.equal([]);
+        expect(object).to.include({ key, contentType: 'application/x-ndjson' });
+        expect(object?.body.equals(body)).to.equal(true);
+        const isWhole = body.length <= PART_BYTES || provider.type === 'azure_blob';
+        expect(object?.metadata ?? {}).to.deep.equal(isWhole ? { count: '7', sha256 } : {});
+        await parts.abort();
+      }
+    });
+
+    it('leaves nothing of parts that were not completed', async () => {
+      const parts = writer('aborted/file.jsonl');
+      await parts.write(large);
+      await parts.abort();
+      expect(await readObjects(provider, server.url, 'aborted/')).to.deep.equal([]);
+      expect(await provider.unfinished?.(server.url)).to.be.oneOf([undefined, 0]);
+    });
+
+    it('says of parts, too, that there is no such bucket', async () => {
+      const parts = writer('parts.jsonl', provider.noBucket);
+      let error: unknown;
+      try {
+        await parts.write(large);
+        await parts.end(1);
+      } catch (thrown) {
+        error = thrown;
+      } finally {
+        await parts.abort();
+      }
+      expect(error).to.be.instanceOf(NotStoredError);
+      expect((error as NotStoredError).problem).to.include({ kind: 'no_bucket', retryable: false });
     });
 
     it('says that there is no such bucket', async () => {

@@ -2,15 +2,15 @@ import { expect } from 'chai';
 import {
   type BatchPlan,
   fullLook,
-  MAX_BATCH_BYTES,
   planBatch,
   quickLook,
   type WaitingDelivery,
 } from '../../core/warehouse/batching.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
-const rule = { batchSize: 10, batchWindowMs: 60_000 };
 const KIB = 1024;
+const BATCH_BYTES = 5 * 1024 * KIB;
+const rule = { batchSize: 10, batchBytes: BATCH_BYTES, batchWindowMs: 60_000 };
 
 let made = 0;
 
@@ -39,7 +39,7 @@ describe('warehouse batches', () => {
       batches: [{ partition: 'date=2026-11-21', events: 9, bytes: 9 * KIB }],
       waitMs: 59_000,
       neededEvents: 1,
-      neededBytes: MAX_BATCH_BYTES - 9 * KIB,
+      neededBytes: BATCH_BYTES - 9 * KIB,
     });
     const ten = waiting(10);
     expect(due(plan(ten))).to.deep.equal(ten);
@@ -57,8 +57,15 @@ describe('warehouse batches', () => {
     expect(due(plan(exact))).to.deep.equal(exact);
   });
 
+  it('are as large as the destination says', () => {
+    const at = (batchBytes: number) =>
+      planBatch(waiting(9, { bytes: 16 * 1024 * KIB }), { ...rule, batchBytes }, { nowMs: NOW, isAll: true });
+    expect(due(at(128 * 1024 * KIB))).to.have.lengthOf(8);
+    expect(due(at(1))).to.have.lengthOf(1);
+  });
+
   it('hold a single event that is larger than all that', () => {
-    const large = waiting(2, { bytes: 2 * MAX_BATCH_BYTES });
+    const large = waiting(2, { bytes: 2 * BATCH_BYTES });
     expect(due(plan(large))).to.deep.equal(large.slice(0, 1));
   });
 

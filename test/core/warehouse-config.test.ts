@@ -35,6 +35,7 @@ describe('warehouse configuration', () => {
         partitionBy: 'date',
         keyOrder: 'written',
         batchSize: 1000,
+        batchBytes: 5_242_880,
         batchWindowSeconds: 60,
       });
       expect(config).not.to.have.property('unknown');
@@ -87,6 +88,7 @@ describe('warehouse configuration', () => {
     ['s3', { fileFormat: 'csv' }, 'fileFormat', /^must be jsonl, json or parquet$/],
     ['s3', { partitionBy: 'day' }, 'partitionBy', /^must be date, hour or source$/],
     ['s3', { batchSize: 0 }, 'batchSize', /from 1 to 10000$/],
+    ['s3', { batchBytes: 128 * 1024 * 1024 + 1 }, 'batchBytes', /^must be a whole number from 1 to 134217728$/],
     ['s3', { batchWindowSeconds: 1.5 }, 'batchWindowSeconds', /^must be a whole number/],
     ...['batchSize', 'batchWindowSeconds'].flatMap((field) =>
       ['0', '', ' 5', '5 ', '1.5', '1e3', '+5', '0x5', '10001', '9'.repeat(400), true, null].map(
@@ -156,9 +158,9 @@ describe('warehouse configuration', () => {
   });
 
   it('keeps a prefix as it was sent, and takes forcePathStyle and every number as text too', () => {
-    const texts = { forcePathStyle: 'false', batchSize: '1000', batchWindowSeconds: '0060' };
+    const texts = { forcePathStyle: 'false', batchSize: '1000', batchBytes: '134217728', batchWindowSeconds: '0060' };
     const config = warehouseConfigSchemas.s3.parse({ ...good.s3, prefix: '/a/b/', ...texts });
-    const read = { forcePathStyle: false, batchSize: 1000, batchWindowSeconds: 60 };
+    const read = { forcePathStyle: false, batchSize: 1000, batchBytes: 134_217_728, batchWindowSeconds: 60 };
     expect(config).to.deep.include({ prefix: '/a/b/', ...read });
   });
 });

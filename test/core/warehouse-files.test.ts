@@ -1,12 +1,13 @@
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { type FieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
-import { type BatchFile, createFileWriter } from '../../core/warehouse/file.ts';
+import { contentTypeOf, TextFile } from '../../core/warehouse/file.ts';
 import { rowText } from '../../core/warehouse/rows.ts';
 import { keyOfHalf, objectKey, partitionOf, type TextFormat } from '../../core/warehouse/object-key.ts';
+import { FileTooLargeError, fileLimit } from '../../core/warehouse/size-limit.ts';
+import { KeptFile } from '../support/kept-file.ts';
 
 function event(
   id: string,
@@ -21,17 +22,19 @@ function event(
 const byTime = (a: WarehouseEvent, b: WarehouseEvent) =>
   a.receivedAt.getTime() - b.receivedAt.getTime() || (a.id < b.id ? -1 : 1);
 
-function buildFile(batch: {
+async function buildFile(batch: {
   events: readonly WarehouseEvent[];
   fileFormat: TextFormat;
   mapping?: FieldMapping | null;
-}): BatchFile {
-  const writer = createFileWriter(batch.fileFormat);
+}) {
+  const kept = new KeptFile();
+  const file = new TextFile(batch.fileFormat, fileLimit(0), kept);
   for (const each of batch.events.toSorted(byTime)) {
     const { text, misfits } = rowText(each, { mapping: batch.mapping ?? null, payloadColumn: 'json' });
-    writer.add({ bytes: Buffer.from(text), rows: 1, misfits });
+    const conversions = misfits.map((target) => ({ target, count: 1, eventId: each.id }));
+    await file.add({ bytes: Buffer.from(text), rows: 1, conversions });
   }
-  return writer.finish();
+  return { ...(await file.finish()), body: kept.body };
 }
 
 describe('object key', () => {
@@ -98,8 +101,8 @@ describe('file content', () => {
   const at = '2026-11-21T15:45:10.123Z';
   const headers = { 'x-b': '2', 'x-a': '1' };
 
-  it('is one row a line in jsonl', () => {
-    const file = buildFile({
+  it('is one row a line in jsonl', async () => {
+    const file = await buildFile({
       events: [event('evt_1', at, '{"a":1}', headers), event('evt_2', at, 'plain')],
       fileFormat: 'jsonl',
     });
@@ -107,33 +110,32 @@ describe('file content', () => {
       `{"event_id":"${id}","source":"orders","received_at":"${at}","headers":${names}`;
     const text = `${start('evt_1', '{"x-a":"1","x-b":"2"}')},"payload":{"a":1}}\n${start('evt_2', '{}')},"payload":"plain"}\n`;
     expect(file.body.toString()).to.equal(text);
-    expect(file).to.deep.include({ contentType: 'application/x-ndjson', count: 2, misfits: 0 });
-    expect(file.sha256).to.equal(createHash('sha256').update(text).digest('hex'));
+    expect(file).to.deep.include({ count: 2, conversions: [] });
   });
 
-  it('is an array in json', () => {
-    const file = buildFile({ events: [event('evt_1', at), event('evt_2', at)], fileFormat: 'json' });
+  it('is an array in json', async () => {
+    const file = await buildFile({ events: [event('evt_1', at), event('evt_2', at)], fileFormat: 'json' });
     expect(JSON.parse(file.body.toString()).map((row: { event_id: string }) => row.event_id)).to.deep.equal([
       'evt_1',
       'evt_2',
     ]);
-    expect(file.contentType).to.equal('application/json');
+    expect((await buildFile({ events: [], fileFormat: 'json' })).body.toString()).to.equal('[\n\n]\n');
   });
 
-  it('keeps JSON payloads as they were written, on one line', () => {
+  it('keeps JSON payloads as they were written, on one line', async () => {
     const body = '\ufeff{\r\n  "id": 12345678901234567890,\n  "price": 1.10, "b": 1, "a": 2 }\n';
-    const { body: written } = buildFile({ events: [event('evt_1', at, body)], fileFormat: 'jsonl' });
+    const { body: written } = await buildFile({ events: [event('evt_1', at, body)], fileFormat: 'jsonl' });
     expect(written.toString()).to.contain(
       ',"payload":{   "id": 12345678901234567890,   "price": 1.10, "b": 1, "a": 2 }}\n',
     );
     expect(written.toString().split('\n')).to.have.length(2);
   });
 
-  it('holds no halves of surrogate pairs, in rows, columns and JSON inside a text', () => {
+  it('holds no halves of surrogate pairs, in rows, columns and JSON inside a text', async () => {
     const half = String.raw`\ud800`;
     const body = String.raw`{"${half}":"a${half}b\uDC00\uD83D\ude00\\ud800\n"}`;
     const shown = { '\ufffd': 'a\ufffdb\ufffd\u{1f600}\\ud800\n' };
-    const rows = buildFile({ events: [event('evt_1', at, body)], fileFormat: 'jsonl' });
+    const rows = await buildFile({ events: [event('evt_1', at, body)], fileFormat: 'jsonl' });
     expect(JSON.parse(rows.body.toString()).payload).to.deep.equal(shown);
     const parsed = parseFieldMapping([
       { source: '$.payload', target: 'json', type: 'json' },
@@ -141,7 +143,7 @@ describe('file content', () => {
       { source: '$.payload', target: 'inner', type: 'string' },
     ]);
     if (!parsed.ok) throw new Error(parsed.reason);
-    const mapped = buildFile({ events: [event('evt_1', at, body)], fileFormat: 'json', mapping: parsed.mapping });
+    const mapped = await buildFile({ events: [event('evt_1', at, body)], fileFormat: 'json', mapping: parsed.mapping });
     expect(JSON.parse(mapped.body.toString())).to.deep.equal([
       { json: shown, text: shown['\ufffd'], inner: JSON.stringify(shown) },
     ]);
@@ -150,31 +152,31 @@ describe('file content', () => {
   it('keeps the value of every number, in rows and in columns of the type json', () => {
     const parsed = parseFieldMapping([{ source: '$.payload', target: 'payload', type: 'json' }]);
     if (!parsed.ok) throw new Error(parsed.reason);
-    void fc.assert(
-      fc.property(anyJson, (json) => {
+    return fc.assert(
+      fc.asyncProperty(anyJson, async (json) => {
         for (const mapping of [null, parsed.mapping]) {
-          const file = buildFile({ events: [event('evt_1', at, json)], fileFormat: 'jsonl', mapping });
+          const file = await buildFile({ events: [event('evt_1', at, json)], fileFormat: 'jsonl', mapping });
           expect(numbersIn(file.body.toString())).to.deep.equal(numbersIn(`{"payload":${json}}`));
         }
       }),
     );
   });
 
-  it('shows bytes that are no text in base64 and says so', () => {
-    const { body } = buildFile({ events: [event('evt_1', at, Buffer.from([0xff, 0x00]))], fileFormat: 'jsonl' });
+  it('shows bytes that are no text in base64 and says so', async () => {
+    const { body } = await buildFile({ events: [event('evt_1', at, Buffer.from([0xff, 0x00]))], fileFormat: 'jsonl' });
     expect(JSON.parse(body.toString())).to.deep.include({ payload: '/wA=', payload_encoding: 'base64' });
   });
 
-  it('has the mapped columns instead, and counts what did not fit', () => {
+  it('has the mapped columns instead, and counts what did not fit', async () => {
     const parsed = parseFieldMapping([
       { source: '$.payload.n', target: 'n', type: 'number', default: '0' },
       { source: '$.id', target: 'id', type: 'string' },
     ]);
     if (!parsed.ok) throw new Error(parsed.reason);
-    const events = [event('evt_1', at, '{"n":"1.5"}'), event('evt_2', at, '{"n":"x"}'), event('evt_3', at, 'text')];
-    const file = buildFile({ events, fileFormat: 'jsonl', mapping: parsed.mapping });
-    expect(file.body.toString()).to.equal('{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n');
-    expect(file.misfits).to.equal(1);
+    const events = ['{"n":"1.5"}', '{"n":"x"}', 'text', '{"n":[]}'].map((body, n) => event(`evt_${n + 1}`, at, body));
+    const file = await buildFile({ events, fileFormat: 'jsonl', mapping: parsed.mapping });
+    expect(file.body.toString()).to.equal('{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n{"n":0,"id":"evt_4"}\n');
+    expect(file.conversions).to.deep.equal([{ target: 'n', count: 2, eventId: 'evt_2' }]);
   });
 
   it('is the same bytes whatever the order of events and headers, and each line is JSON that holds the payload', () => {
@@ -188,19 +190,19 @@ describe('file content', () => {
       body: bodies,
       headers: fc.dictionary(fc.string(), fc.string()),
     });
-    void fc.assert(
-      fc.property(
+    return fc.assert(
+      fc.asyncProperty(
         fc.array(one, { minLength: 1, maxLength: 8 }),
         fc.constantFrom('jsonl' as const, 'json' as const),
-        (given, fileFormat) => {
+        async (given, fileFormat) => {
           const events = given.map(({ ms, body, headers: names }, n) =>
             event(`evt_${n}`, new Date(1_700_000_000_000 + ms).toISOString(), body, names),
           );
           const turned = events
             .toReversed()
             .map((one) => ({ ...one, headers: Object.fromEntries(Object.entries(one.headers).toReversed()) }));
-          const file = buildFile({ events, fileFormat });
-          expect(buildFile({ events: turned, fileFormat }).body.equals(file.body)).to.equal(true);
+          const file = await buildFile({ events, fileFormat });
+          expect((await buildFile({ events: turned, fileFormat })).body.equals(file.body)).to.equal(true);
           const text = file.body.toString();
           const rows =
             fileFormat === 'json'
@@ -214,5 +216,28 @@ describe('file content', () => {
       ),
       { numRuns: 200 },
     );
+  });
+
+  it('is of the type of its format, or of its compression', () => {
+    const types = (['jsonl', 'json', 'parquet'] as const).flatMap((fileFormat) =>
+      (['none', 'gzip', 'zstd'] as const).map((compression) => contentTypeOf(fileFormat, compression)),
+    );
+    const parquet = 'application/vnd.apache.parquet';
+    expect(types).to.deep.equal([
+      ...['application/x-ndjson', 'application/gzip', 'application/zstd'],
+      ...['application/json', 'application/gzip', 'application/zstd'],
+      ...[parquet, parquet, parquet],
+    ]);
+  });
+
+  it('has at most 64 MiB, or twice as much as its payloads', async () => {
+    const mib = 1024 * 1024;
+    expect([fileLimit(5 * mib), fileLimit(128 * mib)]).to.deep.equal([64 * mib, 256 * mib]);
+    const file = new TextFile('jsonl', 2 * mib, { write: async () => undefined });
+    const half = { bytes: Buffer.alloc(mib, ' '), rows: 1, conversions: [] };
+    await file.add(half);
+    let error: unknown;
+    await file.add(half).catch((thrown: unknown) => (error = thrown));
+    expect(error).to.be.instanceOf(FileTooLargeError);
   });
 });

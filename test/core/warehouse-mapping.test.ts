@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type ColumnType, convert } from '../../core/warehouse/convert.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
-import { parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
+import { compileFieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 
 describe('conversion to a column type', () => {
   const CANNOT = Symbol('cannot');
@@ -66,7 +66,29 @@ describe('conversion to a column type', () => {
     });
   }
 
-  for (const type of ['string', 'number', 'boolean', 'timestamp', 'json'] as const) {
+  const money = { precision: 10, scale: 2 };
+  const decimals: [unknown, unknown][] = [
+    [12.5, 12.5],
+    [' 12.50 ', 12.5],
+    ['1e3', 1000],
+    [-99999999.99, -99999999.99],
+    [100000000, CANNOT],
+    [1.234, CANNOT],
+    ['1.2300', 1.23],
+    [0, 0],
+    [1e-9, CANNOT],
+    ['', CANNOT],
+    [true, CANNOT],
+    [[1], CANNOT],
+  ];
+  for (const [value, expected] of decimals) {
+    it(`${JSON.stringify(value)} as a decimal of 10 digits with 2 behind the point: ${String(expected)}`, () => {
+      const wanted = expected === CANNOT ? { ok: false } : { ok: true, value: expected };
+      expect(convert(value, 'decimal', money)).to.deep.equal(wanted);
+    });
+  }
+
+  for (const type of ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'] as const) {
     it(`null as ${type}: stays null`, () => expect(convert(null, type)).to.deep.equal({ ok: true, value: null }));
   }
 
@@ -126,7 +148,7 @@ describe('field mapping', () => {
     ).map(event(order));
     expect(row).to.deep.equal({
       json: '{"total":12.5,"kind":"order.paid","event":"evt_1","at":"2026-11-21T15:45:10.123Z","from":"orders","last_sku":"b"}',
-      misfits: 0,
+      misfits: [],
     });
   });
 
@@ -136,14 +158,14 @@ describe('field mapping', () => {
       { source: '$.payload.order.gone', target: 'b', type: 'number' },
       { source: '$.payload.order.gone[*]', target: 'c', type: 'json', default: '[]' },
     ).map(event(order));
-    expect(row).to.deep.equal({ json: '{"a":5,"b":null,"c":[]}', misfits: 0 });
+    expect(row).to.deep.equal({ json: '{"a":5,"b":null,"c":[]}', misfits: [] });
   });
 
   it('leaves null alone, even where there is a default', () => {
     const row = mapping({ source: '$.payload.order.note', target: 'a', type: 'string', default: 'none' }).map(
       event(order),
     );
-    expect(row).to.deep.equal({ json: '{"a":null}', misfits: 0 });
+    expect(row).to.deep.equal({ json: '{"a":null}', misfits: [] });
   });
 
   it('replaces what does not fit by the default, else null, and counts it', () => {
@@ -152,7 +174,7 @@ describe('field mapping', () => {
       { source: '$.payload.order.lines', target: 'b', type: 'timestamp' },
       { source: '$.payload.order.id', target: 'c', type: 'number' },
     ).map(event(order));
-    expect(row).to.deep.equal({ json: '{"a":0,"b":null,"c":7}', misfits: 2 });
+    expect(row).to.deep.equal({ json: '{"a":0,"b":null,"c":7}', misfits: ['a', 'b'] });
   });
 
   it('fills a json column with all values of a path that may find several, other columns only with a single one', () => {
@@ -162,7 +184,7 @@ describe('field mapping', () => {
       { source: '$..lines[?@.qty > 1].sku', target: 'one', type: 'string' },
       { source: '$.payload.order.lines[*].sku', target: 'several', type: 'string' },
     ).map(event(order));
-    expect(row).to.deep.equal({ json: '{"skus":["a","b"],"many":["a"],"one":"a","several":null}', misfits: 1 });
+    expect(row).to.deep.equal({ json: '{"skus":["a","b"],"many":["a"],"one":"a","several":null}', misfits: ['several'] });
   });
 
   it('keeps the digits of numbers in columns of every type that can hold them', () => {
@@ -185,8 +207,26 @@ describe('field mapping', () => {
     ).map(event(payload));
     expect(row).to.deep.equal({
       json: '{"text":"9007199254740993","number":9007199254740993,"json":9007199254740993,"ids":"[9007199254740993,1e-400]","several":[9007199254740993,1e-400],"found":[9007199254740993],"price":12.34567890123456789,"at":"2023-11-14T22:13:20.123Z","far":null,"far_json":1e999,"gone":9007199254740993,"gone_json":[9007199254740993],"flag":null}',
-      misfits: 2,
+      misfits: ['far', 'flag'],
     });
+  });
+
+  it('keeps every digit of a decimal, as a number in JSON and as text for Parquet, and takes no more than its form', () => {
+    const rules = [
+      { source: '$.payload.total', target: 'total', type: 'decimal' as const, precision: 38, scale: 18 },
+      { source: '$.payload.price', target: 'price', type: 'decimal' as const, precision: 4, scale: 2, default: '-1' },
+      { source: '$.payload.gone', target: 'gone', type: 'decimal' as const, precision: 1, scale: 1 },
+    ];
+    const sent = event('{"total":12345678901234567890.123456789012345678,"price":123.45}');
+    const parsed = parseFieldMapping(rules);
+    if (!parsed.ok) throw new Error(parsed.reason);
+    expect(parsed.mapping.map(sent)).to.deep.equal({
+      json: '{"total":12345678901234567890.123456789012345678,"price":-1,"gone":null}',
+      misfits: ['price'],
+    });
+    expect(compileFieldMapping(parsed.rules, 'json', 'text').map(sent).json).to.equal(
+      '{"total":"12345678901234567890.123456789012345678","price":"-1","gone":null}',
+    );
   });
 
   it('compares numbers by their exact values in filters of paths', () => {
@@ -236,7 +276,7 @@ describe('field mapping', () => {
       { source: '$.payload', target: 'b', type: 'json' },
       { source: '$.id', target: 'c', type: 'string' },
     ).map(event(deep));
-    expect(row).to.deep.equal({ json: `{"a":"none","b":"${deep}","c":"evt_1"}`, misfits: 0 });
+    expect(row).to.deep.equal({ json: `{"a":"none","b":"${deep}","c":"evt_1"}`, misfits: [] });
   });
 
   const good = { source: '$.id', target: 'id', type: 'string' };
@@ -297,7 +337,7 @@ describe('field mapping', () => {
       2,
       /^target must differ from that of rule 0, not only in case/,
     ],
-    ['an unknown type', [{ ...good, type: 'integer' }], 0, /^type must be string, number, boolean, timestamp or json$/],
+    ['an unknown type', [{ ...good, type: 'integer' }], 0, /^type must be string, number, decimal, boolean, timestamp or json$/],
     ['a default of another type', [{ ...good, default: 5 }], 0, /^default must be a string$/],
     [
       'a default that cannot become the type',

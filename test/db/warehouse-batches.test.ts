@@ -339,7 +339,7 @@ describe('warehouse batches in PostgreSQL', () => {
     const file = {
       events: 1,
       bytes: 5,
-      misfits: 2,
+      conversions: [{ target: 'total', count: 2, eventId: newId('evt') }],
       sha256: 'ab',
       latency: 7,
       firstReceivedAt: now,

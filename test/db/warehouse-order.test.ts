@@ -49,7 +49,7 @@ describe('the order of files in PostgreSQL', () => {
   }
 
   const received = { firstReceivedAt: new Date(1_790_000_000_000), lastReceivedAt: new Date(1_790_000_000_001) };
-  const file = { events: 1, bytes: 5, misfits: 0, sha256: 'ab', latency: 7, ...received };
+  const file = { events: 1, bytes: 5, conversions: [], sha256: 'ab', latency: 7, ...received };
 
   async function written(key: Line) {
     const batch = await begun(key);

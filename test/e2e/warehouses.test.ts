@@ -198,10 +198,14 @@ describe('warehouse destinations @turns', function () {
       { ...(await idsOf(1)), order_id: -1, paid: true, event: ids[1] },
       { ...(await idsOf(2)), order_id: -1, paid: null, event: ids[2] },
     ]);
-    await until('the batches to tell of two values', async () => {
-      const batches = await pipe.batches('written');
-      return batches.reduce((sum, { convertedCount }) => sum + (convertedCount ?? 0), 0) === 2;
+    const batches = await until('the batches to tell of two values', async () => {
+      const written = await pipe.batches('written');
+      return written.reduce((sum, { convertedCount }) => sum + (convertedCount ?? 0), 0) === 2 && written;
     });
+    expect(batches.flatMap(({ conversions }) => conversions)).to.have.deep.members([
+      { target: 'order_id', count: 1, eventId: ids[1] },
+      { target: 'paid', count: 1, eventId: ids[2] },
+    ]);
   });
 
   it('write the fields of a form', async () => {

@@ -1,56 +1,72 @@
 // Compressed files of warehouses.
 import { expect } from 'chai';
-import { createHash } from 'node:crypto';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { createFileWriter } from '../../core/warehouse/file.ts';
-import { FileTooLargeError, MAX_FILE_BYTES } from '../../core/warehouse/size-limit.ts';
-import { compressed } from '../../outbound/warehouses/compress.ts';
+import { CompressedSink, WHOLE_BYTES } from '../../outbound/warehouses/compress.ts';
+import { KeptFile } from '../support/kept-file.ts';
 
-function fileOf(rows: string[]) {
-  const writer = createFileWriter('jsonl');
-  for (const row of rows) writer.add({ bytes: Buffer.from(row), rows: 1, misfits: 0 });
-  return writer.finish();
+async function compressed(compression: 'gzip' | 'zstd', parts: Iterable<Buffer>): Promise<Buffer> {
+  const kept = new KeptFile();
+  const sink = new CompressedSink(compression, kept);
+  for (const part of parts) await sink.write(part);
+  await sink.end();
+  return kept.body;
 }
 
-const rows = Array.from({ length: 5000 }, (_, n) => JSON.stringify({ n, text: `row ${n} of many` }));
+const rows = Buffer.from(Array.from({ length: 5000 }, (_, n) => `${JSON.stringify({ n, text: 'one of many' })}\n`).join(''));
+
+/** The same bytes as whole, in parts of some sizes. */
+function* partsOf(whole: Buffer, sizes: number[]): Generator<Buffer> {
+  for (let from = 0, n = 0; from < whole.length; n += 1) {
+    const size = sizes[n % sizes.length] ?? 1;
+    yield whole.subarray(from, from + size);
+    from += size;
+  }
+}
 
 describe('compressed warehouse files', () => {
-  for (const [compression, contentType, unpack] of [
-    ['gzip', 'application/gzip', gunzipSync],
-    ['zstd', 'application/zstd', zstdDecompressSync],
+  for (const [compression, unpack] of [
+    ['gzip', gunzipSync],
+    ['zstd', zstdDecompressSync],
   ] as const) {
     it(`of ${compression} hold the same content, and the same bytes each time`, async () => {
-      const plain = fileOf(rows);
-      const [one, other] = [await compressed(plain, compression), await compressed(fileOf(rows), compression)];
-      expect(one).to.include({ contentType, count: rows.length, misfits: 0 });
-      expect(unpack(one.body).equals(plain.body)).to.equal(true);
-      expect(one.body.length).to.be.lessThan(plain.body.length / 3);
-      expect(other.body.equals(one.body)).to.equal(true);
-      expect(one.sha256).to.equal(createHash('sha256').update(one.body).digest('hex'));
+      const [one, other] = [await compressed(compression, [rows]), await compressed(compression, partsOf(rows, [999]))];
+      expect(unpack(one).equals(rows)).to.equal(true);
+      expect(one.length).to.be.lessThan(rows.length / 3);
+      expect(other.equals(one)).to.equal(true);
+    });
+
+    it(`of ${compression} are made piece by piece when they are large, the same bytes however their content comes`, async () => {
+      const large = Buffer.concat(Array<Buffer>(Math.ceil((2.5 * WHOLE_BYTES) / rows.length)).fill(rows));
+      const one = await compressed(compression, partsOf(large, [5_000_000, 1]));
+      expect(unpack(one).equals(large)).to.equal(true);
+      const other = await compressed(compression, partsOf(large, [WHOLE_BYTES, 70_000, 3_000_000]));
+      expect(other.equals(one)).to.equal(true);
+    });
+
+    it(`of ${compression} end when their bytes are not taken`, async () => {
+      const sink = new CompressedSink(compression, {
+        write: () => Promise.reject(new Error('it is full')),
+      });
+      let problem = '';
+      try {
+        for (let n = 0; n < 4; n += 1) await sink.write(Buffer.alloc(WHOLE_BYTES, n));
+        await sink.end();
+      } catch (error) {
+        problem = String(error);
+      }
+      expect(problem).to.equal('Error: it is full');
     });
   }
 
   it('of gzip tell no time and no name', async () => {
     // RFC 1952, section 2.3: two bytes that name gzip, the method, flags, four bytes of time.
-    const { body } = await compressed(fileOf(['{}']), 'gzip');
+    const body = await compressed('gzip', [Buffer.from('{}')]);
     expect([...body.subarray(0, 8)]).to.deep.equal([0x1f, 0x8b, 8, 0, 0, 0, 0, 0]);
   });
 
   it('of zstd tell the size of their content', async () => {
     // RFC 8878, section 3.1.1: the magic number, a descriptor (single segment, a checksum), the size.
-    const { body } = await compressed(fileOf(['{}']), 'zstd');
-    expect([...body.subarray(0, 6)]).to.deep.equal([0x28, 0xb5, 0x2f, 0xfd, 0x24, 3]);
-  });
-
-  it('none leaves as it is', async () => {
-    const plain = fileOf(rows);
-    expect(await compressed(plain, 'none')).to.equal(plain);
-  });
-
-  it('are as large before they are compressed as others', () => {
-    const writer = createFileWriter('jsonl');
-    const half = { bytes: Buffer.alloc(MAX_FILE_BYTES / 2, ' '), rows: 1, misfits: 0 };
-    writer.add(half);
-    expect(() => writer.add(half)).to.throw(FileTooLargeError);
+    const body = await compressed('zstd', [Buffer.from('{}')]);
+    expect([...body.subarray(0, 6)]).to.deep.equal([0x28, 0xb5, 0x2f, 0xfd, 0x24, 2]);
   });
 });

@@ -134,7 +134,10 @@ describe('errors of object stores', () => {
         ...caseOf('r2'),
         config: () => ({ bucket: 'events', endpoint: 'http://127.0.0.1:1' }),
       });
-      expect(failed(await others.put(foreign, object, 30_000))).to.deep.include({ kind: 'settings', retryable: false });
+      const elsewhere = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'archive' }) });
+      for (const target of [foreign, elsewhere])
+        for (const call of [others.put(target, object, 30_000), others.begin(target, object, 30_000)])
+          expect(failed(await call)).to.deep.include({ kind: 'settings', retryable: false });
     } finally {
       await others.close();
     }

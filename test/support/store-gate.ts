@@ -8,6 +8,9 @@ export interface StoreGate {
   /** `http://host:port`, instead of the store's own. */
   url: string;
   mode: GateMode;
+  /** Lets so many bytes more through to the store, then nothing either way, until the mode is set. */
+  stopAfter(bytes: number): void;
+  readonly isStopped: boolean;
   close(): Promise<void>;
 }
 
@@ -35,12 +38,16 @@ export async function startStoreGate(target: string): Promise<StoreGate> {
         store.destroy();
       });
     }
-    client.on('data', (bytes: Buffer) => store.write(bytes));
+    client.on('data', (bytes: Buffer) => {
+      if (left > 0) store.write(bytes);
+      left -= bytes.length;
+    });
     store.on('data', (bytes: Buffer) => {
-      if (mode !== 'mute') client.write(bytes);
+      if (mode !== 'mute' && left > 0) client.write(bytes);
     });
   });
   let mode: GateMode = 'open';
+  let left = Number.POSITIVE_INFINITY;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -49,7 +56,14 @@ export async function startStoreGate(target: string): Promise<StoreGate> {
     },
     set mode(next: GateMode) {
       mode = next;
+      left = Number.POSITIVE_INFINITY;
       if (next === 'down') endAll();
+    },
+    stopAfter(bytes) {
+      left = bytes;
+    },
+    get isStopped() {
+      return left <= 0;
     },
     close() {
       endAll();

@@ -16,6 +16,7 @@ export interface BatchView {
   count: number;
   bytes: number;
   convertedCount: number | null;
+  conversions: { target: string; count: number; eventId: string }[] | null;
   sha256: string | null;
   firstReceivedAt: string | null;
   lastReceivedAt: string | null;

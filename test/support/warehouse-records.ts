@@ -36,16 +36,18 @@ export const warehouseDefaults = {
   partitionBy: 'date',
   keyOrder: 'written',
   batchSize: 1000,
+  batchBytes: 5_242_880,
   batchWindowSeconds: 60,
 };
 
-/** Leaves a config as the release stored it that had no choice of payloads, compression and order. */
+/** Leaves a config as the release stored it that had no choice of payloads, compression, order and bytes. */
 export async function storeBeforeThereWasAChoice(id: string): Promise<void> {
   const { HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } = process.env;
   const box = loadSecretBox({ HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } as Settings);
   const { rows } = await testPool().query<{ config: string }>('select config from destinations where id = $1', [id]);
   const stored = JSON.parse(box.decrypt(rows[0]?.config ?? '', id)) as Json;
-  const { payloadColumn: _payloadColumn, compression: _compression, keyOrder: _keyOrder, ...before } = stored;
+  const later = ['payloadColumn', 'compression', 'keyOrder', 'batchBytes'];
+  const before = Object.fromEntries(Object.entries(stored).filter(([member]) => !later.includes(member)));
   await testPool().query('update destinations set config = $2, version = version + 1 where id = $1', [
     id,
     box.encrypt(JSON.stringify(before), id),

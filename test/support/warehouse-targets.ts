@@ -1,5 +1,5 @@
 // Warehouse destinations for tests, by provider: how its server is started and prepared, and what a destination there looks like.
-import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import type { WarehouseTarget } from '../../outbound/warehouses/index.ts';
 import { type WarehouseType, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
@@ -19,6 +19,8 @@ export interface ProviderCase {
   noBucket: Record<string, unknown>;
   /** None where the server takes every caller. */
   wrongCredentials: Record<string, unknown>[];
+  /** How many uploads in parts are neither complete nor aborted, where the store tells. */
+  unfinished?(url: string): Promise<number>;
   /** The host that a config without endpoint leads to. */
   publicHost: string;
 }
@@ -26,17 +28,25 @@ export interface ProviderCase {
 const s3Credentials = { accessKeyId: stores.S3_ACCESS_KEY, secretAccessKey: stores.S3_SECRET_KEY };
 const wrongS3 = [{ secretAccessKey: 'not-the-secret' }, { accessKeyId: 'unknown' }];
 
+// The SDK writes into the credentials that it is given.
+const s3Client = (region: string, endpoint: string) =>
+  new S3Client({ region, endpoint, forcePathStyle: true, credentials: { ...s3Credentials } });
+
 function s3Case(type: 's3' | 'r2', region: string, publicHost: string): ProviderCase {
   return {
     name: `${type} (region ${region})`,
     type,
     start: () => stores.startS3Server(region),
-    async prepare(endpoint) {
-      // The SDK writes into the credentials that it is given.
-      const credentials = { ...s3Credentials };
-      const client = new S3Client({ region, endpoint, forcePathStyle: true, credentials });
+    async prepare(url) {
+      const client = s3Client(region, url);
       await client.send(new CreateBucketCommand({ Bucket: BUCKET }));
       client.destroy();
+    },
+    async unfinished(url) {
+      const client = s3Client(region, url);
+      const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: BUCKET }));
+      client.destroy();
+      return Uploads.length;
     },
     config: (url) => ({
       bucket: BUCKET,
@@ -49,6 +59,9 @@ function s3Case(type: 's3' | 'r2', region: string, publicHost: string): Provider
     publicHost,
   };
 }
+
+/** An S3 server that signs for another region. */
+export const s3CaseOf = (region: string): ProviderCase => s3Case('s3', region, `${BUCKET}.s3.${region}.amazonaws.com`);
 
 const r2Host = `${'0'.repeat(32)}.r2.cloudflarestorage.com`;
 

@@ -99,10 +99,19 @@ export const warehouseRows = rowsOf({
   'WH-09 members are strings, numbers their digits too': async (w) => {
     for (const type of providers) {
       for (const member of Object.keys(configs[type])) await refused(w, type, { [member]: 7 });
-      const texts = { batchSize: '1000', batchWindowSeconds: '60' };
-      expect((await make(w, type, texts)).config).to.include({ batchSize: 1000, batchWindowSeconds: 60 });
+      const texts = { batchSize: '1000', batchBytes: '5242880', batchWindowSeconds: '60' };
+      const numbers = { batchSize: 1000, batchBytes: 5_242_880, batchWindowSeconds: 60 };
+      expect((await make(w, type, texts)).config).to.include(numbers);
       for (const member of Object.keys(texts))
         for (const wrong of ['', '0', '1.5', 'many', true]) await refused(w, type, { [member]: wrong });
+    }
+  },
+  'WH-47 batchBytes': async (w) => {
+    for (const type of providers) {
+      expect((await make(w, type)).config).to.include({ batchBytes: 5 * 1024 * 1024 });
+      for (const batchBytes of [1, 128 * 1024 * 1024])
+        expect((await make(w, type, { batchBytes })).config).to.include({ batchBytes });
+      for (const batchBytes of [0, 128 * 1024 * 1024 + 1]) await refused(w, type, { batchBytes });
     }
   },
   'WH-10 what every type takes': async (w) => {
@@ -264,6 +273,28 @@ export const warehouseRows = rowsOf({
       ['string', 'number', 'boolean', 'timestamp', 'json'].map((type) => [rule({ type })]),
       [[rule({ type: undefined })], [rule({ type: 'date' })]],
     ),
+  'WH-50 decimals have a precision and a scale': (w) =>
+    expectTakes(
+      w.api,
+      PATH,
+      bodyOf('s3'),
+      'fieldMapping',
+      [
+        [1, 0],
+        [10, 2],
+        [38, 38],
+      ].map(([precision, scale]) => [rule({ type: 'decimal', precision, scale })]),
+      [
+        [rule({ type: 'decimal' })],
+        [rule({ type: 'decimal', precision: 10 })],
+        [rule({ type: 'decimal', scale: 2 })],
+        [rule({ type: 'decimal', precision: 39, scale: 2 })],
+        [rule({ type: 'decimal', precision: 2, scale: 3 })],
+        [rule({ type: 'decimal', precision: 3, scale: 0, default: '1000' })],
+        [rule({ type: 'number', precision: 3 })],
+        [rule({ type: 'string', scale: 0 })],
+      ],
+    ),
   'WH-18 default of a column': (w) =>
     expectTakes(w.api, PATH, bodyOf('s3'), 'fieldMapping', [[rule({ default: 'none' })]], [[rule({ default: 5 })]]),
   'AUTH-12 pro and business have warehouses': async (w) => {
@@ -293,6 +324,7 @@ export const warehouseRows = rowsOf({
     expectIntegers(tested.result, 'size', 'count');
     expect(tested.result.count).to.equal(1);
     expect(tested.result.row).to.include({ payload: '{"id":42}', payload_encoding: 'json' });
+    expect(tested.result.conversions).to.deep.equal([]);
   },
   'AUTH-12 free has no warehouses': async (w) => {
     const { api } = await w.organization('free');

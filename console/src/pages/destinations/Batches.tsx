@@ -1,5 +1,6 @@
 // The files of a warehouse: written, waiting, or failed, and why.
 import { Group } from '@mantine/core';
+import { Link } from '@tanstack/react-router';
 import type { Batch } from 'hookyard/client';
 import { useAsk } from '../../api/queries.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
@@ -36,7 +37,7 @@ const columns: Column<Batch>[] = [
   },
   {
     title: 'Values that did not fit',
-    cell: (batch) => batch.convertedCount ?? '-',
+    cell: (batch) => <Converted of={batch} />,
     csv: (batch) => batch.convertedCount,
     numeric: true,
     wideOnly: true,
@@ -50,6 +51,20 @@ const columns: Column<Batch>[] = [
   { title: 'Key', cell: (batch) => <bdi>{plain(batch.key ?? '-')}</bdi>, csv: (batch) => batch.key, wideOnly: true },
   { title: 'Written', cell: (batch) => <Time at={batch.writtenAt} />, csv: (batch) => batch.writtenAt, wideOnly: true },
 ];
+
+/** How many, and for each column one event to look at. */
+function Converted({ of: { convertedCount, conversions } }: { of: Batch }) {
+  return (
+    <>
+      {convertedCount ?? '-'}
+      {conversions?.map(({ target, count, eventId }) => (
+        <div key={target}>
+          <bdi>{plain(shortened(target, 40))}</bdi>: {count}, <Link to={`/events/${eventId}`}>see one</Link>
+        </div>
+      ))}
+    </>
+  );
+}
 
 export function Batches({ id }: { id: string }) {
   const [search, set] = usePageSearch();

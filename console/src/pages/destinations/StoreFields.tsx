@@ -46,6 +46,12 @@ export function StoreFields({ form, type, isNew }: { form: Form; type: StoreType
           error={errors['config.batchSize']}
         />
         <WholeField
+          label="Or so many bytes of payloads"
+          value={values.batchBytes}
+          onChange={(bytes) => form.setFieldValue('batchBytes', bytes)}
+          error={errors['config.batchBytes']}
+        />
+        <WholeField
           label="Or when the first has waited for (s)"
           value={values.batchWindowSeconds}
           onChange={(seconds) => form.setFieldValue('batchWindowSeconds', seconds)}
@@ -57,8 +63,8 @@ export function StoreFields({ form, type, isNew }: { form: Form; type: StoreType
   );
 }
 
-const COLUMN_TYPES = ['string', 'number', 'boolean', 'timestamp', 'json'];
-const NEW_ROW: MappingRow = { source: '$.payload.', target: '', type: 'string', default: '' };
+const COLUMN_TYPES = ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'];
+const NEW_ROW: MappingRow = { source: '$.payload.', target: '', type: 'string', precision: 38, scale: 9, default: '' };
 
 function Columns({ form }: { form: Form }) {
   const rows = form.values.fieldMapping;
@@ -96,6 +102,12 @@ function Columns({ form }: { form: Form }) {
               value={row.type}
               onChange={(event) => put(index, { type: event.currentTarget.value as MappingRow['type'] })}
             />
+            {row.type === 'decimal' && (
+              <>
+                <WholeField label="Digits" value={row.precision} onChange={(precision) => put(index, { precision })} />
+                <WholeField label="Behind the point" value={row.scale} onChange={(scale) => put(index, { scale })} />
+              </>
+            )}
             <TextInput
               size="xs"
               flex="1 1 90px"

@@ -79,6 +79,11 @@ function Outcome({ of }: { of: Result }) {
           {plain(of.result.key)}: {of.result.count} rows, {sizeText(of.result.size)}
         </Text>
       )}
+      {'result' in of && of.result.conversions.length > 0 && (
+        <Text className="anywhere">
+          Did not fit: <bdi>{plain(of.result.conversions.map(({ target }) => target).join(', '))}</bdi>
+        </Text>
+      )}
       {'result' in of && of.result.row && (
         <Text className="anywhere" size="sm">
           <bdi>{plain(shortened(JSON.stringify(of.result.row), MOST))}</bdi>

@@ -142,6 +142,9 @@ export interface MappingRow {
   source: string;
   target: string;
   type: FieldMappingRule['type'];
+  /** Of decimals. */
+  precision: number | null;
+  scale: number | null;
   default: string;
 }
 
@@ -167,6 +170,7 @@ export interface DestinationValues {
   retryPolicy: Record<'maxRetries' | 'initialDelay' | 'maxDelay' | 'backoffMultiplier', number | null>;
   config: Record<string, string>;
   batchSize: number | null;
+  batchBytes: number | null;
   batchWindowSeconds: number | null;
   fieldMapping: MappingRow[];
 }
@@ -186,7 +190,7 @@ const EMPTY_CONFIG: Record<string, string> = {
   keyOrder: 'written',
 };
 
-/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32, WH-40). */
+/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32, WH-40, WH-47). */
 export const NEW: DestinationValues = {
   name: '',
   description: '',
@@ -208,9 +212,13 @@ export const NEW: DestinationValues = {
   retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
   config: EMPTY_CONFIG,
   batchSize: 1000,
+  batchBytes: 5 * 1024 * 1024,
   batchWindowSeconds: 60,
   fieldMapping: [],
 };
+
+/** Members of a config that are numbers. */
+const NUMBERS = ['batchSize', 'batchBytes', 'batchWindowSeconds'] as const;
 
 const HTTP_MEMBERS = [
   'url',
@@ -240,21 +248,25 @@ export const FIELDS = [
   ],
   ...Object.keys(EMPTY_CREDENTIALS).map((name) => `authConfig.${name}`),
   ...Object.keys(NEW.retryPolicy).map((name) => `retryPolicy.${name}`),
-  ...[...Object.keys(EMPTY_CONFIG), 'batchSize', 'batchWindowSeconds'].map((name) => `config.${name}`),
+  ...[...Object.keys(EMPTY_CONFIG), ...NUMBERS].map((name) => `config.${name}`),
 ];
 
 export function valuesOf(destination: Destination): DestinationValues {
   const { name, type, enabled } = destination;
   const shared = { ...NEW, name, type, enabled, description: destination.description ?? '' };
   if (destination.type !== 'http') {
-    const { batchSize, batchWindowSeconds, ...config } = destination.config;
+    const { batchSize, batchBytes, batchWindowSeconds, ...config } = destination.config;
     const texts = Object.entries(config).map(([member, value]) => [member, String(value ?? '')]);
     return {
       ...shared,
       config: { ...EMPTY_CONFIG, ...Object.fromEntries(texts) },
       batchSize: batchSize ?? null,
+      batchBytes: batchBytes ?? null,
       batchWindowSeconds: batchWindowSeconds ?? null,
-      fieldMapping: destination.fieldMapping.map((rule) => ({ ...rule, default: rule.default ?? '' })),
+      fieldMapping: destination.fieldMapping.map(({ precision = 38, scale = 9, ...rule }) => ({
+        ...{ ...rule, precision, scale },
+        default: rule.default ?? '',
+      })),
     };
   }
   const { forwardHeaders: forward } = destination;
@@ -293,7 +305,7 @@ export function bodyOf(values: DestinationValues, changed: ReadonlySet<string>, 
 const PARTS: Record<string, string[]> = {
   forwardHeaders: ['forwardHeaders', 'forwardedNames'],
   authConfig: ['authType', 'authConfig'],
-  config: ['config', 'batchSize', 'batchWindowSeconds'],
+  config: ['config', ...NUMBERS],
 };
 const isChanged = (member: string, changed: ReadonlySet<string>): boolean =>
   (PARTS[member] ?? [member]).some((part) => changed.has(part));
@@ -314,11 +326,8 @@ function httpBody(values: DestinationValues) {
 const pick = (texts: Record<string, string>, fields: ConfigField[]) =>
   Object.fromEntries(fields.map(({ name }) => [name, texts[name]]));
 
-function storeBody(
-  { config, batchSize, batchWindowSeconds, fieldMapping }: DestinationValues,
-  type: StoreType,
-  isNew: boolean,
-) {
+function storeBody(values: DestinationValues, type: StoreType, isNew: boolean) {
+  const { config, fieldMapping } = values;
   const names = ['prefix', ...CHOICES.map(({ name }) => name)];
   if (type in WAYS) names.push('credentials');
   if (type === 's3') names.push('forcePathStyle');
@@ -329,13 +338,13 @@ function storeBody(
       (isFieldOf(config, field) && config[field.name]) || null,
     ]),
     ...names.map((name): [string, unknown] => [name, config[name] || null]),
-    ['batchSize', batchSize],
-    ['batchWindowSeconds', batchWindowSeconds],
+    ...NUMBERS.map((name): [string, unknown] => [name, values[name]]),
   ];
   return {
     config: Object.fromEntries(members.filter(([, value]) => !isNew || value !== null)),
-    fieldMapping: fieldMapping.map(({ default: other, ...rule }) => ({
+    fieldMapping: fieldMapping.map(({ default: other, precision, scale, ...rule }) => ({
       ...rule,
+      ...(rule.type === 'decimal' && { precision, scale }),
       ...(other !== '' && { default: other }),
     })),
   };

@@ -232,6 +232,8 @@ class AzureBlobConfig(TypedDict):
     keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
+    batchBytes: "NotRequired[int | str]"
+    """Bytes of payloads."""
     batchWindowSeconds: "NotRequired[int | str]"
 
 
@@ -276,6 +278,7 @@ class Batch(TypedDict):
     bytes: "int | None"
     convertedCount: "int | None"
     """Values that did not fit their column."""
+    conversions: "list[Conversion] | None"
     sha256: "str | None"
     firstReceivedAt: "Timestamp | None"
     """Of the events in its rows; null until it is written."""
@@ -382,6 +385,14 @@ class ConsoleKey(TypedDict):
     token: "str"
     """A key with the scopes `read` and `write`."""
     expiresAt: "Timestamp"
+
+
+class Conversion(TypedDict):
+    """A column, how many values did not fit it, and the event of the first."""
+
+    target: "str"
+    count: "int"
+    eventId: "str"
 
 
 class CreateAlertChannelRequest(TypedDict):
@@ -1045,6 +1056,10 @@ class FieldMappingRule(TypedDict):
     source: "str"
     target: "str"
     type: "FieldMappingRuleType"
+    precision: "NotRequired[int]"
+    """Of a decimal: its digits."""
+    scale: "NotRequired[int]"
+    """Of a decimal: its digits behind the point."""
     default: "NotRequired[str]"
 
 
@@ -1052,10 +1067,12 @@ class FieldMappingRuleInput(TypedDict):
     source: "str"
     target: "str"
     type: "FieldMappingRuleType"
+    precision: "NotRequired[int]"
+    scale: "NotRequired[int]"
     default: "NotRequired[str]"
 
 
-FieldMappingRuleType: TypeAlias = 'Literal["string", "number", "boolean", "timestamp", "json"]'
+FieldMappingRuleType: TypeAlias = 'Literal["string", "number", "decimal", "boolean", "timestamp", "json"]'
 
 
 class Filter(TypedDict):
@@ -1131,6 +1148,8 @@ class GcsConfig(TypedDict):
     keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
+    batchBytes: "NotRequired[int | str]"
+    """Bytes of payloads."""
     batchWindowSeconds: "NotRequired[int | str]"
 
 
@@ -1899,6 +1918,8 @@ class R2Config(TypedDict):
     keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
+    batchBytes: "NotRequired[int | str]"
+    """Bytes of payloads."""
     batchWindowSeconds: "NotRequired[int | str]"
 
 
@@ -2384,6 +2405,8 @@ class S3Config(TypedDict):
     keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int | str]"
     """Events."""
+    batchBytes: "NotRequired[int | str]"
+    """Bytes of payloads."""
     batchWindowSeconds: "NotRequired[int | str]"
 
 
@@ -2911,6 +2934,8 @@ class WarehouseConfig(TypedDict):
     keyOrder: "NotRequired[AzureBlobConfigKeyOrder]"
     batchSize: "NotRequired[int]"
     """Events."""
+    batchBytes: "NotRequired[int]"
+    """Bytes of payloads."""
     batchWindowSeconds: "NotRequired[int]"
     accountId: "NotRequired[str]"
     projectId: "NotRequired[str]"
@@ -3048,6 +3073,8 @@ class WarehouseTestSuccessResult(TypedDict):
     """bytes"""
     count: "int"
     """rows"""
+    conversions: "list[Conversion]"
+    """Values that did not fit, by column."""
     row: "JsonObject | None"
     """The row as it was written; null when it is longer than 64 KiB."""
 

@@ -1,0 +1,69 @@
+// Files of 128 MiB: written in parts, with bounded memory of the worker.
+import { expect } from 'chai';
+import { createHash, randomBytes } from 'node:crypto';
+import { residentMiB } from '../../bench/support/measure.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { dueToday } from '../support/thorough.ts';
+import { until } from '../support/until.ts';
+import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
+import { providerCases } from '../support/warehouse-targets.ts';
+
+const MIB = 1024 * 1024;
+const EVENTS = 32;
+const FORMS = [
+  ['jsonl', 'none'],
+  ['parquet', 'zstd'],
+  ['json', 'gzip'],
+  ['parquet', 'none'],
+  ['jsonl', 'zstd'],
+];
+
+describe('a warehouse file of 128 MiB @turns', function () {
+  this.timeout(300_000);
+  const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
+  let testInstance: OwnHookyard;
+  let server: StoreServer;
+  before(async function () {
+    this.timeout(COLD_START_MS);
+    [testInstance, server] = await Promise.all([startHookyard(), provider.start()]);
+    await provider.prepare(server.url);
+  });
+  after(async () => {
+    await testInstance?.close();
+    await server?.stop();
+  });
+
+  for (const [fileFormat, compression] of dueToday(FORMS, FORMS.length)) {
+    it(`is written whole, ${fileFormat} compressed with ${compression}, with at most 192 MiB above the idle worker`, async () => {
+      const worker = await testInstance.onlyWorker();
+      const store = { provider, url: server.url };
+      // The SDK and what is compiled are there before.
+      const small = await WarehousePipe.make(testInstance, store, { config: { fileFormat, compression } });
+      await small.send(['{}']);
+      await small.settled(1);
+      const idle = residentMiB(worker.pid);
+      const config = { batchSize: EVENTS, batchBytes: 128 * MIB, batchWindowSeconds: 3600, fileFormat, compression };
+      const pipe = await WarehousePipe.make(testInstance, store, { config });
+      let most = 0;
+      const watch = setInterval(() => (most = Math.max(most, residentMiB(worker.pid))), 20);
+      try {
+        const ids: string[] = [];
+        for (let n = 0; n < EVENTS; n += 1)
+          ids.push(...(await pipe.send([JSON.stringify(randomBytes(3 * MIB - 5).toString('base64'))])));
+        await pipe.settled(EVENTS, 'delivered', 120_000);
+        expect(most - idle, `${most} MiB, idle ${idle} MiB`).to.be.at.most(192);
+        expectEachOnce(await pipe.rows(EVENTS), ids);
+      } finally {
+        clearInterval(watch);
+      }
+      const [object, ...others] = await pipe.objects();
+      expect(others).to.deep.equal([]);
+      const sha256 = createHash('sha256')
+        .update(object?.body ?? '')
+        .digest('hex');
+      const [batch] = await until('the batch to have ended', () => pipe.batches('written'));
+      expect(batch).to.include({ count: EVENTS, bytes: object?.body.length, sha256, attempts: 1 });
+    });
+  }
+});

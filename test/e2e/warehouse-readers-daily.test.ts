@@ -1,0 +1,84 @@
+// A few files of warehouses each day, from the webhook to DuckDB, pyarrow, polars and pandas. Everything: warehouse-readers.test.ts.
+import { expect } from 'chai';
+import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { oddPayloads } from '../support/odd-payloads.ts';
+import { INSTALL_MS, requirePython } from '../support/python.ts';
+import { installReaders, PROGRAMS, type Reader, readWith } from '../support/readers.ts';
+import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
+import { type Row, rowsOf, type WrittenObject } from '../support/warehouse-objects.ts';
+import { providerCases } from '../support/warehouse-targets.ts';
+
+/** By what they become in a column of 38 digits, 9 of them behind the point; null: it does not fit. */
+const AMOUNTS: [body: string, amount: string | null][] = [
+  ['{"a":12345678901234567890123456789.123456789}', '12345678901234567890123456789.123456789'],
+  ['{"a":"-0.10"}', '-0.100000000'],
+  ['{"a":1e3}', '1000.000000000'],
+  ['{"a":0.0000000001}', null],
+];
+
+describe('Readers of warehouses', function () {
+  this.timeout(120_000);
+  let testInstance: Hookyard;
+  let server: StoreServer;
+  let store: Store;
+  let python: string;
+  before(async function () {
+    this.timeout(COLD_START_MS + INSTALL_MS);
+    requirePython(this);
+    const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
+    [testInstance, server, python] = await Promise.all([sharedHookyard(), provider.start(), installReaders()]);
+    await provider.prepare(server.url);
+    store = { provider, url: server.url };
+  });
+  after(async () => {
+    await testInstance?.close();
+    await server?.stop();
+  });
+
+  it('give every row and every value of compressed lines and of Parquet, decimals too', async () => {
+    const odd = ['a lone surrogate', 'a number beyond a double', 'a name twice', 'bytes that are no text'];
+    const bodies = [...AMOUNTS.map(([body]) => body), ...odd.map((name) => oddPayloads[name] ?? expect.fail(name))];
+    const config = { batchSize: bodies.length, batchWindowSeconds: 60 };
+    const decimal = { type: 'decimal', precision: 38, scale: 9 };
+    const fieldMapping = [
+      { source: '$.payload.a', target: 'amount', ...decimal },
+      { source: '$.payload', target: 'whole', type: 'json' },
+    ];
+    const lines = await WarehousePipe.make(testInstance, store, { config: { ...config, compression: 'gzip' } });
+    const parquet = await WarehousePipe.make(testInstance, store, {
+      config: { ...config, fileFormat: 'parquet', compression: 'zstd' },
+      destination: { fieldMapping },
+    });
+    await lines.records.route(lines.source.id, [parquet.destinationId]);
+    const ids = await lines.send(bodies);
+    await Promise.all([lines, parquet].map((pipe) => pipe.settled(bodies.length)));
+    const [ofLines, ofParquet] = await Promise.all([read(lines, 'text'), read(parquet, 'parquet')]);
+    for (const { reader, rows, object } of ofLines) expect(rows, reader).to.deep.equal(rowsOf(object));
+    for (const { reader, rows } of ofParquet) {
+      expect(rows.map((row) => row.event_id).toSorted(), reader).to.deep.equal(ids.toSorted());
+      const amounts = new Map(rows.map((row) => [row.event_id, row.amount]));
+      for (const [index, [body, amount]] of AMOUNTS.entries())
+        expect(amounts.get(ids[index]), `${reader}, ${body}`).to.equal(amount);
+    }
+    const [batch] = await parquet.batches('written');
+    const misfit = batch?.conversions?.[0];
+    expect(misfit).to.include({ target: 'amount' });
+    expect(ids).to.include(misfit?.eventId);
+  });
+
+  type Read = { reader: Reader; object: WrittenObject; rows: Row[] };
+
+  /** The only file of a warehouse, by each program. */
+  async function read(pipe: WarehousePipe, how: 'text' | 'parquet'): Promise<Read[]> {
+    const [object = expect.fail('there is no file'), ...others] = await pipe.objects();
+    expect(others).to.deep.equal([]);
+    const jobs = PROGRAMS.map((program) => ({ reader: `${program}_${how}` as const, object }));
+    const results = await readWith(python, jobs);
+    return jobs.map((job, index) => {
+      const result = results[index] ?? { error: 'nothing' };
+      if ('error' in result) throw new Error(`${job.reader}: ${result.error}`);
+      return { ...job, rows: result.rows };
+    });
+  }
+});
