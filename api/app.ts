@@ -21,6 +21,7 @@ import { mountDescription, mountPage } from './openapi/serve-description.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
 import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
+import { readsAtOnce } from './reads-at-once.ts';
 import type { RefusedRequests } from './refused-requests.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
@@ -106,6 +107,7 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   router.use((ctx, next) => actingFor(organizationId(ctx), next));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
+  router.use(readsAtOnce());
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   const repeatable = idempotency(deps);
   mountOperations(router, managementOperations, deps, (operation) => [

@@ -23,7 +23,7 @@ export function withinGrants(
       await store.put(object, signal);
     },
     async begin(object, signal) {
-      requireGiven(object.key);
+      requireGranted(object.key);
       return store.begin(object, signal);
     },
     async head(key, signal) {

@@ -101,7 +101,7 @@ function simulate(receiver: Receiver, seconds: number): Second[] {
     const { requests, isUrgent } = worker.places.turnRequests();
     if (!isUrgent && now - worker.askedAt < ASK_AT_LEAST_MS) return;
     worker.askedAt = now;
-    worker.places.turnsTold(requests, table.ask(worker.rank, requests[0], now), now);
+    worker.places.applyTurns(requests, table.ask(worker.rank, requests[0], now), now);
   }
 
   /** As the relay does: it claims where there is room, and gives back what is too much. */
