@@ -38,7 +38,9 @@ class TurnTable {
     else this.#waits.delete(worker);
     const places = [...this.#held].filter(([, holder]) => holder === worker).map(([place]) => place);
     const isContested = [...this.#waits.keys()].some((each) => each !== worker);
-    return [{ destinationId: ID, places, all: limit.places, shared: { version: limit.version, isHeard: true }, isContested }];
+    return [
+      { destinationId: ID, places, all: limit.places, shared: { version: limit.version, isHeard: true }, isContested },
+    ];
   }
 
   #judge({ version, seen, excess }: SharedReport, now: number): SharedLimit | null {

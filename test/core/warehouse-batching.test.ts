@@ -1,11 +1,5 @@
 import { expect } from 'chai';
-import {
-  type BatchPlan,
-  fullLook,
-  planBatch,
-  quickLook,
-  type WaitingDelivery,
-} from '../../core/warehouse/batching.ts';
+import { type BatchPlan, fullLook, planBatch, quickLook, type WaitingDelivery } from '../../core/warehouse/batching.ts';
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const KIB = 1024;

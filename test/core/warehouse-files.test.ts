@@ -175,7 +175,9 @@ describe('file content', () => {
     if (!parsed.ok) throw new Error(parsed.reason);
     const events = ['{"n":"1.5"}', '{"n":"x"}', 'text', '{"n":[]}'].map((body, n) => event(`evt_${n + 1}`, at, body));
     const file = await buildFile({ events, fileFormat: 'jsonl', mapping: parsed.mapping });
-    expect(file.body.toString()).to.equal('{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n{"n":0,"id":"evt_4"}\n');
+    expect(file.body.toString()).to.equal(
+      '{"n":1.5,"id":"evt_1"}\n{"n":0,"id":"evt_2"}\n{"n":0,"id":"evt_3"}\n{"n":0,"id":"evt_4"}\n',
+    );
     expect(file.conversions).to.deep.equal([{ target: 'n', count: 2, eventId: 'evt_2' }]);
   });
 

@@ -184,7 +184,10 @@ describe('field mapping', () => {
       { source: '$..lines[?@.qty > 1].sku', target: 'one', type: 'string' },
       { source: '$.payload.order.lines[*].sku', target: 'several', type: 'string' },
     ).map(event(order));
-    expect(row).to.deep.equal({ json: '{"skus":["a","b"],"many":["a"],"one":"a","several":null}', misfits: ['several'] });
+    expect(row).to.deep.equal({
+      json: '{"skus":["a","b"],"many":["a"],"one":"a","several":null}',
+      misfits: ['several'],
+    });
   });
 
   it('keeps the digits of numbers in columns of every type that can hold them', () => {
@@ -337,7 +340,12 @@ describe('field mapping', () => {
       2,
       /^target must differ from that of rule 0, not only in case/,
     ],
-    ['an unknown type', [{ ...good, type: 'integer' }], 0, /^type must be string, number, decimal, boolean, timestamp or json$/],
+    [
+      'an unknown type',
+      [{ ...good, type: 'integer' }],
+      0,
+      /^type must be string, number, decimal, boolean, timestamp or json$/,
+    ],
     ['a default of another type', [{ ...good, default: 5 }], 0, /^default must be a string$/],
     [
       'a default that cannot become the type',

@@ -100,7 +100,10 @@ describe('pages of a replay', () => {
        from unnest($2::text[]) as id, (select * from destinations where destinations.id = $1) as first`,
       [db.destinationId, others],
     );
-    await db.pool.query('update routes set destination_ids = destination_ids || $2 where id = $1', [db.routeId, others]);
+    await db.pool.query('update routes set destination_ids = destination_ids || $2 where id = $1', [
+      db.routeId,
+      others,
+    ]);
     await db.storeEvents(...many(60));
     const seen = await db.run(await db.startReplay({}, 100));
     expect(seen.map(({ eventsReplayed, deliveriesCreated }) => [eventsReplayed, deliveriesCreated])).to.deep.equal([

@@ -12,7 +12,9 @@ async function compressed(compression: 'gzip' | 'zstd', parts: Iterable<Buffer>)
   return kept.body;
 }
 
-const rows = Buffer.from(Array.from({ length: 5000 }, (_, n) => `${JSON.stringify({ n, text: 'one of many' })}\n`).join(''));
+const rows = Buffer.from(
+  Array.from({ length: 5000 }, (_, n) => `${JSON.stringify({ n, text: 'one of many' })}\n`).join(''),
+);
 
 /** The same bytes as whole, in parts of some sizes. */
 function* partsOf(whole: Buffer, sizes: number[]): Generator<Buffer> {
