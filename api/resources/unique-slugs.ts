@@ -3,6 +3,7 @@
 import type { EntityName } from '@mikro-orm/core';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import type { Destination, Filter, Schema, Transform } from '../../db/entities.ts';
+import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { ApiError } from '../errors.ts';
 import { violates } from '../records.ts';
@@ -22,6 +23,10 @@ type Slugged = { id: string; slug: string };
 // Slugs that share this many characters may differ only in the numeric suffix.
 const COMPARED_LENGTH = 50;
 
+// A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the organization
+// (migration 0001). PostgreSQL ends one of the two, which is repeated.
+const MOST_CONFLICTS = 3;
+
 /**
  * Stores a new record under the given slug, or one derived from its name, with a numeric suffix on conflict.
  * @param fork makes a fresh unit of work for each try
@@ -33,15 +38,28 @@ export async function storeWithSlug<T>(
   fork: () => EntityManager,
   store: (em: EntityManager, slug: string) => Promise<T>,
 ): Promise<T> {
-  for (;;) {
+  const attempt = async () => {
     const em = fork();
-    const slug = input.slug ?? (await freeSlug(rules, em, input.name));
+    return store(em, input.slug ?? (await freeSlug(rules, em, input.name)));
+  };
+  for (;;) {
     try {
-      return await store(em, slug);
+      return await despiteConflicts(attempt);
     } catch (error) {
       if (!violates(error, rules.constraint)) throw error;
       // A concurrent request took the slug of this name: try the next one.
-      if (input.slug !== undefined) throw duplicateSlug(rules, slug);
+      if (input.slug !== undefined) throw duplicateSlug(rules, input.slug);
+    }
+  }
+}
+
+/** @param work makes a fresh unit of work for each try */
+async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {
+  for (let conflicts = 1; ; conflicts += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isWriteConflict(error) || conflicts > MOST_CONFLICTS) throw error;
     }
   }
 }
@@ -53,14 +71,18 @@ async function freeSlug({ entity, kind }: SlugRules, em: EntityManager, name: st
   return nextFreeSlug(base, new Set(taken.map((record) => record.slug)));
 }
 
-/** Runs an update that may change the slug. @throws ApiError 409 DUPLICATE_SLUG */
+/**
+ * Runs an update that may change the slug.
+ * @param update makes a fresh unit of work for each try
+ * @throws ApiError 409 DUPLICATE_SLUG
+ */
 export async function updateWithSlug<T>(
   rules: SlugRules,
   slug: string | undefined,
   update: () => Promise<T>,
 ): Promise<T> {
   try {
-    return await update();
+    return await despiteConflicts(update);
   } catch (error) {
     throw violates(error, rules.constraint) ? duplicateSlug(rules, slug ?? '') : error;
   }

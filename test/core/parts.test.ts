@@ -49,6 +49,23 @@ describe('the parts of npm test', () => {
     expect(filesOfOtherDays(NOON)).to.have.members(long.filter((file) => days[0]?.(file) === 0));
   });
 
+  it('have every day what the table of attacks in docs/security.md says', () => {
+    const [, after = ''] = read('docs/security.md').split('\n## Attacks and what stops them\n');
+    const [table = ''] = after.split('\n## ');
+    const [, ...rows] = table.split('\n').filter((line) => line.startsWith('| '));
+    expect(rows).to.have.length.above(40);
+    for (const row of rows) {
+      const [tests = '', everyDay = ''] = row.slice(2, -2).split(' | ').slice(3);
+      const named = [...(everyDay === 'the same' ? tests : everyDay).matchAll(/`(test\/[^`]+)`/g)].map(
+        ([, file = '']) => file,
+      );
+      expect(named.length > 0, row).to.equal(everyDay !== '-');
+      expect(testFiles, row).to.include.members(named);
+      const byTurns = named.filter((file) => read(file).includes(` ${BY_TURNS}`));
+      expect(byTurns, row).to.deep.equal([]);
+    }
+  });
+
   it('deal the cases of a test to days, each to one of them, and have all when files are named', () => {
     const cases = ['a', 'b', 'c', 'd', 'e'];
     const due = [0, 1, 2].map((ahead) => dueToday(cases, 3, dayOfRun(NOON + ahead * DAY_MS).TEST_DAY));

@@ -4,7 +4,7 @@ import { useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Endpoint, Receiver } from '../support/receiver.ts';
 import type { Records } from '../support/records.ts';
-import { type HeldEvent, holdEvent } from '../support/row-lock.ts';
+import { type HeldRow, holdEvent } from '../support/row-lock.ts';
 import { killPart, stackAddresses, startPart } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -80,7 +80,7 @@ describe('replays by filter, cut off @turns', function () {
 
   /** Holds the event, so that the page it is in is half done and waits. */
   const hold = (eventId = '') => holdEvent(testInstance.pool, eventId);
-  const pageWaits = (held: HeldEvent) =>
+  const pageWaits = (held: HeldRow) =>
     until('the page to wait for the event', async () => (await held.waiting()).length > 0);
 
   it('continue when the worker is killed in the middle of a page, before its commit', async () => {

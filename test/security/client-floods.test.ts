@@ -5,7 +5,7 @@ import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/http-client.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { openConnection, type RawAnswer, type RawConnection } from './raw-connection.ts';
+import { isRefused, type RawConnection, stalledWebhook } from './raw-connection.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const ROOM = 64 * MEBIBYTE;
@@ -15,7 +15,6 @@ const FLOOD = 121;
 const SENT = Math.floor(0.9 * BODY);
 const ATTACKER = '127.0.0.9';
 const OTHERS_WEBHOOKS = 60;
-const isRefusal = ({ status }: RawAnswer) => status === 503;
 
 describe('A flood of one client address @turns', function () {
   this.timeout(240_000);
@@ -36,17 +35,14 @@ describe('A flood of one client address @turns', function () {
   });
   after(() => service.stop());
 
-  const port = () => Number(new URL(service.url).port);
   const pathOf = ({ webhookUrl }: SourceRecord) => new URL(webhookUrl).pathname;
   const signed = (organization: TestOrganization) =>
     makeSource(organization, { verificationConfig: { type: 'github', secret: 'a secret of sixteen bytes' } });
 
   /** Begins a webhook from the attacker's address, and sends nearly all of it. */
   async function stall(to: SourceRecord, bytes = SENT): Promise<RawConnection> {
-    const connection = await openConnection(port(), { from: ATTACKER });
+    const connection = await stalledWebhook(service.url + pathOf(to), { from: ATTACKER, length: BODY, bytes });
     held.push(connection);
-    connection.socket.write(`POST ${pathOf(to)} HTTP/1.1\r\nHost: a\r\nContent-Length: ${BODY}\r\n\r\n`);
-    connection.socket.write(Buffer.alloc(bytes));
     return connection;
   }
 
@@ -54,7 +50,7 @@ describe('A flood of one client address @turns', function () {
     const targets = [await signed(attacked), await signed(attacked), await signed(attacked)] as const;
     const victims = [await makeSource(other), await makeSource(attacked)];
     const stalls: RawConnection[] = [];
-    const refused = (from = 0) => stalls.slice(from).filter((one) => one.answers().some(isRefusal)).length;
+    const refused = (from = 0) => stalls.slice(from).filter(isRefused).length;
     // What the large bodies leave free, smaller ones fill.
     for (const [count, bytes] of [
       [FLOOD, SENT],

@@ -4,11 +4,12 @@ import { expect } from 'chai';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
-import { sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
+import { letters, slowPattern, sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
 import { LONGEST_TURN_MS } from '../support/loop-watch.ts';
 import { send } from '../support/http-client.ts';
 import type { Neighbour } from '../support/neighbour.ts';
 import { createOrganization, type Service, type TestOrganization } from '../support/service.ts';
+import { times } from '../support/times.ts';
 import { until } from '../support/until.ts';
 
 const MEBIBYTE = 1024 * 1024;
@@ -19,21 +20,8 @@ interface Delivery {
   error: string;
 }
 
-const times = <Item>(count: number, item: (index: number) => Item): Item[] =>
-  Array.from({ length: count }, (_, index) => item(index));
 const matches = (value: string) => ({ field: 'payload.text', operator: 'matches', value });
-/** Linear in the text, but with a factor of hundreds: nearly every letter makes a state that was not there before. */
-const slowPattern = (n: number) => `[ab]*a[ab]{${500 + n}}[cd][cd]`;
-
-/** A text in which it is not found, and in which no part of it is missing. */
-function letters(count: number, seed = 12_345): string {
-  let state = seed;
-  const next = () => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return (state >> 16) % 2 === 0 ? 'a' : 'b';
-  };
-  return `${times(count, next).join('')}c`;
-}
+const slow = (n: number) => matches(slowPattern(500 + n));
 const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, kind }));
 
 describe('Filters that are too much work @turns', function () {
@@ -56,7 +44,7 @@ describe('Filters that are too much work @turns', function () {
   const attacks: { what: string; routes: object[][]; body: () => string; error?: RegExp; isDone?: true }[] = [
     {
       what: 'regular expressions times routes',
-      routes: times(20, (route) => times(10, (n) => matches(slowPattern(10 * route + n)))),
+      routes: times(20, (route) => times(10, (n) => slow(10 * route + n))),
       body: () => JSON.stringify({ text: letters(2 * MEBIBYTE) }),
     },
     {
@@ -106,7 +94,7 @@ describe('Filters that are too much work @turns', function () {
   }
 
   it('are too much only for webhooks that are too large; a replay asks no filter', async () => {
-    const source = await sourceWith([[matches(slowPattern(0))]]);
+    const source = await sourceWith([[slow(0)]]);
     expect(
       (
         await deliveriesOf(
@@ -129,7 +117,7 @@ describe('Filters that are too much work @turns', function () {
   });
 
   it('of many webhooks in a row take no more of the loop than of one', async () => {
-    const source = await sourceWith([times(10, (n) => matches(slowPattern(n)))]);
+    const source = await sourceWith([times(10, slow)]);
     const body = (seed: number) => JSON.stringify({ text: letters(3000, seed) });
     const url = `${service.url}/ingest/${organization.slug}/${source.slug}`;
     const headers = { 'content-type': 'application/json' };
@@ -143,7 +131,7 @@ describe('Filters that are too much work @turns', function () {
   });
 
   it('leave a thread to the large webhooks of another organization', async () => {
-    const slow = await sourceWith([times(10, (n) => matches(slowPattern(n)))]);
+    const attacked = await sourceWith([times(10, slow)]);
     const other = await createOrganization({ service });
     const filterConditions = [{ field: 'payload.kind', operator: 'equals', value: 'paid' }];
     const source = await sourceWithRoutes(other, [{ filterConditions }]);
@@ -152,7 +140,7 @@ describe('Filters that are too much work @turns', function () {
     const heavy = JSON.stringify({ text: letters(MEBIBYTE) });
     const headers = { 'content-type': 'application/json' };
     let answered = 0;
-    const url = `${service.url}/ingest/${organization.slug}/${slow.slug}`;
+    const url = `${service.url}/ingest/${organization.slug}/${attacked.slug}`;
     const attack = Promise.all(
       times(12, async () => {
         const { status } = await send('POST', url, headers, heavy);

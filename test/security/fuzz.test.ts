@@ -4,9 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
+import { exchanged, expectAlive, seed, statusOf, tryFor } from '../support/fuzzing.ts';
 import { body, headers, query, wire } from '../support/hostile-input.ts';
-import { exchanged, expectAlive, seed, tryFor } from '../support/fuzzing.ts';
-import { send } from '../support/http-client.ts';
 import { LONGEST_TURN_MS, LOOP_WATCH, longTurns } from '../support/loop-watch.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 import { atLength } from '../support/thorough.ts';
@@ -173,13 +172,3 @@ function valueFor(operator: string, index: number): { value?: unknown } {
   if (/^(gt|lt|greater|less)/.test(operator)) return { value: operator.startsWith('l') ? -1e300 : 1e300 };
   return { value: `${'a'.repeat(6000)}${index}` };
 }
-
-/** Null when the connection was closed while the request was sent, as for headers that are too long. */
-const statusOf = (url: string, sent: Record<string, string>, bytes: Buffer): Promise<number | null> =>
-  send('POST', url, sent, bytes).then(
-    ({ status }) => status,
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return null;
-      throw error;
-    },
-  );

@@ -1,5 +1,6 @@
 // Field mappings that search long in payloads: in the API (test uploads) and the worker (files), others are served meanwhile.
 import { expect } from 'chai';
+import { letters, slowRules } from '../support/budget-attacks.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { makeNeighbour } from '../support/neighbour.ts';
@@ -15,26 +16,9 @@ const HELD_MS = 4000;
 const RULES = 8;
 const EVENTS = 10;
 
-// Linear, but with a factor of hundreds: nearly every letter makes a state that was not there before.
-const slowPattern = (n: number) => `[ab]*a[ab]{${400 + n}}[cd][cd]`;
-const text = (count: number) => {
-  let seed = 12_345;
-  const next = () => {
-    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return (seed >> 16) % 2 === 0 ? 'a' : 'b';
-  };
-  return `${Array.from({ length: count }, next).join('')}c`;
-};
-const fieldMapping = [
-  ...Array.from({ length: RULES }, (_, n) => ({
-    source: `$.payload.texts[?search(@, "${slowPattern(n)}")]`,
-    target: `found_${n}`,
-    type: 'json',
-  })),
-  { source: '$.id', target: 'id', type: 'string' },
-];
+const fieldMapping = [...slowRules(RULES), { source: '$.id', target: 'id', type: 'string' }];
 const FOUND = `${'a'.repeat(500)}cd`;
-const slow = JSON.stringify({ texts: [text(100 * 1024)] });
+const slow = JSON.stringify({ texts: [letters(100 * 1024)] });
 const quick = JSON.stringify({ texts: [FOUND] });
 
 describe('Mappings that are too much work @turns', function () {

@@ -1,9 +1,9 @@
 // What waits for one organization does not close ingest for another.
 import { expect } from 'chai';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT = 1000;
@@ -38,12 +38,6 @@ describe('an organization whose deliveries wait @turns', function () {
     return addNeighbour(testInstance);
   }
 
-  async function expectAllAccepted(neighbour: Neighbour, source: SourceView): Promise<void> {
-    for (let number = 0; number < OTHERS; number += 1) {
-      expect((await neighbour.records.post(source, '{}')).status, `webhook ${number}`).to.equal(200);
-    }
-  }
-
   it(`cannot close ingest for others with ${DEAD} dead destinations and ${BROADCASTS} webhooks`, async () => {
     const greedy = await attacker();
     const dead = await fanOut(greedy, [receiver.endpoint(500).url], DEAD);
@@ -55,7 +49,7 @@ describe('an organization whose deliveries wait @turns', function () {
       answers.filter((status) => status === 200),
       'its share, and no more',
     ).to.have.length(3);
-    await expectAllAccepted(other, source);
+    await expectAccepted(other, source, OTHERS);
     // The one that has its share is still refused.
     const refused = await greedy.records.post(dead.source, '{}');
     expect(refused.status).to.equal(503);
@@ -84,7 +78,7 @@ describe('an organization whose deliveries wait @turns', function () {
     expect(refused.status).to.equal(429);
     expect(refused.body).to.include({ code: 'LIMIT_EXCEEDED', limit: 'waitingDeliveries' });
     expect(refused.headers['retry-after']).to.match(/^\d+$/);
-    await expectAllAccepted(other, free.source);
+    await expectAccepted(other, free.source, OTHERS);
     await testInstance.pool.query(`update organizations set limits = '{}' where id = $1`, [limited.organizationId]);
     await until('the limit to be gone', async () => (await limited.records.post(source, '{}')).status === 200);
   });
@@ -119,7 +113,7 @@ describe('an organization whose deliveries wait @turns', function () {
       // One destination stops at a quarter, its organization at half.
       expect(accepted).to.be.within(LIMIT / 4, LIMIT / 2);
       expect((await greedy.records.post(failing.source, '{}')).status, 'retries count').to.equal(503);
-      await expectAllAccepted(other, source);
+      await expectAccepted(other, source, OTHERS);
 
       // What is cancelled waits no longer.
       const next = await greedy.records.pipe(receiver.endpoint(200).url);

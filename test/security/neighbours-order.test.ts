@@ -2,7 +2,7 @@
 // are made before, so that a busy machine changes nothing.
 import { expect } from 'chai';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/neighbours.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { SourceView } from '../support/records.ts';
 import { busy, QUICK } from '../support/transforms.ts';
@@ -21,7 +21,7 @@ describe('an organization with hundreds of deliveries that wait @turns', functio
   let receiver: Receiver;
   let greedy: Neighbour;
   let other: Neighbour;
-  let arrivals: ('greedy' | 'other')[];
+  let arrivals: Arrivals;
   before(async () => {
     const settings = { HOOKYARD_LANE: 'express', HOOKYARD_MAX_IN_FLIGHT: '20' };
     [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
@@ -31,32 +31,23 @@ describe('an organization with hundreds of deliveries that wait @turns', functio
     await testInstance?.close();
   });
   beforeEach(async () => {
-    arrivals = [];
+    arrivals = watchArrivals(receiver);
     await testInstance.onlyWorkers();
     [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
   });
-
-  const arriving = (whose: 'greedy' | 'other') =>
-    receiver.endpoint(() => {
-      arrivals.push(whose);
-      return { status: 200 };
-    });
-  const count = (whose: 'greedy' | 'other') => arrivals.filter((each) => each === whose).length;
-  /** Of the attacker's, before the last of the other's. */
-  const ahead = () => arrivals.slice(0, arrivals.lastIndexOf('other')).filter((each) => each === 'greedy').length;
 
   async function send({ records }: Neighbour, source: SourceView, times: number) {
     for (let number = 0; number < times; number += 1) await records.accepted(source, '{}');
   }
 
   it('has few of them made before those of another that came later', async () => {
-    const flood = await fanOut(greedy, [arriving('greedy').url], DESTINATIONS);
-    const lively = await other.records.pipe(arriving('other').url);
+    const flood = await fanOut(greedy, [arrivals.endpoint('greedy').url], DESTINATIONS);
+    const lively = await other.records.pipe(arrivals.endpoint('other').url);
     await send(greedy, flood.source, WEBHOOKS);
     await send(other, lively.source, OTHERS);
     await testInstance.startWorker();
-    await until('all of them', () => count('other') >= OTHERS && count('greedy') >= ALL);
-    expect(ahead()).to.be.at.most(MOST_AHEAD);
+    await until('all of them', () => arrivals.count('other') >= OTHERS && arrivals.count('greedy') >= ALL);
+    expect(arrivals.ahead()).to.be.at.most(MOST_AHEAD);
   });
 
   it('has few transforms run before those of another', async () => {
@@ -64,15 +55,15 @@ describe('an organization with hundreds of deliveries that wait @turns', functio
       const { id } = await instance.client.create('/api/transforms', { name: 'T', type: 'javascript', code });
       return { transformId: id };
     };
-    const slow = await fanOut(greedy, [arriving('greedy').url], DESTINATIONS, {
+    const slow = await fanOut(greedy, [arrivals.endpoint('greedy').url], DESTINATIONS, {
       route: await transform(greedy, busy(2)),
     });
-    const lively = await other.records.pipe(arriving('other').url, { route: await transform(other, QUICK) });
+    const lively = await other.records.pipe(arrivals.endpoint('other').url, { route: await transform(other, QUICK) });
     await send(greedy, slow.source, 2);
     await send(other, lively.source, OTHERS);
     await testInstance.startWorker();
-    await until('the other', () => count('other') >= OTHERS);
-    expect(ahead()).to.be.at.most(DESTINATIONS);
-    await until('all of them', () => count('greedy') >= 2 * DESTINATIONS);
+    await until('the other', () => arrivals.count('other') >= OTHERS);
+    expect(arrivals.ahead()).to.be.at.most(DESTINATIONS);
+    await until('all of them', () => arrivals.count('greedy') >= 2 * DESTINATIONS);
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type LimitChanges, setLimits } from '../../db/organizations/limits.ts';
 import { newId } from '../../core/ids.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
+import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
 import { expectLimited } from '../support/quotas.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
@@ -49,11 +49,7 @@ describe('an organization that replays @turns', function () {
     });
   });
 
-  async function expectOthersAccepted(): Promise<void> {
-    for (let number = 0; number < OTHERS; number += 1) {
-      expect((await other.records.post(others, '{}')).status, `webhook ${number}`).to.equal(200);
-    }
-  }
+  const expectOthersAccepted = () => expectAccepted(other, others, OTHERS);
 
   const limit = ({ organizationId }: Neighbour, changes: LimitChanges) =>
     setLimits(testInstance.pool, organizationId, changes);

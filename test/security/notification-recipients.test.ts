@@ -5,7 +5,7 @@ import { sealConfirmation } from '../../db/encryption/confirmation-token.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
+import { linkIn, type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
@@ -266,13 +266,6 @@ describe('Recipients of notifications, with several organizations @turns', () =>
     expect((await importing('first@ops.example')).body).to.include({ imported: 2 });
   });
 });
-
-/** The link in a confirmation mail, as a mail program shows it. */
-function linkIn({ parts }: ReceivedMail): string {
-  const link = /https?:\/\/\S+/.exec(parts['text/plain'] ?? '')?.[0];
-  if (link === undefined) throw new Error('the mail has no link');
-  return link;
-}
 
 /** The same processes, seen by another organization. */
 function asHookyard(testInstance: OwnHookyard, { id, api, base }: TestOrganization): Hookyard {

@@ -1,9 +1,9 @@
 // Destinations of several organizations in an instance whose operator has R2 keys in its environment.
-import type { IncomingMessage } from 'node:http';
 import { expect } from 'chai';
-import { closeAll, httpServer } from '../http/servers.ts';
-import { createClient, expectError, type Json } from '../support/api-client.ts';
+import { closeAll } from '../http/servers.ts';
+import { createClient, expectError } from '../support/api-client.ts';
 import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { lake, startOperatorR2 } from '../support/operator-r2.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -13,25 +13,13 @@ const NOT_GIVEN = /HOOKYARD_R2_BUCKETS/;
 describe("The operator's R2 keys @turns", () => {
   let testInstance: OwnHookyard;
   let other: TestOrganization;
-  let environment: Record<string, string>;
-  const written: { path: string; key: string | undefined }[] = [];
+  let byOperator: () => string[];
   const given = { HOOKYARD_R2_BUCKETS: 'default:events/hooks,default:spare' };
 
   before(async () => {
-    // It stands for Cloudflare: it takes whatever is signed with any key, and keeps what it was asked.
-    const port = await httpServer((request: IncomingMessage, response) => {
-      const signer = /Credential=([^/]+)/.exec(request.headers.authorization ?? '')?.[1];
-      request.resume().on('end', () => {
-        written.push({ path: request.url?.replace(/\?.*/, '') ?? '', key: signer });
-        response.end();
-      });
-    });
-    environment = {
-      R2_ENDPOINT: `http://127.0.0.1:${port}`,
-      R2_ACCESS_KEY_ID: 'operator',
-      R2_SECRET_ACCESS_KEY: 'operators-secret',
-    };
-    testInstance = await startHookyard(undefined, { ...environment, HOOKYARD_WAREHOUSE_RETRY_SECONDS: '0' });
+    const r2 = await startOperatorR2();
+    byOperator = r2.byOperator;
+    testInstance = await startHookyard(undefined, { ...r2.environment, HOOKYARD_WAREHOUSE_RETRY_SECONDS: '0' });
     other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
   });
   after(async () => {
@@ -39,9 +27,7 @@ describe("The operator's R2 keys @turns", () => {
     await closeAll();
   });
 
-  const lake = (config: Json) => ({ name: 'Lake', type: 'r2', config: { batchSize: 1, ...config } });
   const clientOf = (owner: TestOrganization) => createClient(testInstance.api.url, owner.token);
-  const byOperator = () => written.filter(({ key }) => key === 'operator').map(({ path }) => path);
 
   it('are for nobody unless the operator says so, in creates, updates and tests', async () => {
     const { client } = testInstance;

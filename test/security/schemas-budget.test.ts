@@ -2,23 +2,10 @@
 import { expect } from 'chai';
 import { expectError } from '../support/api-client.ts';
 import { deliveriesOf, ingest } from '../support/api-records.ts';
-import { sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
+import { largeSchema, sourceWithRoutes, startAttacked } from '../support/budget-attacks.ts';
 import { LONGEST_TURN_MS } from '../support/loop-watch.ts';
 import type { Neighbour } from '../support/neighbour.ts';
 import type { Service, TestOrganization } from '../support/service.ts';
-
-const PROPERTIES = 800;
-
-/** Many members, each of which takes code of its own. @param seed makes it another schema */
-const large = (seed: string) => ({
-  type: 'object',
-  properties: Object.fromEntries(
-    Array.from({ length: PROPERTIES }, (_, n) => [
-      `${seed}${n}`,
-      { type: ['string', 'null'], pattern: `^${seed}-\\d+$`, maxLength: 100 + n },
-    ]),
-  ),
-});
 
 describe('Schemas that are too much work @turns', function () {
   this.timeout(180_000);
@@ -45,7 +32,7 @@ describe('Schemas that are too much work @turns', function () {
     const { result: source, seen } = await neighbour.during(async () => {
       // One after the other: on a slow machine the last of several would not get its turn in time.
       const schemas: { id: string }[] = [];
-      for (const seed of seeds) schemas.push(await create(large(seed)));
+      for (const seed of seeds) schemas.push(await create(largeSchema(seed)));
       return sourceWith(schemas.map(({ id }) => id));
     });
     expect(seen.longestMs, `the longest turn during ${seen.answers} answers`).to.be.lessThan(LONGEST_TURN_MS);
@@ -91,7 +78,7 @@ describe('Schemas that are too much work @turns', function () {
   });
 
   it('are refused beside the loop when they cannot be used', async () => {
-    const broken = { ...large('x'), $ref: '#/nowhere' };
+    const broken = { ...largeSchema('x'), $ref: '#/nowhere' };
     const { result, seen } = await neighbour.during(() =>
       organization.api.request('POST', '/api/schemas', { name: 'Broken', schema: broken }),
     );

@@ -39,6 +39,16 @@ export function expectAlive(service: Service): (what: string) => Promise<void> {
   };
 }
 
+/** Sends a POST. @returns its status; null when the connection was closed meanwhile, as for headers that are too long */
+export const statusOf = (url: string, sent: Record<string, string>, bytes: Buffer): Promise<number | null> =>
+  send('POST', url, sent, bytes).then(
+    ({ status }) => status,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return null;
+      throw error;
+    },
+  );
+
 /** A request as it goes over the wire: nothing in it is changed by a client. */
 export function wireRequest(
   method: string,

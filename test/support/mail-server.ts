@@ -108,3 +108,10 @@ function decode(body: string, encoding: string): string {
     .replace(/=([0-9A-F]{2})/g, (_all, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
   return Buffer.from(bytes, 'latin1').toString();
 }
+
+/** The link in a mail, as a mail program shows it. */
+export function linkIn({ parts }: ReceivedMail): string {
+  const link = /https?:\/\/\S+/.exec(parts['text/plain'] ?? '')?.[0];
+  if (link === undefined) throw new Error('the mail has no link');
+  return link;
+}

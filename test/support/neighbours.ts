@@ -1,6 +1,8 @@
 // Two organizations on one Hookyard: one that attacks, and another.
+import { expect } from 'chai';
 import type { Hookyard, OwnHookyard } from './hookyard.ts';
-import { Records } from './records.ts';
+import type { Endpoint, Receiver } from './receiver.ts';
+import { Records, type SourceView } from './records.ts';
 import { createOrganization } from './service.ts';
 
 export interface Neighbour {
@@ -51,4 +53,50 @@ export async function fanOut(
     await records.route(source.id, ids.slice(from, from + MOST_OF_A_ROUTE), fields.route);
   }
   return { source, destinationIds: ids };
+}
+
+type Other = Pick<Neighbour, 'records'>;
+
+/** So many of its webhooks, one after the other, are taken. */
+export async function expectAccepted(
+  { records }: Other,
+  source: SourceView,
+  count: number,
+  body: string | Buffer = '{}',
+): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    expect((await records.post(source, body)).status, `webhook ${number}`).to.equal(200);
+  }
+}
+
+/** So many of its webhooks, one after the other, are delivered. */
+export async function expectDelivered({ records }: Other, source: SourceView, count: number): Promise<void> {
+  for (let number = 0; number < count; number += 1) {
+    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
+  }
+}
+
+type Whose = 'greedy' | 'other';
+
+/** The order in which deliveries of two organizations arrive. */
+export interface Arrivals {
+  /** An address for deliveries of one of them, which takes them all. */
+  endpoint(whose: Whose): Endpoint;
+  count(whose: Whose): number;
+  /** How many of the greedy one's came before the last of the other's. */
+  ahead(): number;
+}
+
+export function watchArrivals(receiver: Receiver): Arrivals {
+  const arrivals: Whose[] = [];
+  const countIn = (some: Whose[], whose: Whose) => some.filter((each) => each === whose).length;
+  return {
+    endpoint: (whose) =>
+      receiver.endpoint(() => {
+        arrivals.push(whose);
+        return { status: 200 };
+      }),
+    count: (whose) => countIn(arrivals, whose),
+    ahead: () => countIn(arrivals.slice(0, arrivals.lastIndexOf('other')), 'greedy'),
+  };
 }

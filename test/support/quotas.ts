@@ -27,7 +27,7 @@ export async function quotaTenant({ api, pool }: Pick<OwnHookyard, 'api' | 'pool
 }
 
 /** @param on what the tests are about at the moment */
-export function quotaRequests(on: () => { testInstance: OwnHookyard; limited: Tenant }) {
+export function quotaRequests(on: () => { testInstance: Pick<OwnHookyard, 'api' | 'pool'>; limited: Tenant }) {
   const limit = (changes: LimitChanges) => setLimits(on().testInstance.pool, on().limited.id, changes);
   const webhook = (to: Tenant, body = '{}', { url }: Pick<Service, 'url'> = on().testInstance.api) =>
     send('POST', `${url}/ingest/${to.slug}/${to.source.slug}`, { 'content-type': 'application/json' }, body);
