@@ -66,10 +66,7 @@ export function openOutbound(
     sender: createSender({ ...reach, publicUrl: baseUrl }),
     warehouses: createWarehouses({ ...reach, access }),
     smtp: SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null,
-    transforms: createTransforms(
-      settings.HOOKYARD_TRANSFORM_THREADS,
-      transformBudgets(createStandings(servicePool)),
-    ),
+    transforms: createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(servicePool))),
     compute: createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log }),
   };
 }

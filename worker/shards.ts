@@ -185,7 +185,8 @@ class HeldShards implements Shards {
   }
 
   #hold(now: Positions): void {
-    if (sizeOf(now) !== sizeOf(this.#positions)) this.#deps.log.info({ positions: sizeOf(now) }, 'relay holds positions');
+    if (sizeOf(now) !== sizeOf(this.#positions))
+      this.#deps.log.info({ positions: sizeOf(now) }, 'relay holds positions');
     this.#positions = now;
   }
 
