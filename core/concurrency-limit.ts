@@ -30,7 +30,7 @@ export interface Answer {
 /** `refused`: for overload (429, 502, 503, 504); `silent`: not answered. */
 export type AnswerKind = 'answered' | 'refused' | 'silent';
 
-/** The range of a limit; whole numbers of at least 1. */
+/** The range of a limit; whole numbers of at least 1. A floor below that is for a worker to which one place may be too much. */
 export interface LimitRange {
   floor: number;
   /** Where it starts. */
@@ -125,6 +125,19 @@ export class ConcurrencyLimit {
   get value(): number {
     const { floor, ceiling } = this.#range;
     return Math.max(1, Math.min(ceiling, Math.max(floor, Math.floor(this.#limit))));
+  }
+
+  /** Whether one place is too much, and how that was seen; null: it is not. */
+  get excess(): 'overloaded' | 'hanging' | null {
+    if (this.#range.floor >= 1 || this.#limit >= 1) return null;
+    return this.#limit > this.#range.floor ? 'overloaded' : 'hanging';
+  }
+
+  /** One place is not too much any more. */
+  backToOne(now: number): void {
+    this.#forget();
+    this.#bePatient(1, 1, now);
+    this.#set(1, now);
   }
 
   /**

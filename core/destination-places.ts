@@ -4,14 +4,19 @@
 // share of what all workers together may have (concurrency-limit.ts, and the destination's own maximum); a lower limit ends nothing
 // that is under way. It costs memory only, and nothing per delivery in the database.
 //
-// A destination with a maximum below the number of workers is used in turns (destination-turn.ts).
-import { type AnswerKind, ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
+// A destination with a maximum below the number of workers is used in turns (destination-turn.ts), and so is one to which a place for
+// each worker is too much: its limit is shared then (shared-limit.ts).
+import { type Answer, type AnswerKind, ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
 import { DestinationTurn, type TurnAnswer, type TurnRequest } from './destination-turn.ts';
+import { type Excess, FEWEST_PLACES, PlaceUse, SharedTally } from './shared-limit.ts';
 
 /** What is known of a destination before its first answer: so many attempts at a time, all workers together. */
 const INITIAL_PLACES = 50;
-/** However overloaded it is. */
-const FEWEST_PLACES = 4;
+// Below every place: the limit is shared then.
+const PART_OF_A_PLACE = 0.5;
+// Destinations with shared limits that this process uses. Each costs statements, and when everything is out there are many: at the
+// others every worker may have one attempt under way.
+const MOST_SHARED = 20;
 // An attempt that is under way for longer waits for a slow destination.
 const LONG_MS = 1000;
 // A destination that nothing was sent to for this long starts again: what was learned is old.
@@ -39,10 +44,22 @@ interface Entry {
   sent: Map<number, number>;
   usedAt: number;
   turn: DestinationTurn;
+  use: PlaceUse;
+}
+
+/** A destination that this process uses. */
+export interface UsedDestination {
+  destinationId: string;
+  /** Attempts that it may have under way there. */
+  limit: number;
+  /** Whether that is a part of a limit of all workers. */
+  isShared: boolean;
 }
 
 export class DestinationPlaces {
   readonly #entries = new Map<string, Entry>();
+  /** Those with a shared limit, and what is seen there. */
+  readonly #shared = new Map<Entry, SharedTally>();
   readonly #ceiling: number;
   readonly #now: () => number;
   #share: WorkerShare = { workers: 1, rank: 0, alive: 1 };
@@ -115,6 +132,11 @@ export class DestinationPlaces {
     entry.limit.range = this.#rangeOf(maximum);
   }
 
+  /** There is a shared limit, as others have found. This is no use of it either. */
+  share(destinationId: string): void {
+    this.#beginSharing(this.#entryOf(destinationId));
+  }
+
   /** Who the limits are shared with, as it is now. */
   setShare(share: WorkerShare): void {
     const { workers, rank, alive } = this.#share;
@@ -134,8 +156,7 @@ export class DestinationPlaces {
     return (kind) => {
       const underWay = Math.max(atSending, entry.sent.size);
       entry.sent.delete(number);
-      if (kind === 'unrelated') return;
-      entry.limit.observe({ startedAt, at: this.#now(), underWay, kind });
+      if (kind !== 'unrelated') this.#observe(entry, { startedAt, at: this.#now(), underWay, kind });
     };
   }
 
@@ -151,13 +172,17 @@ export class DestinationPlaces {
   }
 
   /** The destinations that had something under way since this moment (ms of the clock), with their limits. Old ones are forgotten. */
-  usedSince(since: number): { destinationId: string; limit: number }[] {
+  usedSince(since: number): UsedDestination[] {
     const now = this.#now();
-    const used: { destinationId: string; limit: number }[] = [];
+    const used: UsedDestination[] = [];
     for (const [destinationId, entry] of this.#entries) {
       if (entry.taken > 0 || entry.sent.size > 0 || entry.turn.wants) entry.usedAt = now;
-      if (entry.usedAt >= since) used.push({ destinationId, limit: this.#limitOf(entry) });
-      else if (now - entry.usedAt > FORGOTTEN_MS) this.#entries.delete(destinationId);
+      if (entry.usedAt >= since) {
+        used.push({ destinationId, limit: this.#limitOf(entry), isShared: this.#shared.has(entry) });
+      } else if (now - entry.usedAt > FORGOTTEN_MS) {
+        this.#entries.delete(destinationId);
+        this.#shared.delete(entry);
+      }
     }
     return used;
   }
@@ -167,28 +192,69 @@ export class DestinationPlaces {
     const now = this.#now();
     // What is not named below is given up in the database.
     for (const entry of this.#entries.values()) if (!this.#isShort(entry)) entry.turn.end();
-    const wanted = [...this.#entries].filter(([, entry]) => this.#isShort(entry) && entry.turn.isWanted);
+    const isNews = (entry: Entry) => this.#shared.get(entry)?.isNews === true;
+    const isAsked = (entry: Entry) => this.#isShort(entry) && (entry.turn.isWanted || isNews(entry));
+    const asked = [...this.#entries].filter(([, entry]) => isAsked(entry));
     return {
-      isUrgent: wanted.some(([, { turn, taken }]) => turn.isUrgent(taken)),
-      requests: wanted.map(([destinationId, { turn, taken, maximum }]) => ({
-        destinationId,
-        ...turn.request(taken, maximum ?? 0, now),
-      })),
+      isUrgent: asked.some(([, entry]) => entry.turn.isUrgent(entry.taken) || isNews(entry)),
+      requests: asked.map(([destinationId, entry]) => ({ destinationId, ...this.#requestOf(entry, now) })),
     };
   }
 
   /**
-   * @param requests what was asked for. A destination without an answer was deleted, or has no maximum any more
+   * @param requests what was asked for. A destination without an answer was deleted, or needs no turns any more
    * @param askedAt when, ms of the clock
    */
   turnsTold(requests: TurnRequest[], answers: TurnAnswer[], askedAt: number): void {
     const answerOf = new Map(answers.map(({ destinationId, ...answer }) => [destinationId, answer]));
-    for (const { destinationId } of requests) {
+    const now = this.#now();
+    for (const { destinationId, shared } of requests) {
       const entry = this.#entries.get(destinationId);
+      if (!entry) continue;
       const answer = answerOf.get(destinationId);
-      if (answer) entry?.turn.told(answer, askedAt, entry.taken, this.#now());
-      else entry?.turn.end();
+      if (answer) entry.turn.told(answer, askedAt, entry.taken, now);
+      else entry.turn.end();
+      if (!shared) continue;
+      if (answer?.shared) this.#shared.get(entry)?.told(answer.shared, now, shared.seen);
+      else this.#shareNoMore(entry, now);
     }
+  }
+
+  #requestOf(entry: Entry, now: number): Omit<TurnRequest, 'destinationId'> {
+    const { turn, taken, maximum } = entry;
+    const tally = this.#shared.get(entry);
+    const below = maximum ?? Number.POSITIVE_INFINITY;
+    const asked = turn.request(taken, { most: tally ? 1 : below, below }, now);
+    if (!tally) return asked;
+    const { version, seen } = tally;
+    // Once it is known, it is for all to see when it is needed no more.
+    return { ...asked, shared: { version, seen, excess: version === null ? this.#excessAt(entry, now) : null } };
+  }
+
+  #excessAt({ limit: { excess }, use }: Entry, now: number): Excess | null {
+    return excess && { isHanging: excess === 'hanging', busy: use.busy(now) };
+  }
+
+  #observe(entry: Entry, answer: Answer): void {
+    const tally = this.#shared.get(entry);
+    if (tally) {
+      if (tally.count(answer)) entry.turn.pause(answer.at);
+      return;
+    }
+    entry.use.add(answer);
+    entry.limit.observe(answer);
+    if (entry.limit.excess !== null) this.#beginSharing(entry);
+  }
+
+  #beginSharing(entry: Entry): void {
+    const now = this.#now();
+    if (this.#shared.size < MOST_SHARED) this.#shared.set(entry, this.#shared.get(entry) ?? new SharedTally(now));
+    else if (entry.limit.excess !== null) entry.limit.backToOne(now);
+  }
+
+  #shareNoMore(entry: Entry, now: number): void {
+    this.#shared.delete(entry);
+    entry.limit.backToOne(now);
   }
 
   #limitOf(entry: Entry): number {
@@ -197,7 +263,11 @@ export class DestinationPlaces {
   }
 
   /** Whether there are fewer places than workers. */
-  #isShort({ maximum }: Pick<Entry, 'maximum'>): boolean {
+  #isShort(entry: Entry): boolean {
+    return this.#isBelowWorkers(entry.maximum) || this.#shared.has(entry);
+  }
+
+  #isBelowWorkers(maximum: number | null): boolean {
     return maximum !== null && maximum < (this.#share.alive ?? Number.POSITIVE_INFINITY);
   }
 
@@ -212,18 +282,26 @@ export class DestinationPlaces {
     if (known) return known;
     const limit = new ConcurrencyLimit(this.#rangeOf(null));
     const turn = new DestinationTurn();
-    const entry: Entry = { limit, maximum: null, taken: 0, sent: new Map(), usedAt: this.#now(), turn };
+    const entry: Entry = {
+      limit,
+      maximum: null,
+      taken: 0,
+      sent: new Map(),
+      usedAt: this.#now(),
+      turn,
+      use: new PlaceUse(),
+    };
     this.#entries.set(destinationId, entry);
     return entry;
   }
 
-  /** The shares of this process, one place at least: of fewer, workers take turns. */
+  /** The shares of this process, one place at least. Where there are more workers than the fewest places, one may be too much. */
   #rangeOf(maximum: number | null): LimitRange {
     const { workers, rank } = this.#share;
     const shareOf = (places: number) => Math.max(1, Math.floor(places / workers) + (rank < places % workers ? 1 : 0));
-    const ceiling = maximum !== null && this.#isShort({ maximum }) ? maximum : shareOf(maximum ?? this.#ceiling);
+    const ceiling = maximum !== null && this.#isBelowWorkers(maximum) ? maximum : shareOf(maximum ?? this.#ceiling);
     return {
-      floor: Math.min(ceiling, shareOf(FEWEST_PLACES)),
+      floor: workers > FEWEST_PLACES ? PART_OF_A_PLACE : Math.min(ceiling, shareOf(FEWEST_PLACES)),
       initial: Math.min(ceiling, shareOf(INITIAL_PLACES)),
       ceiling,
     };

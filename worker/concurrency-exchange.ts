@@ -1,7 +1,7 @@
 // What this worker and the others tell each other of destinations: how many workers share a limit, which maximum a destination
 // has now, and what this one may have under way, for operators (health of a destination). One or two small statements every two
 // seconds, whatever is delivered. Destinations that are used in turns (core/destination-turn.ts) take one more, four times a second
-// while this worker waits for its turn.
+// while this worker waits for its turn; with it, workers tell what they see at limits that they share (core/shared-limit.ts).
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
@@ -41,14 +41,18 @@ export function exchangeConcurrency(
   };
 
   async function note(since: number, now: number): Promise<void> {
-    const used = places.usedSince(since).map(({ destinationId, limit }) => ({
-      destinationId,
-      places: isNoted(destinationId, limit, now) ? null : limit,
-    }));
+    const used = places.usedSince(since).map(({ destinationId, limit, isShared }) => {
+      // What it may have of a shared limit is no limit of its own.
+      const own = isShared ? 0 : limit;
+      return { destinationId, places: isNoted(destinationId, own, now) ? null : own };
+    });
     if (used.length === 0) return;
-    const maxima = await withShortLocks(pool, (db) => noteConcurrency(db, owner, used));
+    const known = await withShortLocks(pool, (db) => noteConcurrency(db, owner, used));
     for (const each of used) if (each.places !== null) noted.set(each.destinationId, { places: each.places, at: now });
-    for (const { destinationId, maximum } of maxima) places.setMaximum(destinationId, maximum);
+    for (const { destinationId, maximum, isShared } of known) {
+      places.setMaximum(destinationId, maximum);
+      if (isShared) places.share(destinationId);
+    }
   }
 
   // Since when it is known that the others can see this worker.
@@ -64,7 +68,7 @@ export function exchangeConcurrency(
   }
 
   async function takeMyTurns(): Promise<void> {
-    // Until then it has no place at destinations with a maximum.
+    // Until then it has no place at destinations that are used in turns.
     if (visibleAt === null) await lookAtOthers();
     const now = performance.now();
     const { requests, isUrgent } = places.turnRequests();

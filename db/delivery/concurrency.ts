@@ -1,10 +1,14 @@
 // What workers tell each other and the API about the attempts that they may have under way at destinations.
 // Rules: DLV-38, HEALTH-10.
 import type { WorkerShare } from '../../core/destination-places.ts';
+import { SHARED_FOR_MS } from '../../core/shared-limit.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 // What a worker said counts for this long. It says it again before, while it uses the destination.
-const VALID = `interval '30 seconds'`;
+export const VALID = `interval '30 seconds'`;
+
+/** Whether a shared limit `s` is in use. */
+export const IN_USE = `s.seen_at > now() - interval '${SHARED_FOR_MS} milliseconds'`;
 
 // The owner of a lease is the name of its worker, and a number (worker/shards.ts).
 const LIVE = `
@@ -25,29 +29,40 @@ export async function workerShare(db: Queryable, name: string): Promise<WorkerSh
 // In the order of ids, as a deletion of several destinations locks them.
 const NOTE = `
 with wanted as (
-  select t.id, t.max_concurrency, w.places
-  from unnest($2::text[], $3::int[]) as w(id, places) join destinations t on t.id = w.id order by t.id
+  select t.id, t.max_concurrency, w.places, s.destination_id is not null as is_shared
+  from unnest($2::text[], $3::int[]) as w(id, places) join destinations t on t.id = w.id
+  left join destination_shared_limits s on s.destination_id = t.id and ${IN_USE}
+  order by t.id
 ), noted as (
   insert into destination_concurrency (destination_id, worker, places, seen_at)
   select id, $1, places, now() from wanted where places is not null order by id
   on conflict (destination_id, worker) do update set places = excluded.places, seen_at = excluded.seen_at
 )
-select id as "destinationId", max_concurrency as "maximum" from wanted`;
+select id as "destinationId", max_concurrency as "maximum", is_shared as "isShared" from wanted`;
+
+/** What a worker has to know of a destination that it uses. */
+export interface KnownDestination {
+  destinationId: string;
+  /** Null: none of its own. */
+  maximum: number | null;
+  /** Whether its limit is one of all workers together (shared-limits.ts). */
+  isShared: boolean;
+}
 
 /** A destination that a worker uses; without `places` it has nothing new to say of it. */
 export interface UsedDestination {
   destinationId: string;
-  /** Attempts that this worker may have under way there. */
+  /** Attempts that this worker may have under way there by itself. */
   places: number | null;
 }
 
-/** Notes what a worker may have under way. @returns the maximum of each destination, null: none of its own */
+/** Notes what a worker may have under way. @returns of each destination that is still there */
 export async function noteConcurrency(
   db: Queryable,
   owner: string,
   used: UsedDestination[],
-): Promise<{ destinationId: string; maximum: number | null }[]> {
-  const { rows } = await db.query<{ destinationId: string; maximum: number | null }>(NOTE, [
+): Promise<KnownDestination[]> {
+  const { rows } = await db.query<KnownDestination>(NOTE, [
     owner,
     used.map(({ destinationId }) => destinationId),
     used.map(({ places }) => places),
@@ -69,8 +84,11 @@ export async function forgetConcurrency(db: Queryable): Promise<void> {
  */
 export async function concurrencyLimit(db: Queryable, destinationId: string): Promise<number | null> {
   const { rows } = await db.query<{ places: number | null }>(
-    `select case when count(*) > 0 then greatest(1, sum(places))::int end as places from destination_concurrency
-     where destination_id = $1 and seen_at > now() - ${VALID}`,
+    `select least(min(t.max_concurrency), greatest(1, sum(c.places) + coalesce(min(s.places), 0)))::int as places
+     from destination_concurrency c
+     join destinations t on t.id = c.destination_id
+     left join destination_shared_limits s on s.destination_id = c.destination_id and ${IN_USE}
+     where c.destination_id = $1 and c.seen_at > now() - ${VALID} having count(*) > 0`,
     [destinationId],
   );
   return rows[0]?.places ?? null;

@@ -4,20 +4,23 @@
 import { PLACE_HELD_MS, type TurnAnswer, type TurnRequest } from '../../core/destination-turn.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { judgeSharedLimits } from './shared-limits.ts';
 
 const HELD = `interval '${PLACE_HELD_MS} milliseconds'`;
 // Who waits says so several times a second. Who may not take yet does not wait: others would leave free places to it.
 const WAITS = `interval '5 seconds'`;
+const SEEN_AGAIN = `interval '1 second'`;
 const OLD = `interval '2 minutes'`;
 
 // Safe beside others of its kind: a worker changes its own rows only, but for a place that is free. Two that want the same one meet in
 // its row, and the second one finds that it is held (`on conflict ... where`, which sees the latest version). Who has waited longer
-// takes first; one that has just begun to wait is not seen by a statement under way, which costs it one turn.
+// takes first: to those that others wait longer than, as many free places are left. One that has just begun to wait is not seen by a
+// statement under way, which costs it one turn.
 const TAKE = `
 with asked as materialized (
-  select i.id, i.wants, t.max_concurrency as maximum
-  from json_to_recordset($2::json) as i(id text, wants boolean) join destinations t on t.id = i.id
-  where t.max_concurrency is not null
+  select i.id, i.wants, least(t.max_concurrency, i.places) as maximum
+  from json_to_recordset($2::json) as i(id text, wants boolean, places int) join destinations t on t.id = i.id
+  where t.max_concurrency is not null or i.places is not null
 ), kept as materialized (
   select id, place from json_to_recordset($3::json) as k(id text, place int)
 ), given as (
@@ -27,43 +30,45 @@ with asked as materialized (
   update destination_turns d set held_until = now() + ${HELD} from kept k
   where d.destination_id = k.id and d.place = k.place and d.worker = $1
   returning d.destination_id, d.place
-), waits as (
-  insert into destination_turn_waits as w (destination_id, worker, since, seen_at)
-  select id, $1, now(), now() from asked where wants and $4 order by id
-  on conflict (destination_id, worker) do update set seen_at = excluded.seen_at
-), waits_no_more as (
-  delete from destination_turn_waits w
-  where w.worker = $1 and not exists (select from asked a where a.id = w.destination_id and a.wants)
 ), other as materialized (
   select a.id, o.worker, o.since from asked a join destination_turn_waits o on o.destination_id = a.id
   where o.worker <> $1 and o.seen_at > now() - ${WAITS}
 ), free as (
-  select distinct on (a.id) a.id, p.place
-  from asked a
-  left join destination_turn_waits mine on mine.destination_id = a.id and mine.worker = $1
-  cross join lateral generate_series(0, a.maximum - 1) as p(place)
+  select a.id, p.place, row_number() over (partition by a.id order by p.place) - 1 as before
+  from asked a cross join lateral generate_series(0, a.maximum - 1) as p(place)
   where a.wants and $4
     and not exists (select from destination_turns d where d.destination_id = a.id and d.place = p.place and d.held_until > now())
     -- A place that this worker has asked to keep, and that has run out meanwhile, is renewed above: no statement writes a row twice.
     and not exists (select from kept k where k.id = a.id and k.place = p.place)
-    and not exists (select from other o where o.id = a.id and (o.since, o.worker) < (coalesce(mine.since, now()), $1))
-  order by a.id, p.place
 ), taken as (
   insert into destination_turns as d (destination_id, place, worker, held_until)
-  select id, place, $1, now() + ${HELD} from free order by id
+  select f.id, f.place, $1, now() + ${HELD}
+  from free f left join destination_turn_waits mine on mine.destination_id = f.id and mine.worker = $1
+  where f.before = (select count(*) from other o where o.id = f.id and (o.since, o.worker) < (coalesce(mine.since, now()), $1))
+  order by f.id
   on conflict (destination_id, place) do update set worker = excluded.worker, held_until = excluded.held_until
     where d.held_until <= now()
   returning destination_id, place
+), waiting as materialized (
+  select a.id from asked a where a.wants and not exists (select from taken t where t.destination_id = a.id)
+), waits as (
+  insert into destination_turn_waits as w (destination_id, worker, since, seen_at)
+  select id, $1, now(), now() from waiting where $4 order by id
+  on conflict (destination_id, worker) do update set seen_at = excluded.seen_at where w.seen_at < now() - ${SEEN_AGAIN}
+), waits_no_more as (
+  delete from destination_turn_waits w
+  where w.worker = $1 and not exists (select from waiting a where a.id = w.destination_id)
 )
-select a.id as "destinationId", exists (select from other o where o.id = a.id) as "isContested",
+select a.id as "destinationId", a.maximum as "all", exists (select from other o where o.id = a.id) as "isContested",
        array(select place from (select * from renewed union all select * from taken) h where h.destination_id = a.id order by 1) as places
 from asked a`;
 
 /**
- * Says what a worker holds and wants, and takes what is free for it. What it does not name it gives up.
+ * Says what a worker holds and wants, and has seen at shared limits, and takes what is free for it. What it does not name it gives up.
+ * To be called in a transaction where limits are shared.
  * @param worker its name
  * @param mayTake false: it only continues to hold what it has
- * @returns of each destination that exists and has a maximum
+ * @returns of each destination that exists and has a maximum or a shared limit
  */
 export async function takeTurns(
   db: Queryable,
@@ -71,10 +76,19 @@ export async function takeTurns(
   requests: TurnRequest[],
   mayTake: boolean,
 ): Promise<TurnAnswer[]> {
-  const asked = requests.map(({ destinationId, wants }) => ({ id: destinationId, wants }));
+  const limits = await judgeSharedLimits(db, requests);
+  const asked = requests.map(({ destinationId, wants }) => ({
+    ...{ id: destinationId, wants },
+    places: limits.get(destinationId)?.places ?? null,
+  }));
   const kept = requests.flatMap(({ destinationId, places }) => places.map((place) => ({ id: destinationId, place })));
-  const { rows } = await db.query<TurnAnswer>(TAKE, [worker, jsonParameter(asked), jsonParameter(kept), mayTake]);
-  return rows;
+  const { rows } = await db.query<Omit<TurnAnswer, 'shared'>>(TAKE, [
+    ...[worker, jsonParameter(asked), jsonParameter(kept), mayTake],
+  ]);
+  return rows.map((row) => {
+    const limit = limits.get(row.destinationId);
+    return { ...row, shared: limit ? { version: limit.version, isHeard: limit.isHeard } : null };
+  });
 }
 
 /** Removes what workers have left that are gone. Rows that are being written stay. */
@@ -86,5 +100,9 @@ export async function forgetTurns(db: Queryable): Promise<void> {
   await db.query(
     `delete from destination_turn_waits where (destination_id, worker) in (
        select destination_id, worker from destination_turn_waits where seen_at < now() - ${OLD} for update skip locked)`,
+  );
+  await db.query(
+    `delete from destination_shared_limits where destination_id in (
+       select destination_id from destination_shared_limits where seen_at < now() - ${OLD} for update skip locked)`,
   );
 }

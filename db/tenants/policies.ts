@@ -47,6 +47,7 @@ const OTHERS: Record<string, TenantTable> = {
   },
   rate_limits: { rights: ALL, condition: ofRecord('destinations', 'destination_id') },
   destination_concurrency: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
+  destination_shared_limits: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
   history_progress: { rights: ['select'], condition: null },
 };
 

@@ -18,7 +18,7 @@ describe('turns at a destination', () => {
   const tell = (held: number[], isContested = false) =>
     places.turnsTold(
       [{ destinationId: ID, wants: true, places: [] }],
-      [{ destinationId: ID, places: held, isContested }],
+      [{ destinationId: ID, places: held, all: 2, shared: null, isContested }],
       now,
     );
   /** As the relay does: it claims where there is room, and gives back what is too much. */

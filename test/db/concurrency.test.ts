@@ -41,10 +41,10 @@ describe('the exchange of limits', () => {
   it('adds up what the workers may have under way, as long as they say so', async () => {
     const { pool } = database;
     expect(await concurrencyLimit(pool, destinationId)).to.equal(null);
-    expect(await note('a', 7)).to.deep.equal([{ destinationId, maximum: 30 }]);
+    expect(await note('a', 7)).to.deep.equal([{ destinationId, maximum: 30, isShared: false }]);
     await note('b', 5);
     await note('b', 6);
-    expect(await note('b', null), 'nothing new').to.deep.equal([{ destinationId, maximum: 30 }]);
+    expect(await note('b', null), 'nothing new').to.deep.equal([{ destinationId, maximum: 30, isShared: false }]);
     expect(await concurrencyLimit(pool, destinationId)).to.equal(13);
     await pool.query(`update destination_concurrency set seen_at = now() - interval '3 minutes' where worker = 'a'`);
     expect(await concurrencyLimit(pool, destinationId)).to.equal(6);

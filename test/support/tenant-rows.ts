@@ -31,6 +31,7 @@ const OF_OTHER_ROWS: Record<string, Record<string, keyof TenantIds>> = {
   failing_destinations: { destination_id: 'destination', route_id: 'route' },
   rate_limits: { destination_id: 'destination' },
   destination_concurrency: { destination_id: 'destination' },
+  destination_shared_limits: { destination_id: 'destination' },
 };
 const OWN_ID: Record<string, keyof TenantIds> = {
   sources: 'source',
