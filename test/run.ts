@@ -1,10 +1,10 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
 // Without files it runs what is due today, in parts, some of them side by side, each that needs a stack on one of its own. A file
-// whose title says `@lanes`, which are those that a lane changes, runs in one lane today and in the other tomorrow; one whose title
-// says `@turns` takes long, and runs on one day in thirteen. `--all` runs every file, and all with deliveries in both lanes. With files,
-// HOOKYARD_LANE=express chooses the other lane, and `--all` both. `--times` shows at the end of each part how long each of its files
-// took. TEST_DAYS_AHEAD=2 runs what is due in two days.
+// whose title says `@lanes`, which are those that a lane changes, runs in one lane today and in another tomorrow, in three days in all;
+// one whose title says `@turns` takes long, and runs on one day in thirteen. `--all` runs every file, and all with deliveries in all
+// lanes. With files, HOOKYARD_LANE=express chooses another lane, and `--all` all. `--times` shows at the end of each part how long each
+// of its files took. TEST_DAYS_AHEAD=2 runs what is due in two days.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

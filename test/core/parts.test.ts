@@ -2,13 +2,14 @@
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LANE_SETTINGS } from '../../core/lane.ts';
 import {
-  BOTH_LANES,
+  BY_LANES,
   BY_TURNS,
   chooseParts,
-  filesInExpress,
   filesOfOtherDays,
   laneOfTheDay,
+  lanesOfFiles,
   TURNS,
 } from '../support/parts.ts';
 import { DAY_MS, dayOfRun, dueToday } from '../support/thorough.ts';
@@ -28,7 +29,7 @@ const runs = (args: string[], day = 0) => {
 };
 
 describe('the parts of npm test', () => {
-  it('run every test file once, what takes long on one of a few days, and with --all in both lanes what makes deliveries', () => {
+  it('run every test file once, what takes long on one of a few days, and with --all in all lanes what makes deliveries', () => {
     expect(testFiles).to.include('test/core/parts.test.ts');
     const days = Array.from({ length: TURNS }, (_, day) => runs([], day));
     const [all, timed] = [runs(['--all']), runs(['--times'])];
@@ -42,7 +43,7 @@ describe('the parts of npm test', () => {
         perDay.every((times) => times <= 1),
         file,
       ).to.equal(true);
-      expect(all(file), file).to.equal(/^test\/(e2e|faults)\//.test(file) ? 2 : 1);
+      expect(all(file), file).to.equal(/^test\/(e2e|faults)\//.test(file) ? 3 : 1);
       expect(timed(file), file).to.equal(perDay[0]);
     }
     expect(filesOfOtherDays(NOON)).to.have.members(long.filter((file) => days[0]?.(file) === 0));
@@ -71,29 +72,42 @@ describe('the parts of npm test', () => {
     for (const { args } of chooseParts([], 'workflow', NOON)) expect(args).to.not.include('--reporter');
   });
 
-  it('of a filtered run are few, in both lanes', () => {
+  it('of a filtered run are few, in all lanes', () => {
     const chosen = chooseParts(['--grep', 'Retry-After'], 'workflow', NOON);
     const names = chosen.map(({ name }) => name);
     expect(chosen.flatMap(({ args }) => args)).to.include.members(testFiles);
-    expect(names).to.include.members(['faults', 'faults, express', 'e2e', 'e2e, express']);
+    for (const name of ['faults', 'e2e'])
+      expect(names).to.include.members([name, `${name}, express`, `${name}, adaptive`]);
     expect(names.filter((name) => / \d/.test(name))).to.deep.equal([]);
   });
 
-  it('run what a lane changes in the two lanes by turns, half of it each day', () => {
-    const inLanes = [0, 1].map((day) => {
-      const parts = chooseParts([], 'workflow', NOON + day * DAY_MS).filter(({ lane }) => lane === 'express');
-      const left = filesOfOtherDays(NOON + day * DAY_MS);
-      const wanted = filesInExpress(NOON + day * DAY_MS);
-      const run = parts.flatMap(({ args }) => args);
-      expect(run).to.have.members(wanted.filter((file) => !left.includes(file)));
+  it('run what a lane changes in the three lanes by turns, half of it each day, and in each again after as many turns', () => {
+    const tagged = testFiles.filter((file) => new RegExp(` ${BY_LANES}['\`]`).test(read(file)));
+    expect(tagged).to.not.be.empty;
+    const days = [0, 1, 2].map((day) => {
+      const now = NOON + day * DAY_MS;
+      const wanted = lanesOfFiles(now);
+      expect([...wanted.keys()]).to.have.members(tagged);
+      const left = filesOfOtherDays(now);
+      for (const { lane, args } of chooseParts([], 'workflow', now))
+        for (const file of args) expect(wanted.get(file) ?? 'workflow', file).to.equal(lane);
+      const run = chooseParts([], 'workflow', now).flatMap(({ args }) => args);
+      expect(run).to.include.members(tagged.filter((file) => !left.includes(file)));
+      for (const lane of new Set(wanted.values())) {
+        const inLane = tagged.filter((file) => wanted.get(file) === lane);
+        expect(inLane.length, lane).to.be.closeTo(tagged.length / 2, 1);
+      }
       return wanted;
     });
-    const tagged = testFiles.filter((file) => new RegExp(` ${BOTH_LANES}['\`]`).test(read(file)));
-    expect(tagged).to.not.be.empty;
-    expect(inLanes.flat()).to.have.members(tagged);
-    for (const each of inLanes) expect(each.length).to.be.closeTo(tagged.length / 2, 1);
-    // Who asks for the lane is run in both.
-    for (const file of testFiles.filter((name) => /[({!] ?inExpressLane\b/.test(read(name)))) {
+    for (const file of tagged) {
+      expect(new Set(days.map((lanes) => lanes.get(file))).size, `${file}, on three days`).to.equal(
+        LANE_SETTINGS.length,
+      );
+      const turns = [0, 1, 2].map((turn) => lanesOfFiles(NOON + turn * TURNS * DAY_MS).get(file));
+      expect(new Set(turns).size, `${file}, at three of its turns`).to.equal(LANE_SETTINGS.length);
+    }
+    // Who asks for the lane is run in all.
+    for (const file of testFiles.filter((name) => /[({!] ?(?:inExpressLane|relayMayAttempt)\b/.test(read(name)))) {
       expect(tagged, file).to.include(file);
     }
   });
@@ -106,13 +120,13 @@ describe('the parts of npm test', () => {
     expect(importsOf('test/e2e/delivery.test.ts'), 'what is looked for').to.include(join(project, STACK));
   });
 
-  it('run named files in the lane that was chosen, or in both', () => {
+  it('run named files in the lane that was chosen, or in all', () => {
     const lanes = (...args: string[]) => chooseParts(args, 'express', NOON).map(({ lane }) => lane);
     expect(lanes('test/e2e/lanes.test.ts')).to.deep.equal(['express']);
-    expect(lanes('test/e2e/lanes.test.ts', '--all')).to.deep.equal(['workflow', 'express']);
+    expect(lanes('test/e2e/lanes.test.ts', '--all')).to.deep.equal(['workflow', 'adaptive', 'express']);
   });
 
-  it('run torture in one lane by turns of the day, and with --all in both', () => {
+  it('run torture in one lane by turns of the day, and with --all in all', () => {
     const lanes = (args: string[]) =>
       chooseParts(args, 'workflow', NOON).map(({ environment }) => environment.TORTURE_LANE);
     expect([...new Set(lanes([]).filter(Boolean))]).to.deep.equal([laneOfTheDay(NOON)]);

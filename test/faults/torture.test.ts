@@ -1,5 +1,5 @@
 // A short run of `npm run torture`, with its own servers and processes: the same command that anyone can run for longer. `npm test`
-// runs it on some days, in one lane by turns, and `npm test -- --all` for longer in both.
+// runs it on some days, in one lane by turns, and `npm test -- --all` for longer in all.
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

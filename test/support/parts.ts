@@ -42,19 +42,23 @@ const GROUPS: Group[] = [
 const REST = 'api';
 // Where deliveries are made. The other folders never meet a lane.
 const WITH_DELIVERIES = ['test/e2e', 'test/faults'];
-/** In the title of what a lane changes: such files run in one lane on one day, in the other on the next. */
-export const BOTH_LANES = '@lanes';
+/** In the title of what a lane changes: such files run in one lane on one day, in the next lane on the next. */
+export const BY_LANES = '@lanes';
 /** In the title of what takes long: such files are dealt to thirteen days, and those of the day run. With `--all` all do. */
 export const BY_TURNS = '@turns';
-// An odd number, so that a file of both tags is in the other lane when its turn comes again.
+// No multiple of three, so that a file of both tags is in the next lane when its turn comes again.
 export const TURNS = 13;
+// In the order in which their parts begin.
+const LANES_OF_PARTS = ['express', 'adaptive', 'workflow'] as const satisfies readonly LaneSetting[];
+/** Of what no lane changes. */
+const USUAL_LANE: LaneSetting = 'workflow';
 /** With `--all` there is so many times as much. */
 const PARTS_OF_ALL = 3;
 const OWN_OPTIONS = ['--all', '--times'];
 const FILE_TIMES = join(import.meta.dirname, 'file-times.ts');
 
 /**
- * @param args of `npm test`: files or folders and options of mocha; `--all`: everything in both lanes; `--times`: shows how
+ * @param args of `npm test`: files or folders and options of mocha; `--all`: everything in all lanes; `--times`: shows how
  * long each file took
  * @param chosenLane of the files that are named
  * @returns in the order in which they should begin: the longest first
@@ -72,7 +76,7 @@ export function chooseParts(args: string[], chosenLane: LaneSetting, nowMs: numb
 const isFilter = (arg: string) => /^(--f?grep|-[fg])\b/.test(arg);
 
 function partsOfNamed(all: boolean, chosenLane: LaneSetting): Part[] {
-  const lanes: LaneSetting[] = all ? ['workflow', 'express'] : [chosenLane];
+  const lanes: LaneSetting[] = all ? LANES_OF_PARTS.toReversed() : [chosenLane];
   const environment: Record<string, string> = all ? THOROUGH : {};
   return lanes.map((lane) => ({ ...partOf('tests', lane, []), environment, collected: lane !== lanes[0] }));
 }
@@ -83,34 +87,30 @@ function partsOfEverything(all: boolean, filtered: boolean, nowMs: number): Part
     : { ...dayOfRun(nowMs), TORTURE_LANE: laneOfTheDay(nowMs) };
   const everything = all || filtered;
   const left = new Set(everything ? [] : filesOfOtherDays(nowMs));
-  const inExpress = new Set(everything ? [] : filesInExpress(nowMs));
+  const laneOfFile = everything ? new Map<string, LaneSetting>() : lanesOfFiles(nowMs);
   const rest = foldersBut(GROUPS.flatMap(({ folders }) => folders));
   return GROUPS.flatMap(({ name, folders, parts, hasStack = true }) => {
     const files = (name === REST ? rest : folders).flatMap(filesOf).filter((file) => !left.has(file));
-    const withDeliveries = files.filter((file) => WITH_DELIVERIES.some((folder) => file.startsWith(`${folder}/`)));
-    const express = everything ? withDeliveries : files.filter((file) => inExpress.has(file));
     // Of a filtered run there would be little in each part, and each starts servers.
     const most = filtered ? 1 : all ? parts * PARTS_OF_ALL : parts;
-    return [
-      ...dealt(express, all ? most : 1).map((hand, index, { length }) => ({
-        ...partOf(numbered(name, index, length), 'express', hand),
-        environment,
-      })),
-      ...dealt(
-        files.filter((file) => !inExpress.has(file)),
-        most,
-      ).map((hand, index, { length }) => ({
-        ...partOf(numbered(name, index, length), 'workflow', hand),
+    return LANES_OF_PARTS.flatMap((lane) => {
+      const isDue = (file: string) =>
+        everything ? lane === USUAL_LANE || makesDeliveries(file) : (laneOfFile.get(file) ?? USUAL_LANE) === lane;
+      const hands = dealt(files.filter(isDue), all || lane === USUAL_LANE ? most : 1);
+      return hands.map((hand, index, { length }) => ({
+        ...partOf(numbered(name, index, length), lane, hand),
         environment,
         hasStack,
-      })),
-    ];
+      }));
+    });
   });
 }
 
+const makesDeliveries = (file: string) => WITH_DELIVERIES.some((folder) => file.startsWith(`${folder}/`));
+
 function partOf(name: string, lane: LaneSetting, args: string[]): Part {
   return {
-    name: lane === 'workflow' ? name : `${name}, ${lane}`,
+    name: lane === USUAL_LANE ? name : `${name}, ${lane}`,
     args,
     lane,
     environment: {},
@@ -132,10 +132,14 @@ export function filesOfOtherDays(nowMs: number): string[] {
   return tagged(BY_TURNS).filter((_file, index) => index % TURNS !== today);
 }
 
-/** @returns the files that run in the express lane today, instead of the workflow lane */
-export function filesInExpress(nowMs: number): string[] {
+/**
+ * @returns the lane in which each file that a lane changes runs today: every second one in one lane, the others in the next. More
+ * lanes on one day would be more servers.
+ */
+export function lanesOfFiles(nowMs: number): Map<string, LaneSetting> {
   const today = Math.floor(nowMs / DAY_MS);
-  return tagged(BOTH_LANES).filter((_file, index) => (index + today) % 2 === 0);
+  const laneOf = (index: number) => LANE_SETTINGS[(today + (index % 2)) % LANE_SETTINGS.length] as LaneSetting;
+  return new Map(tagged(BY_LANES).map((file, index) => [file, laneOf(index)]));
 }
 
 /** By path: files of one folder are alike, and each day gets as many of them. */
