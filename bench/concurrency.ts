@@ -1,4 +1,4 @@
-// npm run bench -- concurrency [--seconds 20 --rounds 3 --lane express]: how many attempts destinations get at a time, and what that
+// npm run bench -- concurrency [--seconds 20 --rounds 3 --lane express --save]: how many attempts destinations get at a time, and what that
 // does to them and to others. Four questions, each with a bar:
 //   * how much one destination of 300 ms gets from one worker,
 //   * whether a receiver that collapses beyond 40 requests at a time is kept from that,
@@ -20,6 +20,7 @@ import {
   saturate,
   sendAtRate,
 } from './support/traffic.ts';
+import { undisturbed } from './support/undisturbed.ts';
 import { delay } from './support/wait.ts';
 
 const ANSWER_MS = 300;
@@ -57,8 +58,7 @@ export async function measureConcurrency(stack: Stack, receiver: Receiver, optio
         bars.push(bar);
         console.log(barLine(bar));
       }
-      // What waits for the destinations of this step is none of the next.
-      await service.pool.query('delete from outbox');
+      await forgetWaiting(service);
     } finally {
       await service.stop();
     }
@@ -67,7 +67,19 @@ export async function measureConcurrency(stack: Stack, receiver: Receiver, optio
   if (options.save) saveResults(`concurrency-${options.lane}`, { bars });
 }
 
-async function growth(service: Service, receiver: Receiver, { body, seconds }: BenchOptions): Promise<Bar[]> {
+/** What waits for the destinations of a measurement is none of the next. */
+async function forgetWaiting({ pool }: Service): Promise<void> {
+  await pool.query('delete from outbox');
+}
+
+async function growth(service: Service, receiver: Receiver, options: BenchOptions): Promise<Bar[]> {
+  const what = `one worker to one of ${ANSWER_MS} ms`;
+  const value = await undisturbed(what, options, () => grow(service, receiver, options));
+  return [{ what, value, unit: '/s', atLeast: 1000 }];
+}
+
+/** @returns answers a second of a destination that is new */
+async function grow(service: Service, receiver: Receiver, { body, seconds }: BenchOptions): Promise<number> {
   const pipe = await createPipe(service, receiver.url);
   const sender = createSender(pipe.webhookUrl, SECRET, body);
   receiver.holdMs = () => ANSWER_MS;
@@ -80,7 +92,7 @@ async function growth(service: Service, receiver: Receiver, { body, seconds }: B
     });
     console.log(`  the limit of a destination of ${ANSWER_MS} ms grew to ${limit}`);
     await drained(service);
-    return [{ what: `one worker to one of ${ANSWER_MS} ms`, value: perSecond, unit: '/s', atLeast: 1000 }];
+    return perSecond;
   } finally {
     receiver.holdMs = () => 0;
     await sender.close();
@@ -94,7 +106,23 @@ async function limitOf(service: Service, destinationId: string): Promise<number 
   return health.concurrencyLimit;
 }
 
-async function collapse(service: Service, _receiver: Receiver, { body }: BenchOptions): Promise<Bar[]> {
+async function collapse(service: Service, _receiver: Receiver, options: BenchOptions): Promise<Bar[]> {
+  const what = `collapses beyond ${COLLAPSES_BEYOND} at a time`;
+  const { errors, most } = await undisturbed(what, options, () => collapseOnce(service, options));
+  return [
+    { what: `${what}: most at a time`, value: most, unit: '', atMost: 60 },
+    {
+      what: `${what}: errors, worst ${WINDOW_SECONDS} s`,
+      value: Math.max(...errors),
+      unit: ' %',
+      atMost: 5,
+      rounds: errors,
+    },
+  ];
+}
+
+/** @returns of a destination that is new: its errors in percent by window, and the most that it had at a time */
+async function collapseOnce(service: Service, { body }: BenchOptions): Promise<{ errors: number[]; most: number }> {
   const target = await startCollapsing();
   const pipe = await createPipe(service, urlOf(target.server), { route: NEVER_OPENS });
   const sender = createSender(pipe.webhookUrl, SECRET, body);
@@ -103,24 +131,15 @@ async function collapse(service: Service, _receiver: Receiver, { body }: BenchOp
     const settled = target.windows.slice(SETTLED_SECONDS / WINDOW_SECONDS, COLLAPSING_SECONDS / WINDOW_SECONDS);
     const errors = settled.map(({ answered, failed }) => (100 * failed) / answered);
     const perSecond = settled.map(({ answered }) => answered / WINDOW_SECONDS);
-    const what = `collapses beyond ${COLLAPSES_BEYOND} at a time`;
     console.log(
       `  it answered ${median(perSecond).toFixed(0)}/s of the ${COLLAPSES_BEYOND / (COLLAPSING_ANSWER_MS / 1000)}/s it can`,
     );
-    return [
-      { what: `${what}: most at a time`, value: target.most(), unit: '', atMost: 60 },
-      {
-        what: `${what}: errors, worst ${WINDOW_SECONDS} s`,
-        value: Math.max(...errors),
-        unit: ' %',
-        atMost: 5,
-        rounds: errors,
-      },
-    ];
+    return { errors, most: target.most() };
   } finally {
     await sender.close();
     await service.call('DELETE', `/api/destinations/${pipe.destinationId}`);
     close(target.server);
+    await forgetWaiting(service);
   }
 }
 
@@ -177,31 +196,33 @@ async function besideBad(
   receiver: Receiver,
   servers: Server[],
   bad: { perSecond: number; what: string; atMost: number },
-  { body, seconds, rounds }: BenchOptions,
+  { body, seconds, rounds, repeats }: BenchOptions,
 ): Promise<Bar[]> {
   const healthy = createSender((await createPipe(service, receiver.url)).webhookUrl, SECRET, body);
   const ratios: number[] = [];
+  const measureRound = async () => {
+    const alone = await measureLatency(healthy.send, receiver, HEALTHY_PER_SECOND, seconds);
+    const pipes = await Promise.all(
+      servers.map((server) => createPipe(service, urlOf(server), { route: NEVER_OPENS })),
+    );
+    const senders = pipes.map(({ webhookUrl }) => createSender(webhookUrl, SECRET, body));
+    const sending = senders.map((sender) => sendAtRate(sender.send, bad.perSecond, LEAD_SECONDS + seconds));
+    await sendAtRate(healthy.send, HEALTHY_PER_SECOND, LEAD_SECONDS);
+    const beside = await measureLatency(healthy.send, receiver, HEALTHY_PER_SECOND, seconds);
+    await Promise.all(sending);
+    console.log(`  alone ${line(alone.endToEnd)}; ${bad.what} ${line(beside.endToEnd)}`);
+    for (const sender of senders) await sender.close();
+    for (const { destinationId } of pipes) await service.call('DELETE', `/api/destinations/${destinationId}`);
+    for (const server of servers) server.closeAllConnections();
+    // What was under way has ended.
+    await drained(service);
+    await delay(SLOW_ANSWER_MS);
+    return beside.endToEnd.p99 / alone.endToEnd.p99;
+  };
   try {
     await sendAtRate(healthy.send, HEALTHY_PER_SECOND, WARM_UP_SECONDS);
-    for (let round = 1; round <= rounds; round += 1) {
-      const alone = await measureLatency(healthy.send, receiver, HEALTHY_PER_SECOND, seconds);
-      const pipes = await Promise.all(
-        servers.map((server) => createPipe(service, urlOf(server), { route: NEVER_OPENS })),
-      );
-      const senders = pipes.map(({ webhookUrl }) => createSender(webhookUrl, SECRET, body));
-      const sending = senders.map((sender) => sendAtRate(sender.send, bad.perSecond, LEAD_SECONDS + seconds));
-      await sendAtRate(healthy.send, HEALTHY_PER_SECOND, LEAD_SECONDS);
-      const beside = await measureLatency(healthy.send, receiver, HEALTHY_PER_SECOND, seconds);
-      await Promise.all(sending);
-      console.log(`  alone ${line(alone.endToEnd)}; ${bad.what} ${line(beside.endToEnd)}`);
-      ratios.push(beside.endToEnd.p99 / alone.endToEnd.p99);
-      for (const sender of senders) await sender.close();
-      for (const { destinationId } of pipes) await service.call('DELETE', `/api/destinations/${destinationId}`);
-      for (const server of servers) server.closeAllConnections();
-      // What was under way has ended.
-      await drained(service);
-      await delay(SLOW_ANSWER_MS);
-    }
+    for (let round = 1; round <= rounds; round += 1)
+      ratios.push(await undisturbed(`${bad.what}, round ${round} of ${rounds}`, { repeats }, measureRound));
   } finally {
     await healthy.close();
     servers.forEach(close);

@@ -1,20 +1,28 @@
-// npm run bench -- low-rate --lane express [--seconds 20 --rounds 3 --statements]: what a delivery costs where few come,
-// so that every event is a group of its own: CPU by process, idle and at the rate, with latencies. `--statements` also lists what
-// PostgreSQL runs for it, which costs some CPU itself.
+// npm run bench -- low-rate --lane express [--seconds 20 --rounds 3 --statements --save]: what a delivery costs where few come,
+// so that every event is a group of its own: CPU by process, idle and at the rate, with latencies; for the lane `express` beside its
+// bars. `--statements` also lists what PostgreSQL runs for it, which costs some CPU itself.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane } from '../core/lane.ts';
 import type { Stack } from '../local/stack.ts';
 import { FIXED_RATE } from './lanes/lane.ts';
+import { type Bar, barLine } from './support/bars.ts';
 import { type Cost, costPer, totalCpuMs } from './support/cost.ts';
 import { median } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { type PostgresCpu, postgresCpuMs } from './support/postgres-cpu.ts';
+import { saveResults } from './support/save.ts';
 import { createPipe, drained, SECRET, type Service, startService } from './support/service.ts';
 import { listStatements, statementsOf } from './support/statement-counts.ts';
 import { createSender, measureLatency, type Percentiles, type Receiver } from './support/traffic.ts';
 import { undisturbed } from './support/undisturbed.ts';
 
 const WARM_UP_SECONDS = 12;
+
+// What a delivery may cost in the lane `express`, and how late it may be, ms: latencies are what they were when it cost more, on a
+// machine that did nothing else.
+const MOST_CPU_MS = 3.5;
+const MOST_ACK = { p50: 3, p99: 6.5 };
+const MOST_END_TO_END = { p50: 6, p99: 11.4 };
 
 /** Divided by seconds when idle, by deliveries at the rate. */
 interface Phase {
@@ -81,7 +89,12 @@ async function measureLane(
     };
     rounds.push(await undisturbed(label, options, round));
   }
-  console.log(report(lane, rounds, seconds));
+  const bars = lane === 'express' ? barsOf(rounds) : [];
+  console.log(report(lane, rounds, bars, seconds));
+  if (options.save) {
+    const figures = rounds.map(({ idle, busy, ...latencies }) => ({ idle: idle.cost, busy: busy.cost, ...latencies }));
+    saveResults(`low-rate-${lane}`, { perSecond: FIXED_RATE, seconds, bars, rounds: figures });
+  }
   if (statements) {
     console.log('idle, per second');
     console.log(await statementsOf(service.pool, seconds, () => pause(seconds * 1000)));
@@ -91,7 +104,20 @@ async function measureLane(
   await close();
 }
 
-function report(lane: Lane, rounds: Round[], seconds: number): string {
+function barsOf(rounds: Round[]): Bar[] {
+  const bar = (what: string, atMost: number, pick: (round: Round) => number): Bar => {
+    const values = rounds.map(pick);
+    return { what, unit: ' ms', atMost, value: median(values), rounds: values };
+  };
+  const ranks = ['p50', 'p99'] as const;
+  return [
+    bar(`CPU per delivery at ${FIXED_RATE}/s`, MOST_CPU_MS, ({ busy }) => totalCpuMs(busy.cost)),
+    ...ranks.map((rank) => bar(`acknowledged ${rank}`, MOST_ACK[rank], ({ ack }) => ack[rank])),
+    ...ranks.map((rank) => bar(`end to end ${rank}`, MOST_END_TO_END[rank], ({ endToEnd }) => endToEnd[rank])),
+  ];
+}
+
+function report(lane: Lane, rounds: Round[], bars: Bar[], seconds: number): string {
   const of = (pick: (round: Round) => number) => median(rounds.map(pick));
   const line = (what: string, pick: (phase: Phase) => number) => {
     const [idle, busy] = [of((round) => pick(round.idle)), of((round) => pick(round.busy))];
@@ -121,6 +147,8 @@ function report(lane: Lane, rounds: Round[], seconds: number): string {
     line("commits, Temporal's databases", ({ cost }) => cost.temporalCommits),
     line('WAL, KiB', ({ cost }) => cost.walBytes / 1024),
     `acknowledged ${ranks(all(({ ack }) => ack))} ms, end to end ${ranks(all(({ endToEnd }) => endToEnd))} ms (p50 / p95 / p99)`,
+    '',
+    ...bars.map(barLine),
     '',
   ].join('\n');
 }

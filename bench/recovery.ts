@@ -1,13 +1,15 @@
-// npm run bench -- recovery [--seconds 10 --rounds 3 --lane express]: how long what is acknowledged waits when a worker is killed
+// npm run bench -- recovery [--seconds 10 --rounds 3 --lane express --save]: how long what is acknowledged waits when a worker is killed
 // (kill -9) under load: one of two, whose work the other one takes over; and the only one, which is started again at once, as
 // npm start does it. The load continues all the time, at a constant rate.
 import { once } from 'node:events';
 import type { Stack } from '../local/stack.ts';
-import { barLine } from './support/bars.ts';
+import { type Bar, barLine } from './support/bars.ts';
 import type { BenchOptions } from './support/options.ts';
 import { type RunningChild, startProcess } from './support/processes.ts';
+import { saveResults } from './support/save.ts';
 import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './support/service.ts';
 import { allArrived, createSender, type Receiver, sendAtRate, type Sent } from './support/traffic.ts';
+import { undisturbed } from './support/undisturbed.ts';
 import { waitFor } from './support/wait.ts';
 
 /** Nothing waits longer than this for its first attempt when one of several workers is killed, ms. */
@@ -23,30 +25,40 @@ interface Kill {
   readyMs?: number;
 }
 
+interface Round {
+  ofTwo: Kill;
+  onlyOne: Kill;
+}
+
 /** Measures and prints both. */
 export async function measureRecovery(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
   const service = await startService(stack, { HOOKYARD_LANE: options.lane });
   const workers = [service.worker];
-  const ofTwo: Kill[] = [];
-  const restarts: Kill[] = [];
+  const rounds: Round[] = [];
   try {
     const pipe = await createPipe(service, receiver.url);
-    for (let round = 1; round <= options.rounds; round += 1) {
-      console.log(`round ${round} of ${options.rounds}: one of two workers, then the only one`);
+    /** There is one worker before it and after it. */
+    const measureRound = async (): Promise<Round> => {
       workers.push(await startWorker(service));
       await shared(service, 2);
-      ofTwo.push(await killUnderLoad(service, receiver, pipe, workers.shift(), options));
-      restarts.push(
-        await killUnderLoad(service, receiver, pipe, workers.shift(), options, async () => {
-          workers.push(await startWorker(service));
-        }),
-      );
+      const ofTwo = await killUnderLoad(service, receiver, pipe, workers.shift(), options);
+      const onlyOne = await killUnderLoad(service, receiver, pipe, workers.shift(), options, async () => {
+        workers.push(await startWorker(service));
+      });
+      return { ofTwo, onlyOne };
+    };
+    for (let number = 1; number <= options.rounds; number += 1) {
+      const label = `round ${number} of ${options.rounds}`;
+      console.log(`${label}: one of two workers, then the only one`);
+      rounds.push(await undisturbed(label, options, measureRound));
     }
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
     await service.stop();
   }
-  console.log(report(ofTwo, restarts, options));
+  const bars = barsOf(rounds);
+  console.log(report(rounds, bars, options));
+  if (options.save) saveResults(`recovery-${options.lane}`, { perSecond: PER_SECOND, bars, rounds });
 }
 
 const startWorker = ({ env }: Service): Promise<RunningChild> => startProcess('worker/main.ts', env);
@@ -95,29 +107,34 @@ async function killUnderLoad(
   }
 }
 
-function report(ofTwo: Kill[], restarts: Kill[], { lane }: BenchOptions): string {
+function barsOf(rounds: Round[]): Bar[] {
+  const bar = (what: string, waits: number[]): Bar => {
+    return { what, value: Math.max(...waits), unit: ' ms', atMost: BAR, rounds: waits };
+  };
+  return [
+    bar(
+      'longest wait when one of two is killed',
+      rounds.map(({ ofTwo }) => ofTwo.longestMs),
+    ),
+    bar(
+      'longest wait beyond the start of the new process',
+      rounds.map(({ onlyOne: { longestMs, readyMs = 0 } }) => longestMs - readyMs),
+    ),
+  ];
+}
+
+function report(rounds: Round[], bars: Bar[], { lane }: BenchOptions): string {
   const line = (kill: Kill) =>
     `  longest wait ${inSeconds(kill.longestMs)}, last arrival of what was sent before ${inSeconds(kill.lastAfterKillMs)} after the kill` +
     (kill.readyMs === undefined ? '' : `, the new process ready after ${inSeconds(kill.readyMs)}`);
   return [
     '',
     `kill -9 at ${PER_SECOND}/s, lane ${lane}: one of two workers`,
-    ...ofTwo.map(line),
+    ...rounds.map(({ ofTwo }) => line(ofTwo)),
     'the only worker, started again at once',
-    ...restarts.map(line),
+    ...rounds.map(({ onlyOne }) => line(onlyOne)),
     '',
-    barLine({
-      what: 'longest wait when one of two is killed',
-      value: Math.max(...ofTwo.map(({ longestMs }) => longestMs)),
-      unit: 'ms',
-      atMost: BAR,
-    }),
-    barLine({
-      what: 'longest wait beyond the start of the new process',
-      value: Math.max(...restarts.map(({ longestMs, readyMs = 0 }) => longestMs - readyMs)),
-      unit: 'ms',
-      atMost: BAR,
-    }),
+    ...bars.map(barLine),
     '',
   ].join('\n');
 }

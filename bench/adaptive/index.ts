@@ -23,13 +23,15 @@ const MACHINE_SHARE = 0.5;
 
 /** Measures, prints each rate and the bars. */
 export async function measureAdaptive(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const { body, seconds } = options;
+  const { body, seconds, repeats } = options;
   const rates = options.rates.toSorted((a, b) => a - b);
   const rounds: Round[] = [];
   for (let number = 1; number <= options.rounds; number += 1) {
-    console.log(`round ${number} of ${options.rounds}: p50 / p99 over ${seconds} s at each rate`);
-    const express = await measure(stack, receiver, { lane: 'express', rates, seconds, body });
-    const adaptive = await measure(stack, receiver, { lane: 'adaptive', rates, seconds, body });
+    const label = `round ${number} of ${options.rounds}`;
+    console.log(`${label}: p50 / p99 over ${seconds} s at each rate`);
+    const common = { rates, seconds, body, repeats, label };
+    const express = await measure(stack, receiver, { ...common, lane: 'express' });
+    const adaptive = await measure(stack, receiver, { ...common, lane: 'adaptive' });
     rounds.push({ express, adaptive });
   }
   const bars = barsOf(rounds);

@@ -14,6 +14,7 @@ import {
   saturate,
   sendAtRate,
 } from '../support/traffic.ts';
+import { undisturbed } from '../support/undisturbed.ts';
 
 // Before anything is measured: compiled code. A worker whose first workflows were slow tries them again after 30 s
 // (core/lane-pressure.ts).
@@ -57,15 +58,22 @@ export interface MeasureOptions {
   rates: number[];
   seconds: number;
   body: string;
+  /** How often a phase is measured again at most of which others took much of the cores. */
+  repeats: number;
+  /** Of the round. */
+  label: string;
 }
 
 /** Starts Hookyard in a lane, measures it, and stops it. */
 export async function measure(stack: Stack, receiver: Receiver, options: MeasureOptions): Promise<Measured> {
-  const { lane, rates, seconds, body } = options;
+  const { lane, rates, seconds, body, label } = options;
   const service = await startService(stack, { HOOKYARD_LANE: lane });
   const { webhookUrl } = await createPipe(service, receiver.url);
   const { send, close } = createSender(webhookUrl, SECRET, body);
   const [lowest = 0, highest = 0] = [rates.at(0), rates.at(-1)];
+  // A lane takes minutes: what was disturbed is measured again, not all of it.
+  const phase = <Figures>(what: string, work: () => Promise<Figures>) =>
+    undisturbed(`${label}, ${lane}, ${what}`, options, work);
   const atRate = async (perSecond: number) => {
     await sendAtRate(send, perSecond, SETTLE_SECONDS);
     await drained(service);
@@ -82,18 +90,25 @@ export async function measure(stack: Stack, receiver: Receiver, options: Measure
   try {
     await sendAtRate(send, lowest, WARM_UP_SECONDS);
     const measured: AtRate[] = [];
-    for (const perSecond of rates) measured.push(await atRate(perSecond));
-    const { perSecond: saturated } = await saturate(send, receiver, {
-      outstanding: OUTSTANDING.express,
-      warmUpSeconds: SETTLE_SECONDS,
-      seconds,
-      read: async () => {},
+    for (const perSecond of rates) measured.push(await phase(`${perSecond}/s`, () => atRate(perSecond)));
+    const saturated = await phase('saturated', async () => {
+      const { perSecond } = await saturate(send, receiver, {
+        outstanding: OUTSTANDING[lane],
+        warmUpSeconds: SETTLE_SECONDS,
+        seconds,
+        read: async () => {},
+      });
+      await quiet(service);
+      return perSecond;
     });
     console.log(`  ${lane}, saturated: ${saturated.toFixed(0)}/s`);
-    await quiet(service);
     await sendAtRate(send, lowest, RETURN_SECONDS);
-    const afterwards = await atRate(lowest);
-    return { rates: measured, saturated, afterwards, jump: await jump(send, receiver, highest) };
+    const afterwards = await phase('afterwards', () => atRate(lowest));
+    const jumped = await phase('jump', async () => {
+      await sendAtRate(send, lowest, RETURN_SECONDS);
+      return jump(send, receiver, highest);
+    });
+    return { rates: measured, saturated, afterwards, jump: jumped };
   } finally {
     await close();
     await service.stop();
@@ -102,7 +117,7 @@ export async function measure(stack: Stack, receiver: Receiver, options: Measure
 
 type Send = ReturnType<typeof createSender>['send'];
 
-/** The lowest rate has just been measured. */
+/** At the lowest rate deliveries are workflows. */
 async function jump(send: Send, receiver: Receiver, perSecond: number): Promise<Jump> {
   receiver.arrivals.clear();
   const startedAt = performance.now();

@@ -5,8 +5,10 @@ import { median } from '../support/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
 import type { FleetFigures } from './index.ts';
 
-/** What a delivery may cost, as a multiple of what it costs with the smallest fleet. */
+/** What a delivery may cost, as a multiple of what it costs with the smallest fleet: CPU, claims, and waits for locks. */
 const COST_BAR = 1.3;
+// Waits for locks per delivery that are next to nothing, ms: they are sampled, and a multiple of none says nothing.
+const NEXT_TO_NO_WAIT_MS = 0.1;
 
 /** By size of the fleet: the figures of every round. */
 function bySize(rounds: FleetFigures[][]): Map<number, FleetFigures[]> {
@@ -22,20 +24,35 @@ export function barsOf(rounds: FleetFigures[][]): Bar[] {
     });
     const idle = pairs.map(({ own }) => own.seen.idleRelays);
     const relays = { what: `${workers} workers: relays without shards`, unit: '', atMost: 0, rounds: idle };
-    const ratios = pairs.map(({ own, first }) => totalCpuMs(own.cost) / totalCpuMs(first.cost));
     const [first] = pairs;
-    const cost = {
-      what: `CPU per delivery, ${workers} : ${first?.first.workers} workers`,
-      unit: '',
-      atMost: COST_BAR,
-      rounds: ratios,
+    const isBeside = first !== undefined && first.own !== first.first;
+    const compared = (what: string, pick: (figures: FleetFigures) => number): Bar => {
+      const ratios = pairs.map(({ own, first }) => pick(own) / pick(first));
+      const title = `${what} per delivery, ${workers} : ${first?.first.workers} workers`;
+      return { what: title, unit: '', atMost: COST_BAR, value: median(ratios), rounds: ratios };
     };
-    return [
-      ...(first && first.own !== first.first ? [{ ...cost, value: median(ratios) }] : []),
-      { ...relays, value: Math.max(...idle) },
+    const locks = (what: string, pick: (figures: FleetFigures) => number): Bar => {
+      const values = pairs.map(({ own }) => pick(own));
+      const atMost = Math.max(NEXT_TO_NO_WAIT_MS, COST_BAR * median(pairs.map(({ first }) => pick(first))));
+      const title = `${what} per delivery, ${workers} workers`;
+      return { what: title, unit: ' ms', atMost: Number(atMost.toFixed(2)), value: median(values), rounds: values };
+    };
+    const comparisons = () => [
+      compared('CPU', ({ cost }) => totalCpuMs(cost)),
+      compared('claims', claimsPerDelivery),
+      locks('waits for locks', ({ seen, ...figures }) => waitedMs(seen.waitingForLocks, figures)),
+      locks('waits for inner locks', ({ seen, ...figures }) => waitedMs(seen.waitingInside, figures)),
     ];
+    return [...(isBeside ? comparisons() : []), { ...relays, value: Math.max(...idle) }];
   });
 }
+
+const claimsPerDelivery = ({ seen, deliveredPerSecond, seconds }: FleetFigures) =>
+  seen.claims / (deliveredPerSecond * seconds);
+
+/** @param sessions that wait on average */
+const waitedMs = (sessions: number, { deliveredPerSecond }: Pick<FleetFigures, 'deliveredPerSecond'>) =>
+  (1000 * sessions) / deliveredPerSecond;
 
 export function report(rounds: FleetFigures[][], bars: string[], { api, rate, seconds }: BenchOptions): string {
   const sizes = [...bySize(rounds).values()];
@@ -59,6 +76,7 @@ export function report(rounds: FleetFigures[][], bars: string[], { api, rate, se
     row('  workers', ({ idle }) => idle.cpuMs.worker, 0),
     row('  PostgreSQL and Temporal', ({ idle }) => idle.cpuMs.postgres + idle.cpuMs.temporal, 0),
     each('claims per second', ({ seen }) => seen.claims, 0),
+    row('claims per delivery', claimsPerDelivery),
     row('commits per delivery', ({ cost }) => cost.hookyardCommits),
     row('WAL per delivery, KiB', ({ cost }) => cost.walBytes / 1024, 1),
     row('sessions that wait for a lock, mean', ({ seen }) => seen.waitingForLocks),

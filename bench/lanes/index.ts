@@ -1,6 +1,7 @@
-// npm run bench [-- --seconds 20 --rounds 3 --save]: what a delivery costs in each of the two lanes, beside the limit of that
-// lane: for the lane `workflow` what Temporal costs by itself, for `express` what one durable insert and one request cost. The lane
-// `workflow` and its limit are measured once more with the leaner sandbox.
+// npm run bench [-- --seconds 20 --rounds 3 --save]: what a delivery costs in each lane, beside the limit of that lane: for the lane
+// `workflow` what Temporal costs by itself, for `express` what one durable insert and one request cost. The lane `workflow` and its
+// limit are measured once more with the leaner sandbox. The lane `adaptive`, which saturated is to do about what `express` does, is
+// measured by itself right after that.
 //
 // A lane and its limit are saturated in turns of a few seconds, and each ratio is the median of the rounds' own: a machine
 // that changes its speed changes both.
@@ -11,7 +12,7 @@ import type { BenchOptions } from '../support/options.ts';
 import { saveResults } from '../support/save.ts';
 import type { Percentiles, Receiver } from '../support/traffic.ts';
 import { type Saturated, saturateInTurn } from './in-turn.ts';
-import { type LaneFigures, OUTSTANDING, startLane } from './lane.ts';
+import { type LaneFigures, measureLane, OUTSTANDING, startLane } from './lane.ts';
 import { plotLanes } from './plot.ts';
 import { barsOf, report } from './report.ts';
 import { undisturbed } from '../support/undisturbed.ts';
@@ -24,6 +25,7 @@ export interface Round {
   /** With the time to its answers at half of that, ms. */
   barePipeline: Saturated & { ackAtHalf: Percentiles };
   express: LaneFigures;
+  adaptive: LaneFigures;
 }
 
 const BARE_WORKFLOWS_IN_FLIGHT = 50;
@@ -59,7 +61,10 @@ async function measureRound(stack: Stack, receiver: Receiver, options: BenchOpti
     { ...common, lane: 'express', limitName: 'the bare pipeline', limit: pipeline },
     async ({ perSecond }) => ({ ackAtHalf: await pipeline.measureAck(perSecond / 2, seconds) }),
   );
-  return { bareWorkflow, workflow, leanBareWorkflow, leanWorkflow, barePipeline, express };
+  console.log(`${label}: the lane adaptive, ${seconds} s saturated, and latencies`);
+  const times = { warmUpSeconds: WARM_UP_SECONDS, seconds };
+  const adaptive = await measureLane(stack, receiver, { lane: 'adaptive', body, ...times });
+  return { bareWorkflow, workflow, leanBareWorkflow, leanWorkflow, barePipeline, express, adaptive };
 }
 
 /** A lane and its limit in turn, then what else is asked of the limit, then the latencies of the lane alone. */

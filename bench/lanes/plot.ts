@@ -11,6 +11,7 @@ const ROWS: [column: keyof Round, title: string][] = [
   ['leanWorkflow', 'workflow, lean'],
   ['barePipeline', 'bare pipeline'],
   ['express', 'lane express'],
+  ['adaptive', 'lane adaptive'],
 ];
 const PROCESSES: [name: keyof Cost['cpuMs'], title: string, fill: string][] = [
   ['api', 'API', '#4477aa'],
@@ -22,7 +23,7 @@ const LIMIT_FILL = '#bbbbbb';
 const LANE_FILL = '#4477aa';
 
 const WIDTH = 760;
-const HEIGHT = 256;
+const HEIGHT = 284;
 const ROW_HEIGHT = 28;
 const FIRST_ROW = 48;
 const PANELS = { perSecond: 110, cpu: 430 };

@@ -1,5 +1,6 @@
-// The report of the lanes: plain text, one figure a line and one column for each of the six, medians over the rounds.
+// The report of the lanes: plain text, one figure a line and one column for each of the seven, medians over the rounds.
 import { cpus } from 'node:os';
+import type { LaneSetting } from '../../core/lane.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { type Cost, totalCpuMs } from '../support/cost.ts';
 import { median } from '../support/measure.ts';
@@ -7,15 +8,13 @@ import type { Percentiles } from '../support/traffic.ts';
 import type { Round } from './index.ts';
 import { FIXED_RATE, type LaneFigures, type Latencies } from './lane.ts';
 
-type LaneName = 'workflow' | 'express';
-
 /** What the lanes have to reach; ratios are the median of each round's own. */
 export function barsOf(rounds: Round[]): Bar[] {
   const bar = (what: string, unit: string, limit: Pick<Bar, 'atLeast' | 'atMost'>, pick: (round: Round) => number) => {
     const values = rounds.map(pick);
     return { what, unit, ...limit, value: median(values), rounds: values };
   };
-  const ofLane = (lane: LaneName, endToEndMs: number) => [
+  const ofLane = (lane: LaneSetting, endToEndMs: number) => [
     bar(
       `${lane}: end to end p50 at ${FIXED_RATE}/s`,
       ' ms',
@@ -28,31 +27,45 @@ export function barsOf(rounds: Round[]): Bar[] {
     bar('workflow : bare workflow', '', { atLeast: 0.85 }, (r) => r.workflow.perSecond / r.bareWorkflow.perSecond),
     bar('express : workflow', '', { atLeast: 8 }, (r) => r.express.perSecond / r.workflow.perSecond),
     bar('express : bare pipeline', '', { atLeast: 0.6 }, (r) => r.express.perSecond / r.barePipeline.perSecond),
+    bar('adaptive : express', '', { atLeast: 0.9 }, (r) => r.adaptive.perSecond / r.express.perSecond),
     bar('express: CPU per delivery', ' ms', { atMost: 1.2 }, (r) => totalCpuMs(r.express.cost)),
     ...ofLane('workflow', 40),
     ...ofLane('express', 15),
+    ...ofLane('adaptive', 40),
   ];
 }
 
 const PERCENTILES = ['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)[];
-const COLUMNS = ['bareWorkflow', 'workflow', 'leanBareWorkflow', 'leanWorkflow', 'barePipeline', 'express'] as const;
-const TITLES = ['bare workflow', 'lane workflow', 'bare, lean', 'workflow, lean', 'bare pipeline', 'lane express'];
+/** The lanes follow their limits; `adaptive` has that of `express`. */
+const COLUMNS = [
+  ['bareWorkflow', 'bare workflow'],
+  ['workflow', 'lane workflow'],
+  ['leanBareWorkflow', 'bare, lean'],
+  ['leanWorkflow', 'workflow, lean'],
+  ['barePipeline', 'bare pipeline'],
+  ['express', 'lane express'],
+  ['adaptive', 'lane adaptive'],
+] as const satisfies [keyof Round, string][];
 const MEASURED_LANES = [
   ['workflow', 'workflow'],
   ['leanWorkflow', 'workflow, lean'],
   ['express', 'express'],
+  ['adaptive', 'adaptive'],
 ] as const;
 
 export function report(rounds: Round[], bars: Bar[], seconds: number): string {
   const ofAll = (pick: (figures: Round[keyof Round]) => number, decimals: number) =>
-    COLUMNS.map((column) => median(rounds.map((round) => pick(round[column]))).toFixed(decimals));
+    COLUMNS.map(([column]) => median(rounds.map((round) => pick(round[column]))).toFixed(decimals));
   const cost = (what: string, pick: (cost: Cost) => number) =>
     row(
       `  ${what}`,
       ofAll((figures) => pick(figures.cost), 2),
     );
   const ofLanes = (what: string, show: (figures: LaneFigures[]) => string) => {
-    const shown = MEASURED_LANES.flatMap(([lane]) => ['', show(rounds.map((round) => round[lane]))]);
+    const isLane = (column: string) => MEASURED_LANES.some(([lane]) => lane === column);
+    const shown = COLUMNS.map(([column]) =>
+      isLane(column) ? show(rounds.map((round) => round[column] as LaneFigures)) : '',
+    );
     return row(what, shown);
   };
   const memory = (process: 'worker' | 'api') => (lanes: LaneFigures[]) =>
@@ -60,7 +73,10 @@ export function report(rounds: Round[], bars: Bar[], seconds: number): string {
   return [
     '',
     `${cpus().length} cores; medians of ${rounds.length} rounds of ${seconds} s; load and receiver run on the same machine`,
-    row('', TITLES),
+    row(
+      '',
+      COLUMNS.map(([, title]) => title),
+    ),
     row(
       'per second, saturated',
       ofAll((figures) => figures.perSecond, 1),
