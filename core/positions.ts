@@ -39,6 +39,23 @@ export function bucketsOf(positions: Positions): Map<number, number> {
   return buckets;
 }
 
+// More of them are told as all: a notification of PostgreSQL takes 8,000 bytes, and most relays would be woken anyway.
+const MOST_TOLD = 200;
+
+/** What relays are told of deliveries that wait (db/hot-path/outbox-listener.ts): their positions; '' is all. */
+export function tellPositions(positions: readonly number[]): string {
+  const distinct = new Set(positions);
+  return distinct.size > MOST_TOLD ? '' : [...distinct].map((position) => position.toString(36)).join(',');
+}
+
+/** Whether what was told is of one of these positions. What is not understood is of all. */
+export function isToldOf(told: string, positions: Positions): boolean {
+  return told.split(',').some((text) => {
+    const position = Number.parseInt(text, 36);
+    return !(position < POSITIONS) || isAmong(positions, position);
+  });
+}
+
 /** How many positions these are. */
 export function sizeOf(positions: Positions): number {
   return positions.reduce((sum, { from, to }) => sum + to - from, 0);

@@ -67,10 +67,8 @@ export const errorSummary = (table: string): string =>
 
 /** Commits that bring deliveries to the outbox, or change a circuit, notify on this channel; ingest does so right after them. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
-/** Wakes the relays when the statement commits. */
+/** Wakes all relays when the statement commits. */
 export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
-/** The same by itself, as a statement without parameters: it is not prepared, and planned by nobody. */
-export const NOTIFY_RELAYS = `notify ${OUTBOX_CHANNEL}`;
 /** Makes a worker check the circuits when the statement commits. */
 export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
 

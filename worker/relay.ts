@@ -4,6 +4,7 @@
 import type { DestinationPlaces } from '../core/destination-places.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { PollLoop } from '../core/poll-loop.ts';
+import { isToldOf } from '../core/positions.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { BackgroundTasks, oneAtATime } from './background-tasks.ts';
@@ -52,6 +53,8 @@ export interface RelayState {
 export interface Relay {
   /** Call it when there may be new deliveries in the outbox. */
   nudge(): void;
+  /** Call it with what is told of new deliveries (db/hot-path/outbox-listener.ts). */
+  heard(told: string): void;
   /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
   /** Call it when a retry has left the last place of its destination. */
@@ -122,6 +125,10 @@ export function startRelay(deps: RelayDeps): Relay {
     nudge() {
       rests.nudged();
       loop.nudge();
+    },
+    heard(told) {
+      rests.nudged();
+      if (isToldOf(told, shards.held()?.positions ?? [])) loop.nudge();
     },
     answered(deliveryId) {
       // Its destination was skipped by claims: without this it would wait for the rest to end.

@@ -198,7 +198,7 @@ export async function runWorker(
   const circuits = watchCircuits({ pool, client, log });
   const listener = listenForDeliveries(
     database.directUrl,
-    (news) => (news === 'circuits' ? circuits.nudge() : running.nudge()),
+    (news) => (news === 'circuits' ? circuits.nudge() : running.heard(news)),
     log,
   );
   const workflowLink = workflowLinks(settings, temporal);

@@ -1,5 +1,6 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
+import { positionOf } from '../../core/positions.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -29,8 +30,9 @@ export function createEventWriter(pool: Pool, alone: () => boolean = () => true)
   const batcher: Batcher<NewEvent, GroupOutcome> = createBatcher({
     async run(events) {
       const outcomes = await writeGroup(pool, events);
+      const waiting = outcomes.flatMap((outcome, index) => waitingIn(outcome, events[index]));
       // Nobody waits for it, least of all the sender.
-      if (outcomes.some((outcome, index) => hasDelivery(outcome, events[index]))) void wakes.submit();
+      if (waiting.length > 0) void wakes.submit(waiting);
       return outcomes;
     },
     weigh: (event) => event.body.length,
@@ -71,15 +73,18 @@ export function createEventWriter(pool: Pool, alone: () => boolean = () => true)
   };
 }
 
-const hasDelivery = ({ kind }: GroupOutcome, event: NewEvent | undefined): boolean =>
-  kind === 'stored' && event?.deliveries.some(({ status }) => status === 'pending') === true;
+/** The positions of the deliveries of an event that wait for a relay now. */
+function waitingIn({ kind }: GroupOutcome, event: NewEvent | undefined): number[] {
+  const pending = kind === 'stored' ? event?.deliveries.filter(({ status }) => status === 'pending') : undefined;
+  return pending?.map(({ id }) => positionOf(id)) ?? [];
+}
 
 /** Failure policy: a relay that is not told finds the deliveries at its next poll, a tenth of a second later at most. */
-function createWakes(pool: Pool): Batcher<void, void> {
+function createWakes(pool: Pool): Batcher<number[], void> {
   return createBatcher({
-    async run(wakes) {
-      await wakeRelays(pool).catch(() => undefined);
-      return wakes;
+    async run(positions) {
+      await wakeRelays(pool, positions.flat()).catch(() => undefined);
+      return positions.map(() => undefined);
     },
     maxItems: Number.POSITIVE_INFINITY,
     maxQueued: Number.POSITIVE_INFINITY,

@@ -1,9 +1,10 @@
 // News of new deliveries (PostgreSQL LISTEN and NOTIFY), so that a quiet relay need not poll often.
 import type pg from 'pg';
 import type { Log } from '../../core/log.ts';
+import { tellPositions } from '../../core/positions.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { NOTIFY_RELAYS, OUTBOX_CHANNEL } from '../sql-rules.ts';
+import { OUTBOX_CHANNEL } from '../sql-rules.ts';
 
 const RECONNECT_MS = 2000;
 const CONNECT_TIMEOUT_MS = 3000;
@@ -15,7 +16,8 @@ export interface OutboxListener {
 /**
  * Listens on its own connection and reconnects when it breaks.
  * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay and the watch over circuits poll.
- * @param onNews called when commits have brought deliveries (with ''), or a change of a circuit (with 'circuits')
+ * @param onNews called when commits have brought deliveries (with their positions as `tellPositions` writes them, or ''), or a change
+ * of a circuit (with 'circuits')
  */
 export function listenForDeliveries(
   databaseUrl: DatabaseUrl,
@@ -68,7 +70,12 @@ export function listenForDeliveries(
   };
 }
 
-/** Tells the relays that there are new deliveries in the outbox. */
-export async function wakeRelays(db: Queryable): Promise<void> {
-  await db.query(NOTIFY_RELAYS);
+const WAKE = { name: 'wake-relays', text: `select pg_notify('${OUTBOX_CHANNEL}', $1)` };
+
+/**
+ * Tells the relays that there are new deliveries in the outbox: those that hold their positions claim them, the others need not look.
+ * A relay that takes a position meanwhile polls.
+ */
+export async function wakeRelays(db: Queryable, positions: readonly number[]): Promise<void> {
+  await db.query({ ...WAKE, values: [tellPositions(positions)] });
 }

@@ -4,10 +4,12 @@ import {
   ALL_POSITIONS,
   bucketsOf,
   isAmong,
+  isToldOf,
   POSITIONS,
   positionOf,
   readPositions,
   sizeOf,
+  tellPositions,
   writePositions,
 } from '../../core/positions.ts';
 
@@ -45,6 +47,21 @@ describe('positions', () => {
     const positions = [{ from: 10, to: 12 }];
     expect([9, 10, 11, 12].map((position) => isAmong(positions, position))).to.deep.equal([false, true, true, false]);
     expect(sizeOf(positions)).to.equal(2);
+  });
+
+  it('are told to the relays that hold them, and to all when there are many or the text is not understood', () => {
+    const told = tellPositions([70, 2047, 70, 0]);
+    expect(told).to.equal('1y,1kv,0');
+    const isOf = (from: number, to: number) => isToldOf(told, [{ from, to }]);
+    expect([isOf(0, 1), isOf(1, 70), isOf(70, 71), isOf(71, 2047), isOf(2000, 2048)]).to.deep.equal([
+      ...[true, false, true, false, true],
+    ]);
+    expect(isToldOf(told, [])).to.equal(false);
+    const many = tellPositions(Array.from({ length: 201 }, (_, position) => position));
+    for (const text of [many, tellPositions([]), 'circuits', '?', '1kw'])
+      expect(isToldOf(text, []), text).to.equal(true);
+    const most = tellPositions(Array.from({ length: 200 }, (_, index) => 2047 - index));
+    expect(most.length).to.be.within(200, 8000);
   });
 
   it('lie in buckets', () => {

@@ -1,6 +1,7 @@
 // The relay hears of new deliveries at their commit; should it not, it polls.
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { isToldOf, positionOf, POSITIONS } from '../../core/positions.ts';
 import { listenForDeliveries } from '../../db/hot-path/outbox-listener.ts';
 import { storeEvents } from '../../db/hot-path/store-events.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
@@ -15,11 +16,16 @@ describe('news of the outbox', () => {
   let records: Records;
   let receiver: Receiver;
   let news = 0;
+  const texts: string[] = [];
   let listener: ReturnType<typeof listenForDeliveries>;
   before(async () => {
     [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
     records = new Records(testInstance);
-    listener = listenForDeliveries(stackAddresses().databaseUrl, () => (news += 1), pino({ level: 'silent' }));
+    const heard = (text: string) => {
+      news += 1;
+      texts.push(text);
+    };
+    listener = listenForDeliveries(stackAddresses().databaseUrl, heard, pino({ level: 'silent' }));
     await until('the listener to be connected', () => news > 0);
   });
   after(() => Promise.all([listener.close(), testInstance.close(), receiver.close()]));
@@ -29,10 +35,21 @@ describe('news of the outbox', () => {
     const before = news;
     const eventId = await records.accepted(source, '{}');
     await until('news of the event', () => news > before);
+    const [delivery] = await records.deliveries(eventId);
+    const position = positionOf(delivery?.id ?? '');
+    const others = [
+      { from: 0, to: position },
+      { from: position + 1, to: POSITIONS },
+    ];
+    const told = texts
+      .slice(before)
+      .map((text) => [isToldOf(text, [{ from: position, to: position + 1 }]), isToldOf(text, others)]);
+    expect(told, 'its relay, and no other').to.deep.include([true, false]);
     await records.eventWith('delivered', eventId);
     const beforeReplay = news;
     await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, {});
     await until('news of the replay', () => news > beforeReplay);
+    expect(texts.at(-1), 'all relays').to.equal('');
   });
 
   it('does not come with an event that goes nowhere', async () => {
