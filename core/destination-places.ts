@@ -8,7 +8,7 @@
 // each worker is too much: its limit is shared then (shared-limit.ts).
 import { type Answer, type AnswerKind, ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
 import { DestinationTurn, type TurnAnswer, type TurnRequest } from './destination-turn.ts';
-import { FEWEST_PLACES, SharedTally } from './shared-limit.ts';
+import { type Excess, FEWEST_PLACES, PlaceUse, SharedTally } from './shared-limit.ts';
 
 /** What is known of a destination before its first answer: so many attempts at a time, all workers together. */
 const INITIAL_PLACES = 50;
@@ -44,6 +44,16 @@ interface Entry {
   sent: Map<number, number>;
   usedAt: number;
   turn: DestinationTurn;
+  use: PlaceUse;
+}
+
+/** A destination that this process uses. */
+export interface UsedDestination {
+  destinationId: string;
+  /** Attempts that it may have under way there. */
+  limit: number;
+  /** Whether that is a part of a limit of all workers. */
+  isShared: boolean;
 }
 
 /** A destination that this process uses. */
@@ -220,14 +230,18 @@ export class DestinationPlaces {
   }
 
   #requestOf(entry: Entry, now: number): Omit<TurnRequest, 'destinationId'> {
-    const { turn, taken, maximum, limit } = entry;
+    const { turn, taken, maximum } = entry;
     const tally = this.#shared.get(entry);
     const below = maximum ?? Number.POSITIVE_INFINITY;
     const asked = turn.request(taken, { most: tally ? 1 : below, below }, now);
     if (!tally) return asked;
     const { version, seen } = tally;
     // Once it is known, it is for all to see when it is needed no more.
-    return { ...asked, shared: { version, seen, excess: version === null ? limit.excess : null } };
+    return { ...asked, shared: { version, seen, excess: version === null ? this.#excessAt(entry, now) : null } };
+  }
+
+  #excessAt({ limit: { excess }, use }: Entry, now: number): Excess | null {
+    return excess && { isHanging: excess === 'hanging', busy: use.busy(now) };
   }
 
   #observe(entry: Entry, answer: Answer): void {
@@ -236,6 +250,7 @@ export class DestinationPlaces {
       if (tally.count(answer)) entry.turn.pause(answer.at);
       return;
     }
+    entry.use.add(answer);
     entry.limit.observe(answer);
     if (entry.limit.excess !== null) this.#beginSharing(entry);
   }
@@ -276,7 +291,15 @@ export class DestinationPlaces {
     if (known) return known;
     const limit = new ConcurrencyLimit(this.#rangeOf(null));
     const turn = new DestinationTurn();
-    const entry: Entry = { limit, maximum: null, taken: 0, sent: new Map(), usedAt: this.#now(), turn };
+    const entry: Entry = {
+      limit,
+      maximum: null,
+      taken: 0,
+      sent: new Map(),
+      usedAt: this.#now(),
+      turn,
+      use: new PlaceUse(),
+    };
     this.#entries.set(destinationId, entry);
     return entry;
   }

@@ -6,7 +6,7 @@
 // What it promises: no attempt begins here without a place that is valid. A place is valid for less time than others leave it to this
 // process without hearing of it, so that neither clocks nor a database that is away give it to two.
 
-import type { Outcomes } from './shared-limit.ts';
+import type { Excess, Outcomes } from './shared-limit.ts';
 
 /** How long a place is left to a worker that says nothing, ms. */
 export const PLACE_HELD_MS = 30_000;
@@ -34,7 +34,7 @@ export interface SharedReport {
   version: number | null;
   seen: Outcomes;
   /** Why there has to be one; null: there is one. */
-  excess: 'overloaded' | 'hanging' | null;
+  excess: Excess | null;
 }
 
 /** How many places it may hold, and below which number. */

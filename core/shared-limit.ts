@@ -36,6 +36,8 @@ const FLOOR_OUTCOMES = 40;
 const DOWN_PART = 0.25;
 // An attempt without an answer for so long, ms, has met no closed connection: it has waited.
 const LONG_MS = 1000;
+// How busy a place is, is seen in spans of so long, ms.
+const BUSY_SPAN_MS = 5000;
 
 export interface SharedLimit {
   places: number;
@@ -72,11 +74,21 @@ export interface SharedUse {
   users: number;
 }
 
+/** Why one place for each worker is too much, as one of them sees it. */
+export interface Excess {
+  isHanging: boolean;
+  /** The part of the time in which an attempt was under way. */
+  busy: number;
+}
+
 /** @param users workers that have one place each, which is too much. @returns null when there is no need for turns */
-export function beginShared({ users }: Pick<SharedUse, 'users'>, isHanging: boolean): SharedLimit | null {
-  const places = isHanging ? FEWEST_PLACES : Math.max(FEWEST_PLACES, Math.floor(DECREASE * users));
+export function beginShared({ users }: Pick<SharedUse, 'users'>, { isHanging, busy }: Excess): SharedLimit | null {
+  const level = isHanging ? 0 : Math.round(busy * users);
+  const places = Math.max(FEWEST_PLACES, Math.floor(DECREASE * level));
   if (places >= users) return null;
-  return { ...NEW_WINDOW, places, version: 0, outcomes: 0, usual: 0, changedMs: 0, ...tooMuchAt(users, null) };
+  // Where little was under way, the load is hardly the reason.
+  const caution = level > FEWEST_PLACES ? tooMuchAt(level, null) : { tooMuch: null, patienceMs: PATIENCE_MS };
+  return { ...NEW_WINDOW, ...caution, places, version: 0, outcomes: 0, usual: 0, changedMs: 0 };
 }
 
 const NEW_WINDOW = { answered: 0, refused: 0, mostHeld: 0, windowMs: 0 };
@@ -142,6 +154,22 @@ function increase(now: SharedLimit, users: number): SharedLimit | null {
 }
 
 export const NOTHING_SEEN: Outcomes = { answered: 0, refused: 0, hung: 0 };
+
+/** How busy the place of a worker is. */
+export class PlaceUse {
+  #since = Number.NEGATIVE_INFINITY;
+  #busyMs = 0;
+
+  add({ startedAt, at }: Answer): void {
+    if (at - this.#since > BUSY_SPAN_MS) [this.#since, this.#busyMs] = [startedAt, 0];
+    this.#busyMs += at - startedAt;
+  }
+
+  /** @returns the part of the time in which an attempt was under way */
+  busy(now: number): number {
+    return Math.min(1, this.#busyMs / Math.max(1, now - this.#since));
+  }
+}
 
 /** What a worker sees at a shared limit. */
 export class SharedTally {

@@ -87,7 +87,7 @@ export async function judgeSharedLimits(db: Queryable, requests: TurnRequest[]):
 }
 
 function judge({ shared, held, users }: Row, report: SharedReport | undefined): SharedLimit | null {
-  if (shared === null) return report?.excess ? beginShared({ users }, report.excess === 'hanging') : null;
+  if (shared === null) return report?.excess ? beginShared({ users }, report.excess) : null;
   // What was seen before it was known says nothing of it.
   const seen = report?.version === shared.version ? report.seen : NOTHING_SEEN;
   return nextShared(shared, seen, { held, users });

@@ -51,7 +51,7 @@ class TurnTable {
       const aged = { ...limit, windowMs: limit.windowMs + now - at, changedMs: limit.changedMs + now - at };
       next = nextShared(aged, version === limit.version ? seen : NOTHING_SEEN, use);
     } else if (excess) {
-      next = beginShared(use, excess === 'hanging');
+      next = beginShared(use, excess);
     }
     this.#shared = next && { limit: next, at: now };
     return next;
@@ -198,6 +198,17 @@ describe('a destination that copes with fewer attempts than there are workers', 
     }, 160);
     expect(most(seconds.slice(10, 40))).to.be.at.most(WORKERS);
     expect(most(seconds)).to.be.at.least(2 * WORKERS);
+  });
+
+  it('is hardly overloaded when little was under way: it has turns for a moment only', () => {
+    const use = { held: 4, users: 10 };
+    let shared = beginShared(use, { isHanging: false, busy: 0.1 });
+    expect(shared).to.include({ places: 4, tooMuch: null });
+    for (let windows = 1; shared; windows += 1) {
+      expect(windows).to.be.at.most(4);
+      const held = shared.places;
+      shared = nextShared({ ...shared, windowMs: 500 }, { answered: 10, refused: 0, hung: 0 }, { ...use, held });
+    }
   });
 
   it('is used without turns when it copes with a place for each', () => {

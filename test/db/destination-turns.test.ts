@@ -12,6 +12,7 @@ import { exchangeConcurrency } from '../../worker/concurrency-exchange.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 
+const OVERLOADED = { isHanging: false, busy: 1 };
 const WORKERS = ['a', 'b', 'c', 'd', 'e', 'f'];
 
 describe('turns at destinations, in PostgreSQL', () => {
@@ -142,17 +143,19 @@ describe('turns at destinations, in PostgreSQL', () => {
   it('are those of destinations that exist, and have a maximum or a shared limit', async () => {
     await database.pool.query('update destinations set max_concurrency = null where id = $1', [destinationId]);
     expect(await ask('a', true)).to.equal(undefined);
-    expect(await tell('a', { excess: 'overloaded' }), 'alone it needs none').to.equal(undefined);
+    expect(await tell('a', { excess: OVERLOADED }), 'alone it needs none').to.equal(undefined);
     await useIt(WORKERS.length);
-    expect(await tell('a', { excess: 'overloaded' })).to.deep.equal([[0], 4, 0]);
+    expect(await tell('a', { excess: OVERLOADED })).to.deep.equal([[0], 4, 0]);
     expect(await ask('b', true), 'who does not know of it yet').to.equal(undefined);
   });
 
   it('are as many as a shared limit has, which follows what all workers see', async () => {
     await database.pool.query('update destinations set max_concurrency = null where id = $1', [destinationId]);
     await useIt(50);
-    expect((await tell('a', { excess: 'overloaded' }))?.slice(1), 'seven of ten').to.deep.equal([35, 0]);
-    expect((await tell('b', { excess: 'hanging' }))?.slice(1), 'it has begun').to.deep.equal([35, 0]);
+    expect((await tell('a', { excess: OVERLOADED }))?.slice(1), 'seven of ten').to.deep.equal([35, 0]);
+    expect((await tell('b', { excess: { isHanging: true, busy: 1 } }))?.slice(1), 'it has begun').to.deep.equal([
+      35, 0,
+    ]);
     const refused = { answered: 5, refused: 1, hung: 0 };
     for (const worker of ['c', 'd', 'e']) await tell(worker, {});
     await tell('a', { version: 0, seen: refused }, [0]);
@@ -174,7 +177,7 @@ describe('turns at destinations, in PostgreSQL', () => {
   it('are used as they are while another worker judges them, which nobody waits for', async () => {
     await database.pool.query('update destinations set max_concurrency = null where id = $1', [destinationId]);
     await useIt(50);
-    await tell('a', { excess: 'overloaded' });
+    await tell('a', { excess: OVERLOADED });
     const shared = { version: 0, seen: { answered: 0, refused: 5, hung: 0 }, excess: null };
     const asked = [request({ wants: false, places: [0], shared })];
     await inTransaction(database.pool, async (other) => {
@@ -198,7 +201,7 @@ describe('turns at destinations, in PostgreSQL', () => {
         [destinationId, seconds],
       );
     await useIt(5);
-    for (const worker of ['a', 'b', 'c', 'd']) await tell(worker, { excess: 'overloaded' });
+    for (const worker of ['a', 'b', 'c', 'd']) await tell(worker, { excess: OVERLOADED });
     const seen = { answered: 200, refused: 0, hung: 0 };
     await later(30);
     expect((await tell('a', { version: 0, seen }, [0]))?.slice(1), 'a single step').to.deep.equal([5, 0]);
@@ -206,14 +209,18 @@ describe('turns at destinations, in PostgreSQL', () => {
     expect(await isShared()).to.equal(true);
     expect(await tell('a', { version: 0, seen }, [0])).to.equal(undefined);
     expect(await isShared()).to.equal(false);
-    await tell('a', { excess: 'overloaded' });
+    await tell('a', { excess: OVERLOADED });
     expect(await isShared()).to.equal(true);
     await later(61);
     expect(await isShared()).to.equal(false);
-    expect((await tell('a', { excess: 'hanging' }))?.slice(1), 'it begins again').to.deep.equal([4, 0]);
+    expect((await tell('a', { excess: { isHanging: true, busy: 1 } }))?.slice(1), 'it begins again').to.deep.equal([
+      4, 0,
+    ]);
     await later(150);
     await forgetTurns(database.pool);
-    const left = await database.pool.query('select from destination_shared_limits');
+    const left = await database.pool.query('select from destination_shared_limits where destination_id = $1', [
+      destinationId,
+    ]);
     expect(left.rowCount).to.equal(0);
   });
 
