@@ -108,6 +108,7 @@ const variables = {
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
   HOOKYARD_PLAN: { schema: oneOf(PLANS), default: 'business' },
+  HOOKYARD_MIGRATE: { schema: onOff, default: 'on' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_TEMPORAL_PREFIX: { schema: prefix, default: '' },

@@ -32,10 +32,10 @@ export function apiKeyFile(settings: Settings): string {
 }
 
 /**
- * Makes the database ready to serve; safe to run by several processes at once and at every start. A role that may not change the
- * schema only checks that somebody has (docs/database-roles.md).
+ * Makes the database ready to serve; safe to run by several processes at once and at every start. With HOOKYARD_MIGRATE=off, or as a
+ * role that may not change the schema, it only checks that somebody has migrated (docs/database-roles.md).
  * @throws ConfigError when Hookyard does not run on this server, the encryption keys do not open the stored credentials, migrations are
- * missing that this role may not apply, or it is bound as the role of tenants is; a database error when it is unreachable
+ * missing that this process does not apply, or it is bound as the role of tenants is; a database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseUrl): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
@@ -43,8 +43,9 @@ export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseU
   const pool = createPool(databaseUrl, options);
   try {
     await requireServer(pool);
-    if (await mayMigrate(pool)) await migrate(databaseUrl);
-    else await requireMigrated(pool);
+    if (!settings.HOOKYARD_MIGRATE) await requireMigrated(pool, 'HOOKYARD_MIGRATE is off');
+    else if (await mayMigrate(pool)) await migrate(databaseUrl);
+    else await requireMigrated(pool, 'the role of DATABASE_URL may not apply them');
     // It would find no organization, and refuse every webhook.
     await requireUnbound(pool);
     await checkKeysOpenData(pool, box);
@@ -54,11 +55,12 @@ export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseU
   }
 }
 
-async function requireMigrated(pool: Pool): Promise<void> {
+/** @param reason why this process does not apply them */
+async function requireMigrated(pool: Pool, reason: string): Promise<void> {
   const [first, ...others] = await missingMigrations(pool);
   if (first !== undefined)
     throw new ConfigError([
-      `The database lacks migrations (${others.length + 1}, ${first} first), and the role of DATABASE_URL may not apply them: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
+      `The database lacks migrations (${others.length + 1}, ${first} first), and ${reason}: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
     ]);
   await ensurePartitions(pool);
 }
