@@ -27,13 +27,10 @@ import { CountedIssues } from '../db/issues/counted.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
-import { type Database, findDatabase } from '../db/connections/database.ts';
-import { databaseUrl, type DatabaseUrl } from '../db/connections/client.ts';
-import { isPasswordRefused, isTransientDatabaseError } from '../db/connections/database-errors.ts';
+import { databaseUrl } from '../db/connections/client.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { shareConnections, slowSide } from '../db/connections/pool-turns.ts';
-import { prepareDatabase } from '../db/schema/prepare.ts';
 import { mayMigrate } from '../db/schema/rights.ts';
 import { findTenantRole } from '../db/tenants/rights.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -56,6 +53,7 @@ import { watchQuotas } from './ingest/quotas.ts';
 import { Refusals } from './ingest/refusals.ts';
 import { OpenConnections } from './open-connections.ts';
 import { OrganizationRequests } from './organization-requests.ts';
+import { prepareWhenReachable } from './prepare-database.ts';
 import { refusedConnections } from './refused-connections.ts';
 import { RefusedRequests } from './refused-requests.ts';
 import { lookAtDatabase, lookAtLanes, lookAtSearchAttributes, lookAtTemporal } from './resources/health.ts';
@@ -64,8 +62,6 @@ import { createAlertTester } from './test-alert.ts';
 import { createTestSender } from './test-send.ts';
 import { createTestUploader } from './test-upload.ts';
 
-const DATABASE_DEADLINE_MS = 120_000;
-const DATABASE_RETRY_MS = 2000;
 const PARTITIONS_EVERY_MS = 3_600_000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
@@ -243,27 +239,6 @@ async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
 function proxyTrust(settings: Settings): ProxyTrust {
   const ranges = (settings.HOOKYARD_TRUSTED_PROXIES ?? []).map(parseRange);
   return { proxies: ranges.filter((range) => range !== null), proxyProtocol: settings.HOOKYARD_PROXY_PROTOCOL };
-}
-
-/** Finds and prepares the database, waiting until it is reachable. */
-async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: Log): Promise<Database> {
-  const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
-  for (;;) {
-    try {
-      const database = await findDatabase(settings, url, log);
-      const { createdKey } = await prepareDatabase(settings, database.directUrl);
-      if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
-      return database;
-    } catch (error) {
-      if (!isTransientDatabaseError(error) || isPasswordRefused(error)) throw error;
-      const cause = causeOf(error);
-      const giveUpInSeconds = Math.round((giveUpAt - performance.now()) / 1000);
-      if (giveUpInSeconds <= 0)
-        throw new Error(`PostgreSQL could not be reached (${cause.details}); check DATABASE_URL`);
-      throttled(log).warn({ cause, giveUpInSeconds }, 'waiting for PostgreSQL (DATABASE_URL)');
-      await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
-    }
-  }
 }
 
 function listen(server: Server, settings: Settings): Promise<number> {

@@ -2,6 +2,7 @@
 // Rules: AUTH-07.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Plan } from '../../core/access.ts';
 import { hashToken, newToken } from '../../core/api-token.ts';
 import { ConfigError, type Settings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
@@ -17,6 +18,8 @@ import { ensurePartitions } from '../retention/partitions.ts';
 import { mayMigrate } from './rights.ts';
 import { LOCKS } from '../sql-rules.ts';
 import { requireUnbound } from '../tenants/rights.ts';
+
+const FIRST_PLAN = 'business' satisfies Plan;
 
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
@@ -71,7 +74,7 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
     const slug = settings.HOOKYARD_ORG_SLUG;
     await db.query(
       `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,
-      [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN],
+      [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN ?? FIRST_PLAN],
     );
     const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
       `select id, slug, plan, deleted_at is not null as deleting, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
