@@ -119,10 +119,15 @@ describe('The processes of the Helm chart @turns', function () {
     const [code] = await once(migrate.child, 'exit');
     expect(code, migrate.output()).to.equal(0);
     expect(migrate.output()).to.include('hookyard_runtime has the rights of the services');
-    for (const role of ['api', 'worker']) {
-      const container = containerOf(of('Deployment', `-${role}`));
-      await answersProbes(container, start(container));
-    }
+    const [, worker] = await Promise.all(
+      ['api', 'worker'].map(async (role) => {
+        const container = containerOf(of('Deployment', `-${role}`));
+        const started = start(container);
+        await answersProbes(container, started);
+        return started;
+      }),
+    );
+    await until('its release to be the current one', () => worker?.output().includes('this release is the current one'));
     const api = containerOf(of('Deployment', '-api'));
     const { organization } = await createClient(`http://127.0.0.1:${portOf(api, 'http')}`, token).get<{
       organization: { slug: string };

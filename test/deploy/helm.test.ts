@@ -16,10 +16,13 @@ const golden = join(values, 'golden');
 const VALUES = readdirSync(values)
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => basename(name, '.yaml'));
-/** Whose rendered manifests are kept: to see in a review what a change of the chart changes. */
-const KEPT = ['minimal', 'tls'];
 // The oldest that the chart allows and the newest whose schemas kubectl-validate has.
 const KUBERNETES = ['1.27', '1.30'];
+/** Rules and dashboards are kept in deploy/observability, which another test compares with what is rendered. */
+const withoutFiles = (text: string) =>
+  text.startsWith('# Source: hookyard/templates/monitoring.yaml\n')
+    ? text.replace(/^(?:data|spec):\n(?: {2}(?:groups:|\S+\.(?:json|yml):)[\s\S]*)$/m, '# The files of deploy/observability.\n')
+    : text;
 const fileOf = (name: string) => ['--values', join(values, `${name}.yaml`)];
 
 describe('The Helm chart @turns', function () {
@@ -95,14 +98,29 @@ describe('The Helm chart @turns', function () {
     }
   });
 
-  for (const name of KEPT) {
+  // To see in a review what a change of the chart changes.
+  for (const name of VALUES) {
     it(`renders what is kept in test/deploy/helm/golden: ${name}`, () => {
-      const text = (texts.get(name) ?? []).join('---\n');
+      const text = (texts.get(name) ?? []).map(withoutFiles).join('---\n');
       const file = join(golden, `${name}.yaml`);
       if (process.env.UPDATE_GOLDEN) writeFileSync(file, text);
       expect(text, 'UPDATE_GOLDEN=1 writes it again').to.equal(readFileSync(file, 'utf8'));
     });
   }
+
+  it('has workers of two releases side by side while they are replaced, or those of the old one end first', () => {
+    const workers = (name: string) => {
+      const deployment = manifest(rendered(name), 'Deployment', '-worker');
+      const { env = [] } = containerOf(podOf(deployment));
+      const { value } = env.find(({ name: variable }) => variable === 'HOOKYARD_WORKER_VERSIONING') ?? {};
+      return { versioning: value, strategy: deployment.spec.strategy };
+    };
+    expect(workers('minimal')).to.deep.equal({
+      versioning: 'on',
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    });
+    expect(workers('http-route')).to.deep.equal({ versioning: 'off', strategy: { type: 'Recreate' } });
+  });
 
   it('lets a process end by itself before it is killed', () => {
     const grace = (ending: string) =>
@@ -142,12 +160,12 @@ describe('The Helm chart @turns', function () {
 
   it('asks for no more workers than PostgreSQL has connections for', async () => {
     const { spec } = manifest(rendered('everything'), 'ScaledObject');
-    // (200 - 2 x 6 x 12 - 10) / 8: as many again may be ending during an upgrade.
-    expect(spec.maxReplicaCount).to.equal(5);
-    const refused = await refusalOf('--set', 'worker.replicas=30');
-    expect(refused).to.include('database.maxConnections is 190').and.include('16 workers fit, not 30');
-    const rolling = await refusalOf('--set', 'worker.replicas=9', '--set', 'worker.strategy=RollingUpdate');
-    expect(rolling).to.include('8 workers fit, not 9');
+    // (300 - 2 x 6 x 12 - 10) / (2 x 8): as many again may be ending during an upgrade.
+    expect(spec.maxReplicaCount).to.equal(9);
+    const refused = await refusalOf('--set', 'worker.replicas=9');
+    expect(refused).to.include('database.maxConnections is 190').and.include('8 workers fit, not 9');
+    const oneAfterTheOther = await refusalOf('--set', 'worker.replicas=30', '--set', 'worker.versioning=false');
+    expect(oneAfterTheOther).to.include('16 workers fit, not 30');
   });
 
   const refusalOf = (...args: string[]) =>
@@ -162,6 +180,7 @@ describe('The Helm chart @turns', function () {
     ['an address that is no host and port', 'temporal.address=https://temporal', /address/],
     ['a secret as a setting', 'config.DATABASE_URL=postgres://x', /config\/DATABASE_URL/],
     ['a setting that the chart makes', 'worker.env.HOOKYARD_PORT=80', /worker\/env\/HOOKYARD_PORT/],
+    ['versioning as a setting', 'config.HOOKYARD_WORKER_VERSIONING=off', /config\/HOOKYARD_WORKER_VERSIONING/],
     ['an ingress without a host', 'ingress.enabled=true', /hosts/],
     ['autoscaling of workers without a Prometheus', 'worker.autoscaling.enabled=true', /prometheusUrl/],
     [

@@ -194,7 +194,7 @@ counts twice. */}}
 {{- define "hookyard.workersThatFit" -}}
 {{- $apis := mul 2 (include "hookyard.mostApis" . | int) .Values.api.databaseConnections }}
 {{- $ofWorker := int .Values.worker.databaseConnections }}
-{{- if eq .Values.worker.strategy "RollingUpdate" }}{{ $ofWorker = mul 2 $ofWorker }}{{ end }}
+{{- if .Values.worker.versioning }}{{ $ofWorker = mul 2 $ofWorker }}{{ end }}
 {{- div (max 0 (sub (sub .Values.database.maxConnections $apis) 10)) $ofWorker }}
 {{- end }}
 {{- define "hookyard.checkConnections" -}}
@@ -202,6 +202,6 @@ counts twice. */}}
 {{- $wanted := .Values.worker.replicas | int }}
 {{- if .Values.worker.autoscaling.enabled }}{{ $wanted = .Values.worker.autoscaling.minReplicas | int }}{{ end }}
 {{- if gt $wanted $fit }}
-{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with the strategy RollingUpdate) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
+{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with worker.versioning) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
 {{- end }}
 {{- end }}
