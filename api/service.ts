@@ -8,7 +8,7 @@ import { systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createAlertSender } from '../outbound/alerts.ts';
-import { createMailer } from '../outbound/mail.ts';
+import { smtpOf } from '../outbound/mail.ts';
 import { createProviderKeys } from '../outbound/provider-keys/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
@@ -106,8 +106,7 @@ export async function startService(
   const access = operatorAccess(settings, env);
   const sender = createSender({ ...reach, publicUrl: () => baseUrl });
   const warehouses = createWarehouses({ ...reach, access });
-  const { SMTP_URL, HOOKYARD_NOTIFY_FROM: from } = settings;
-  const smtp = SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null;
+  const smtp = smtpOf(settings);
   const transforms = createTransforms(
     settings.HOOKYARD_TRANSFORM_THREADS,
     transformBudgets(createStandings(servicePool)),

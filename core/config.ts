@@ -274,6 +274,10 @@ export function describeSettings(settings: Settings): string[] {
     .map((name) => `${name}=${isSecret(name) ? '****' : String(settings[name])}`);
 }
 
+/** Whether a setting may have this value. */
+export const isUsable = (name: keyof Variables, text: string): boolean =>
+  variables[name].schema.safeParse(text).success;
+
 const isSecret = (name: string) => (SECRETS as readonly string[]).includes(name);
 
 /** The base of every `webhookUrl` (HTTP-01): `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */

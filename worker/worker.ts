@@ -263,7 +263,7 @@ export async function runWorker(
         () => suspensions.stop(),
         () => schedules.stop(),
         () => release.stop(),
-        () => attributes.stop(),
+        () => connected.stop(),
         () => parking.stop(),
         () => results.idle(),
         () => issues.close(),
