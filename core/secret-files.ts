@@ -60,7 +60,7 @@ export function secretOf(env: Environment, name: SecretName): string | undefined
  * @param variable names the file in messages, which never show what is in it
  * @throws ConfigError when it cannot be read or is empty
  */
-export function readSecretFile(file: string, variable: string): string {
+function readSecretFile(file: string, variable: string): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');

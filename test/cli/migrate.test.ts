@@ -32,7 +32,9 @@ describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off @turns', func
       const checked = await run('--check');
       expect(checked.code, checked.stderr).to.equal(1);
       expect(checked.stdout.trim().split('\n')).to.deep.equal([...migrationNames]);
-      expect(checked.stderr).to.include(`${migrationNames.length} migrations are missing; hookyard migrate applies them`);
+      expect(checked.stderr).to.include(
+        `${migrationNames.length} migrations are missing; hookyard migrate applies them`,
+      );
     }
     const asJson = await run('--check', '--json');
     expect(JSON.parse(asJson.stdout)).to.deep.equal({ missing: migrationNames });

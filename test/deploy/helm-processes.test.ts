@@ -141,7 +141,9 @@ function describeProcesses(example: string): void {
         return started;
       }),
     );
-    await until('its release to be the current one', () => worker?.output().includes('this release is the current one'));
+    await until('its release to be the current one', () =>
+      worker?.output().includes('this release is the current one'),
+    );
     const api = containerOf(of('Deployment', '-api'));
     const { organization } = await createClient(`http://127.0.0.1:${portOf(api, 'http')}`, token).get<{
       organization: { slug: string };

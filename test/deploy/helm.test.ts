@@ -21,7 +21,10 @@ const KUBERNETES = ['1.27', '1.30'];
 /** Rules and dashboards are kept in deploy/observability, which another test compares with what is rendered. */
 const withoutFiles = (text: string) =>
   text.startsWith('# Source: hookyard/templates/monitoring.yaml\n')
-    ? text.replace(/^(?:data|spec):\n(?: {2}(?:groups:|\S+\.(?:json|yml):)[\s\S]*)$/m, '# The files of deploy/observability.\n')
+    ? text.replace(
+        /^(?:data|spec):\n(?: {2}(?:groups:|\S+\.(?:json|yml):)[\s\S]*)$/m,
+        '# The files of deploy/observability.\n',
+      )
     : text;
 const fileOf = (name: string) => ['--values', join(values, `${name}.yaml`)];
 
@@ -159,8 +162,14 @@ describe('The Helm chart @turns', function () {
       const texts = await template(...fileOf('minimal'), '--set', `networkPolicy.identity=${identity}`);
       const [same, rule, ...others] = rulesOf(manifestsOf(texts));
       expect(same, identity).to.deep.equal(usual);
-      expect(rule?.to.map(({ ipBlock }) => ipBlock?.cidr), identity).to.deep.equal(addresses);
-      expect(rule?.ports?.map(({ port }) => port), identity).to.deep.equal(ports);
+      expect(
+        rule?.to.map(({ ipBlock }) => ipBlock?.cidr),
+        identity,
+      ).to.deep.equal(addresses);
+      expect(
+        rule?.ports?.map(({ port }) => port),
+        identity,
+      ).to.deep.equal(ports);
       expect(others).to.deep.equal([]);
     }
   });
@@ -174,12 +183,17 @@ describe('The Helm chart @turns', function () {
         'app.kubernetes.io/component': role,
       });
       const pod = podOf(deployment);
-      expect(pod.volumes.find(({ name }) => name === 'federation'), role).to.deep.include({
+      expect(
+        pod.volumes.find(({ name }) => name === 'federation'),
+        role,
+      ).to.deep.include({
         configMap: { name: 'google-federation' },
       });
       expect(containerOf(pod).volumeMounts.map(({ mountPath }) => mountPath)).to.include('/etc/federation');
     }
-    const [api, migrate] = [manifest(everything, 'Deployment', '-api'), manifest(everything, 'Job', '-migrate')].map(podOf);
+    const [api, migrate] = [manifest(everything, 'Deployment', '-api'), manifest(everything, 'Job', '-migrate')].map(
+      podOf,
+    );
     expect(migrate?.nodeSelector).to.deep.equal({ 'example.com/pool': 'web' }).and.deep.equal(api?.nodeSelector);
     expect(migrate?.tolerations).to.deep.equal([{ key: 'web', operator: 'Exists' }]);
   });

