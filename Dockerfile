@@ -1,6 +1,9 @@
 # One image, two roles: `node api/main.ts` (default) and `node worker/main.ts`. Both need DATABASE_URL, TEMPORAL_ADDRESS and
 # HOOKYARD_ENCRYPTION_KEYS; they write nothing to disk and can run with a read-only root file system.
-FROM node:24-slim AS dependencies
+#
+# The Node of package.json. Pin the image by its digest (node:24.21.0-slim@sha256:...) in your copy: it is not pinned here, because no
+# registry of images could be asked where this was written.
+FROM node:24.21.0-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY local/image-packages.ts ./local/
@@ -11,7 +14,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && node local/image-packages.ts /app
 
 # The pages of the console, as files; what builds them stays here.
-FROM node:24-slim AS console
+FROM node:24.21.0-slim AS console
 WORKDIR /app
 COPY package.json ./
 COPY console ./console
@@ -21,7 +24,7 @@ COPY api ./api
 RUN node api/console/build.ts /app/console/built \
   && cd console && npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > /app/sbom-console.cdx.json
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 LABEL org.opencontainers.image.title="Hookyard" \
   org.opencontainers.image.description="Webhook router: API, worker, migrations and command line" \
   org.opencontainers.image.version="0.1.0" \

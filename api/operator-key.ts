@@ -2,17 +2,23 @@
 // to an organization. It is a setting and not a record, so that it works while PostgreSQL is away.
 // Rules: STATUS-01, STATUS-02.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Settings } from '../core/config.ts';
+import { isUsable, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
+import { currentSecret } from '../core/secret-files.ts';
 import type { Context, Next } from './context.ts';
 import { ApiError } from './errors.ts';
 import { createSignIns } from './sign-ins.ts';
 
-type OperatorSettings = Pick<Settings, 'HOOKYARD_OPERATOR_KEY' | 'HOOKYARD_FAILED_SIGN_INS_PER_MINUTE'>;
+type OperatorSettings = Pick<
+  Settings,
+  'HOOKYARD_OPERATOR_KEY' | 'HOOKYARD_OPERATOR_KEY_FILE' | 'HOOKYARD_FAILED_SIGN_INS_PER_MINUTE'
+>;
 
 /** Middleware: 404 where there is no such key, 401 without it. */
 export function requireOperator(settings: OperatorSettings, log: Log): (ctx: Context, next: Next) => Promise<void> {
-  const expected = settings.HOOKYARD_OPERATOR_KEY;
+  const expected = currentSecret(settings, 'HOOKYARD_OPERATOR_KEY', {
+    isUsable: (text) => isUsable('HOOKYARD_OPERATOR_KEY', text),
+  });
   const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
   return async (ctx, next) => {
     if (expected === undefined)
@@ -23,7 +29,7 @@ export function requireOperator(settings: OperatorSettings, log: Log): (ctx: Con
       );
     const given = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1] ?? '';
     // Hashes have one length, and tell nothing by the time that comparing them takes.
-    if (!timingSafeEqual(hashOf(given), hashOf(expected)))
+    if (!timingSafeEqual(hashOf(given), hashOf(expected())))
       throw signIns.fail(ctx.state.client.address) ?? unauthorized();
     await next();
   };

@@ -1,22 +1,18 @@
-// The database of an API process: waits for it, prepares it, and opens its pools.
+// The database of an API process: its pools, when it is reachable and prepared (prepare-database.ts).
 import { ConfigError, type Settings } from '../core/config.ts';
 import { apiConnections } from '../core/database-connections.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
-import { databaseUrl, type DatabaseUrl } from '../db/connections/client.ts';
-import { type Database, findDatabase } from '../db/connections/database.ts';
-import { isPasswordRefused, isTransientDatabaseError } from '../db/connections/database-errors.ts';
+import { type DatabaseUrl, databaseUrl } from '../db/connections/client.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { shareConnections, slowSide } from '../db/connections/pool-turns.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
-import { prepareDatabase } from '../db/schema/prepare.ts';
 import { mayMigrate } from '../db/schema/runtime-rights.ts';
 import { findTenantRole } from '../db/tenants/tenant-rights.ts';
+import { prepareWhenReachable } from './prepare-database.ts';
 
-const DATABASE_DEADLINE_MS = 120_000;
-const DATABASE_RETRY_MS = 2000;
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 export type ServiceDatabase = Awaited<ReturnType<typeof openDatabase>>;
@@ -67,25 +63,4 @@ async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
       'the management API sees the rows of one organization at a time (row-level security)',
     );
   return role;
-}
-
-/** Finds and prepares the database, waiting until it is reachable. */
-async function prepareWhenReachable(settings: Settings, url: DatabaseUrl, log: Log): Promise<Database> {
-  const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
-  for (;;) {
-    try {
-      const database = await findDatabase(settings, url, log);
-      const { createdKey } = await prepareDatabase(settings, database.directUrl);
-      if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
-      return database;
-    } catch (error) {
-      if (!isTransientDatabaseError(error) || isPasswordRefused(error)) throw error;
-      const cause = causeOf(error);
-      const giveUpInSeconds = Math.round((giveUpAt - performance.now()) / 1000);
-      if (giveUpInSeconds <= 0)
-        throw new Error(`PostgreSQL could not be reached (${cause.details}); check DATABASE_URL`);
-      throttled(log).warn({ cause, giveUpInSeconds }, 'waiting for PostgreSQL (DATABASE_URL)');
-      await new Promise((resolve) => setTimeout(resolve, DATABASE_RETRY_MS));
-    }
-  }
 }

@@ -10,7 +10,7 @@ import { createCompute } from '../outbound/compute/index.ts';
 import { systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
-import { createMailer } from '../outbound/mail.ts';
+import { smtpOf } from '../outbound/mail.ts';
 import { createProviderKeys } from '../outbound/provider-keys/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
@@ -59,13 +59,12 @@ export function openOutbound(
   const own = createOwnServices(ownServices(settings, options.connectionOptions.address), systemResolve);
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
   const access = operatorAccess(settings, env);
-  const { SMTP_URL, HOOKYARD_NOTIFY_FROM: from } = settings;
   return {
     own,
     access,
     sender: createSender({ ...reach, publicUrl: baseUrl }),
     warehouses: createWarehouses({ ...reach, access }),
-    smtp: SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null,
+    smtp: smtpOf(settings),
     transforms: createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(servicePool))),
     compute: createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log }),
   };

@@ -29,10 +29,10 @@ import { RefusedRequests } from './refused-requests.ts';
 import { lookAtDatabase, lookAtLanes, lookAtSearchAttributes, lookAtTemporal } from './resources/health.ts';
 import { openDatabase, requireDatabaseUrl, type ServiceDatabase } from './service-database.ts';
 import {
+  type Outbound,
   openOutbound,
   openReceiving,
   openTemporal,
-  type Outbound,
   type Receiving,
   type ServiceContext,
   type Temporal,

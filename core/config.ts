@@ -107,7 +107,9 @@ const variables = {
     schema: z.string().regex(/^[A-Za-z0-9_-]{32,200}$/, 'must be 32 to 200 letters, digits, - and _'),
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
-  HOOKYARD_PLAN: { schema: oneOf(PLANS), default: 'business' },
+  // Unset: business (db/schema/prepare.ts).
+  HOOKYARD_PLAN: { schema: oneOf(PLANS) },
+  HOOKYARD_MIGRATE: { schema: onOff, default: 'on' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_TEMPORAL_PREFIX: { schema: prefix, default: '' },
@@ -271,6 +273,10 @@ export function describeSettings(settings: Settings): string[] {
     .filter((name) => settings[name] !== undefined)
     .map((name) => `${name}=${isSecret(name) ? '****' : String(settings[name])}`);
 }
+
+/** Whether a setting may have this value. */
+export const isUsable = (name: keyof Variables, text: string): boolean =>
+  variables[name].schema.safeParse(text).success;
 
 const isSecret = (name: string) => (SECRETS as readonly string[]).includes(name);
 

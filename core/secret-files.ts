@@ -60,7 +60,7 @@ export function secretOf(env: Environment, name: SecretName): string | undefined
  * @param variable names the file in messages, which never show what is in it
  * @throws ConfigError when it cannot be read or is empty
  */
-export function readSecretFile(file: string, variable: string): string {
+function readSecretFile(file: string, variable: string): string {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
@@ -74,4 +74,40 @@ export function readSecretFile(file: string, variable: string): string {
   if (value.trim() === '')
     throw new ConfigError([`${variable}: ${file} is empty; it must hold the value of the secret`]);
   return value;
+}
+
+// How long a file counts as read, ms: what is asked for with every request must not read it each time.
+const FRESH_MS = 1000;
+
+/**
+ * A secret for each of its uses: one that is in a file is read again, so that it is replaced without a restart.
+ * Failure policy: a file that cannot be read then, or holds nothing that can be used, leaves the last one in use.
+ * @param given settings, or an environment with the secrets that are in files (`withSecretFiles`)
+ * @param options.isUsable what it may be replaced by; by default anything
+ * @param options.freshMs how long a file counts as read
+ * @returns undefined when there is no such secret
+ */
+export function currentSecret<Name extends SecretName>(
+  given: { readonly [Key in Name | `${Name}_FILE`]?: string },
+  name: Name,
+  options: { isUsable?: (text: string) => boolean; freshMs?: number } = {},
+): (() => string) | undefined {
+  const { isUsable = () => true, freshMs = FRESH_MS } = options;
+  const first: string | undefined = given[name];
+  const file: string | undefined = given[fileVariable(name)];
+  if (!first) return undefined;
+  if (!file) return () => first;
+  let last = first;
+  let readAt = performance.now();
+  return () => {
+    if (performance.now() - readAt < freshMs) return last;
+    readAt = performance.now();
+    try {
+      const text = readSecretFile(file, fileVariable(name));
+      if (isUsable(text)) last = text;
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+    }
+    return last;
+  };
 }

@@ -60,6 +60,10 @@ process.exit();
 
 /** Starts everything, returns when everything has ended again. */
 async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> {
+  if (!settings.HOOKYARD_MIGRATE && !settings.DATABASE_URL)
+    throw new ConfigError([
+      'HOOKYARD_MIGRATE is off, but only npm start can migrate the PostgreSQL that it brings: remove it, or set DATABASE_URL to a PostgreSQL of your own',
+    ]);
   printSettings(settings);
   let apiPort = 0;
   let prepared: PreparedDatabase | undefined;

@@ -1,8 +1,10 @@
 // Sending mail by SMTP. The address comes from the operator's own settings, so the address guard is not asked.
 // Rules: NOTE-06.
 import { createTransport } from 'nodemailer';
+import { isUsable, type Settings } from '../core/config.ts';
 import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
 import type { MailText } from '../core/notification-mail.ts';
+import { currentSecret } from '../core/secret-files.ts';
 
 // Deadlines of single steps in ms; the activity around them has one for the whole (workflows/notify.ts).
 const CONNECT_MS = 10_000;
@@ -37,19 +39,42 @@ export class MailError extends Error {
   }
 }
 
-/** @param url `smtp://` (STARTTLS when the server offers it) or `smtps://`, with credentials if needed */
-export function createMailer(url: string): Mailer {
-  const transport = createTransport({
-    url,
-    connectionTimeout: CONNECT_MS,
-    greetingTimeout: CONNECT_MS,
-    dnsTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
+/** Who sends the mails of this installation, and with what. */
+export interface Smtp {
+  mailer: Mailer;
+  from: string;
+}
+
+type SmtpSettings = Pick<Settings, 'SMTP_URL' | 'SMTP_URL_FILE' | 'HOOKYARD_NOTIFY_FROM'>;
+
+/**
+ * The mail server of the settings; null where there is none. If its URL is in a file, user and password may be replaced there. Another
+ * host takes a restart: destinations are kept from the one that is known (core/own-services.ts).
+ */
+export function smtpOf(settings: SmtpSettings): Smtp | null {
+  const { SMTP_URL: first, HOOKYARD_NOTIFY_FROM: from } = settings;
+  const url = currentSecret(settings, 'SMTP_URL', {
+    isUsable: (text) => isUsable('SMTP_URL', text) && URL.parse(text)?.host === URL.parse(first ?? '')?.host,
   });
+  return url && from ? { mailer: createMailer(url), from } : null;
+}
+
+/** @param url asked for each mail: `smtp://` (STARTTLS when the server offers it) or `smtps://`, with credentials if needed */
+export function createMailer(url: () => string): Mailer {
+  let used = url();
+  let transport = transportTo(used);
+  const current = () => {
+    const now = url();
+    if (now !== used) {
+      transport.close();
+      [used, transport] = [now, transportTo(now)];
+    }
+    return transport;
+  };
   return {
     async send({ messageId, from, to, subject, text, html }) {
       try {
-        const sent = await transport.sendMail({
+        const sent = await current().sendMail({
           messageId,
           from: { name: 'Hookyard', address: from },
           to: to.map((address) => ({ name: '', address })),
@@ -69,6 +94,15 @@ export function createMailer(url: string): Mailer {
     close: () => transport.close(),
   };
 }
+
+const transportTo = (url: string) =>
+  createTransport({
+    url,
+    connectionTimeout: CONNECT_MS,
+    greetingTimeout: CONNECT_MS,
+    dnsTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+  });
 
 // What the server says to this mail, by nodemailer's codes; everything else (connection, TLS, credentials) is about the
 // server, which its operator can put right.

@@ -59,11 +59,12 @@ export class InstallationClient extends Client {
 
 /** A client that connects at its first call: the API starts, and ingest works, while Temporal is down. */
 export function lazyClient(
-  { connectionOptions, namespace }: TemporalConnection,
+  { connectionOptions, namespace, currentApiKey }: TemporalConnection,
   options: Pick<InstallationOptions, 'dataConverter' | 'prefix'>,
 ): InstallationClient {
   const { grpcCompression: _forWorkers, ...others } = connectionOptions;
-  const connection = Connection.lazy({ ...others, channelArgs: WITHOUT_PROXY });
+  const { apiKey } = others;
+  const connection = Connection.lazy({ ...others, apiKey: currentApiKey ?? apiKey, channelArgs: WITHOUT_PROXY });
   return new InstallationClient({ ...options, connection, namespace });
 }
 

@@ -2,11 +2,14 @@
 // TEMPORAL_API_KEY, TEMPORAL_TLS_*), with the embedded server as the default.
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
+import { currentSecret } from '../core/secret-files.ts';
 
 export interface TemporalConnection {
   /** For `NativeConnection.connect` and, without `grpcCompression`, for the client's `Connection.connect`. */
   connectionOptions: NativeConnectionOptions & { address: string };
   namespace: string;
+  /** Of TEMPORAL_API_KEY_FILE, as it is now: the file may be replaced. */
+  currentApiKey?: () => string;
 }
 
 /**
@@ -15,12 +18,17 @@ export interface TemporalConnection {
  */
 export const WITHOUT_PROXY = { 'grpc.enable_http_proxy': 0 };
 
+/** For a connection of a worker that is made now. It is told of a key that comes later by itself (worker/api-key.ts). */
+export function nativeOptions({ connectionOptions, currentApiKey }: TemporalConnection): NativeConnectionOptions {
+  return { ...connectionOptions, ...(currentApiKey && { apiKey: currentApiKey() }) };
+}
+
 export const defaultNamespace = 'hookyard';
 const defaultAddress = '127.0.0.1:7233';
 
 /**
  * Reads the connection settings.
- * @param env usually `process.env`; an empty text counts as unset
+ * @param env usually `process.env` with the secrets that are in files (core/secret-files.ts); an empty text counts as unset
  * @throws Error when a certificate file named by TEMPORAL_TLS_* cannot be read
  */
 export function temporalConnectionOptions(env: Record<string, string | undefined> = process.env): TemporalConnection {
@@ -36,6 +44,7 @@ export function temporalConnectionOptions(env: Record<string, string | undefined
       ...(isLoopback(address) && { grpcCompression: { codec: 'none' } }),
     },
     namespace: namespace ?? defaultNamespace,
+    ...(env.TEMPORAL_API_KEY_FILE && { currentApiKey: currentSecret(env, 'TEMPORAL_API_KEY') }),
   };
 }
 

@@ -15,7 +15,7 @@ import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { createAlertSender } from '../outbound/alerts.ts';
 import type { Sender } from '../outbound/http/sender.ts';
-import { createMailer } from '../outbound/mail.ts';
+import { smtpOf } from '../outbound/mail.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { alert } from '../workflows/alert.ts';
 import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
@@ -38,8 +38,7 @@ export interface AlertWorkerDeps extends WorkerDeps, PeopleLinks {
 }
 
 export function startAlerts(deps: AlertWorkerDeps): Promise<RunningWorker> {
-  const { SMTP_URL, HOOKYARD_NOTIFY_FROM: from } = deps.settings;
-  const smtp = SMTP_URL && from ? { mailer: createMailer(SMTP_URL), from } : null;
+  const smtp = smtpOf(deps.settings);
   const send = createAlertSender({ ...deps, smtp, publicUrl: () => publicUrl(deps.settings) });
   const look = alertRounds(deps.pool);
   return startSideWorker(deps, {

@@ -10,7 +10,7 @@ import { throttled } from '../core/throttled-log.ts';
 import { databaseUrl } from '../db/connections/client.ts';
 import { findDatabase } from '../db/connections/database.ts';
 import { prepareDatabase } from '../db/schema/prepare.ts';
-import { temporalConnectionOptions } from '../temporal-config/connection.ts';
+import { nativeOptions, temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
 import { installTemporalRuntime } from './temporal-log.ts';
 import { temporalMetrics } from './temporal-metrics.ts';
@@ -42,7 +42,7 @@ async function main(log: Log): Promise<void> {
     return found;
   });
   await waitFor(`Temporal at ${temporal.connectionOptions.address} (TEMPORAL_ADDRESS)`, log, async () => {
-    const connection = await NativeConnection.connect(temporal.connectionOptions);
+    const connection = await NativeConnection.connect(nativeOptions(temporal));
     await ensureNamespace(connection, temporal.namespace, (details) =>
       log.warn({ details }, 'Temporal does not let this client set up its namespace'),
     ).finally(() => connection.close());

@@ -2,7 +2,7 @@
 // Temporal worker with few slots, so that a slow mail server never takes resources that deliveries need.
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { createMailer, type Mailer } from '../outbound/mail.ts';
+import { type Smtp, smtpOf } from '../outbound/mail.ts';
 import { createNotifyActivities } from '../activities/notify.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import type { IssueSink } from '../core/issues.ts';
@@ -37,10 +37,7 @@ export interface NotificationDeps extends WorkerDeps {
 
 export async function startNotifications(deps: NotificationDeps): Promise<RunningWorker> {
   const { settings } = deps;
-  const smtp =
-    settings.SMTP_URL && settings.HOOKYARD_NOTIFY_FROM
-      ? { mailer: createMailer(settings.SMTP_URL), from: settings.HOOKYARD_NOTIFY_FROM }
-      : null;
+  const smtp = smtpOf(settings);
   const confirmations = smtp && confirm(deps, smtp);
   return startSideWorker(deps, {
     taskQueue: mailTaskQueue(deps.taskQueue),
@@ -55,7 +52,7 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
   });
 }
 
-function confirm(deps: NotificationDeps, smtp: { mailer: Mailer; from: string }): { stop(): Promise<void> } | null {
+function confirm(deps: NotificationDeps, smtp: Smtp): { stop(): Promise<void> } | null {
   const { apiBase: publicUrl } = peopleLinks(deps.settings);
   if (publicUrl !== '') return startConfirmations({ ...deps, smtp, publicUrl });
   deps.log.warn('confirmation mails cannot be sent: set HOOKYARD_PUBLIC_URL');

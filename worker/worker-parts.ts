@@ -1,9 +1,9 @@
 // What the relay, the activities and the side workers of a process share: connections, what leaves the process, limits and watchers.
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
-import { createConfigCache } from '../activities/config-cache.ts';
 import { createResultRecorder } from '../activities/attempt/results.ts';
 import { createTurns } from '../activities/attempt/turn.ts';
+import { createConfigCache } from '../activities/config-cache.ts';
 import { startParking } from '../activities/parking.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
 import { workerConnections } from '../core/database-connections.ts';
@@ -71,15 +71,12 @@ type Connected = Awaited<ReturnType<typeof connect>>;
 async function connect({ settings, database, temporal, log }: WorkerContext) {
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
-  const { client, workflowBundle, attributes, common } = await connectToTemporal(settings, temporal, {
-    keys,
-    version,
-    log,
-  });
+  const connected = await connectToTemporal(settings, temporal, { keys, version, log });
+  const { client, workflowBundle, attributes, stop: stopTemporal, common } = connected;
   const pools = openPools(settings, database, log);
   const organizations = await watchOrganizations(pools.pool, settings, log);
   const alone = () => !organizations.areSeveral();
-  return { secretBox, client, workflowBundle, attributes, common, ...pools, organizations, alone };
+  return { secretBox, client, workflowBundle, attributes, stopTemporal, common, ...pools, organizations, alone };
 }
 
 function openOutbound(

@@ -90,7 +90,7 @@ const loopClosers = ({ lanes, laneReport, suspensions }: WorkerParts, loops: Loo
 ];
 
 const partClosers = (parts: WorkerParts, stopWatching: () => void): Closer[] => [
-  () => parts.attributes.stop(),
+  () => parts.stopTemporal(),
   () => parts.parking.stop(),
   () => parts.results.idle(),
   () => parts.issues.close(),

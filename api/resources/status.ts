@@ -30,6 +30,7 @@ export const statusSchema = z.object({
 type StatusSettings = Pick<
   Settings,
   | 'HOOKYARD_OPERATOR_KEY'
+  | 'HOOKYARD_OPERATOR_KEY_FILE'
   | 'HOOKYARD_FAILED_SIGN_INS_PER_MINUTE'
   | 'HOOKYARD_MAX_BACKLOG'
   | 'HOOKYARD_MAX_DATABASE_BYTES'

@@ -1,9 +1,11 @@
 // hookyard migrate: brings the tables up to date as their owner, where the services run with a role that may not.
 import type { Command } from 'commander';
 import { contextOf } from '../context.ts';
-import { usage } from '../errors.ts';
+import { EXIT, usage } from '../errors.ts';
+import type { Output } from '../output.ts';
 
 interface Options {
+  check?: true;
   grant?: string;
   tenantRole?: string;
 }
@@ -12,6 +14,7 @@ export function addMigrate(program: Command): void {
   program
     .command('migrate')
     .description('bring the database up to date, as the owner of its tables')
+    .option('--check', 'only say which migrations are missing, and end with 1 if there are any')
     .option('--grant <role>', 'give this role the rights of the services; it must exist')
     .option(
       '--tenant-role <role>',
@@ -22,16 +25,15 @@ export function addMigrate(program: Command): void {
       `
 HOOKYARD_MIGRATE_DATABASE_URL, else DATABASE_DIRECT_URL, else DATABASE_URL, names the database and the owner; with _FILE at its
 end, a file that holds it. Services whose
-own role may not change the schema start when this has been done (docs/database-roles.md).`,
+own role may not change the schema, or which have HOOKYARD_MIGRATE=off, start when this has been done (docs/database-roles.md).
+For --check any role will do that may read the tables.`,
     )
-    .action(async ({ grant, tenantRole }: Options, command: Command) => {
+    .action(async ({ check, grant, tenantRole }: Options, command: Command) => {
       const { output } = contextOf(command);
-      const { secretOf } = await import('../../core/secret-files.ts');
-      const url =
-        secretOf(process.env, 'HOOKYARD_MIGRATE_DATABASE_URL') ??
-        secretOf(process.env, 'DATABASE_DIRECT_URL') ??
-        secretOf(process.env, 'DATABASE_URL');
-      if (!url) throw usage('HOOKYARD_MIGRATE_DATABASE_URL must name the database and the owner of its tables');
+      const url = await ownersUrl();
+      if (check && (grant ?? tenantRole) !== undefined)
+        throw usage('--check changes nothing: leave out --grant and --tenant-role');
+      if (check) return checkMigrations(output, url);
       const { migrate } = await import('../../db/schema/migrate.ts');
       const { grantRuntime } = await import('../../db/schema/runtime-rights.ts');
       const { grantTenant } = await import('../../db/tenants/tenant-rights.ts');
@@ -49,4 +51,29 @@ own role may not change the schema start when this has been done (docs/database-
         if (tenantRole !== undefined) output.note(`${tenantRole} sees the rows of one organization at a time`);
       });
     });
+}
+
+async function ownersUrl(): Promise<string> {
+  const { secretOf } = await import('../../core/secret-files.ts');
+  const url =
+    secretOf(process.env, 'HOOKYARD_MIGRATE_DATABASE_URL') ??
+    secretOf(process.env, 'DATABASE_DIRECT_URL') ??
+    secretOf(process.env, 'DATABASE_URL');
+  if (!url) throw usage('HOOKYARD_MIGRATE_DATABASE_URL must name the database and the owner of its tables');
+  return url;
+}
+
+async function checkMigrations(output: Output, url: string): Promise<void> {
+  const { missingMigrations } = await import('../../db/schema/migrate.ts');
+  const { onDatabase } = await import('../database.ts');
+  const missing = await onDatabase(missingMigrations, url);
+  output.result({ missing }, () => {
+    for (const name of missing) output.line(name);
+    output.note(
+      missing.length === 0
+        ? 'the database is up to date'
+        : `${missing.length} migrations are missing; hookyard migrate applies them`,
+    );
+  });
+  if (missing.length > 0) process.exitCode = EXIT.refused;
 }

@@ -2,8 +2,9 @@
 // gives to single organizations. Without a list it is for nobody.
 // Rules: WH-06, WH-29.
 import type { Settings } from '../config.ts';
-import type { WarehouseConfig } from './config.ts';
+import { currentSecret } from '../secret-files.ts';
 import type { BucketGrant } from './bucket-grants.ts';
+import type { WarehouseConfig } from './config.ts';
 import { normalPrefix } from './object-key.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,8 +12,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface OperatorR2 {
   accountId: string | undefined;
   endpoint: string | undefined;
-  accessKeyId: string | undefined;
-  secretAccessKey: string | undefined;
+  /** Those of now: keys that are in files are replaced there. */
+  readonly accessKeyId: string | undefined;
+  readonly secretAccessKey: string | undefined;
   buckets: readonly BucketGrant[];
 }
 
@@ -28,11 +30,17 @@ export function operatorR2(
   { HOOKYARD_R2_BUCKETS }: Pick<Settings, 'HOOKYARD_R2_BUCKETS'>,
   env: Environment,
 ): OperatorR2 {
+  const accessKeyId = currentSecret(env, 'R2_ACCESS_KEY_ID');
+  const secretAccessKey = currentSecret(env, 'R2_SECRET_ACCESS_KEY');
   return {
     accountId: env.R2_ACCOUNT_ID || undefined,
     endpoint: env.R2_ENDPOINT || undefined,
-    accessKeyId: env.R2_ACCESS_KEY_ID || undefined,
-    secretAccessKey: env.R2_SECRET_ACCESS_KEY || undefined,
+    get accessKeyId() {
+      return accessKeyId?.();
+    },
+    get secretAccessKey() {
+      return secretAccessKey?.();
+    },
     buckets: HOOKYARD_R2_BUCKETS.map(parseR2Bucket).filter((bucket) => bucket !== null),
   };
 }

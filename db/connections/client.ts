@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import { ConfigError, type Settings } from '../../core/config.ts';
-import { readSecretFile } from '../../core/secret-files.ts';
+import { currentSecret } from '../../core/secret-files.ts';
 
 /** The URL of a database, or what tells it for the next connection. */
 export type DatabaseUrl = string | (() => string);
@@ -13,25 +13,14 @@ const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /**
  * A database of the settings. If its URL is in a file, every new connection reads it, so that a password (or a role) is replaced
- * without a restart.
- * Failure policy: a file that cannot be read then, or holds no URL, leaves the last one in use.
+ * without a restart. A file that holds no URL then leaves the last one in use.
  */
 export function databaseUrl(
   settings: Partial<Settings>,
   name: 'DATABASE_URL' | 'DATABASE_DIRECT_URL',
 ): DatabaseUrl | undefined {
-  const [first, file] = [settings[name], settings[`${name}_FILE`]];
-  if (first === undefined || file === undefined) return first;
-  let last = first;
-  return () => {
-    try {
-      const text = readSecretFile(file, name);
-      if (PROTOCOL.test(text) && URL.canParse(text)) last = text;
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-    }
-    return last;
-  };
+  if (settings[`${name}_FILE`] === undefined) return settings[name];
+  return currentSecret(settings, name, { isUsable: (text) => PROTOCOL.test(text) && URL.canParse(text), freshMs: 0 });
 }
 
 export const currentUrl = (url: DatabaseUrl): string => (typeof url === 'string' ? url : url());

@@ -2,6 +2,7 @@
 // Rules: AUTH-07.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Plan } from '../../core/access.ts';
 import { hashToken, newToken } from '../../core/api-token.ts';
 import { ConfigError, type Settings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
@@ -18,6 +19,8 @@ import { mayMigrate } from './runtime-rights.ts';
 import { LOCKS } from '../sql-rules.ts';
 import { requireUnbound } from '../tenants/tenant-rights.ts';
 
+const FIRST_PLAN = 'business' satisfies Plan;
+
 export interface PreparedDatabase {
   organization: { id: string; slug: string; plan: string };
   /**
@@ -32,10 +35,10 @@ export function apiKeyFile(settings: Settings): string {
 }
 
 /**
- * Makes the database ready to serve; safe to run by several processes at once and at every start. A role that may not change the
- * schema only checks that somebody has (docs/database-roles.md).
+ * Makes the database ready to serve; safe to run by several processes at once and at every start. With HOOKYARD_MIGRATE=off, or as a
+ * role that may not change the schema, it only checks that somebody has migrated (docs/database-roles.md).
  * @throws ConfigError when Hookyard does not run on this server, the encryption keys do not open the stored credentials, migrations are
- * missing that this role may not apply, or it is bound as the role of tenants is; a database error when it is unreachable
+ * missing that this process does not apply, or it is bound as the role of tenants is; a database error when it is unreachable
  */
 export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseUrl): Promise<PreparedDatabase> {
   const box = loadSecretBox(settings);
@@ -43,8 +46,9 @@ export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseU
   const pool = createPool(databaseUrl, options);
   try {
     await requireServer(pool);
-    if (await mayMigrate(pool)) await migrate(databaseUrl);
-    else await requireMigrated(pool);
+    if (!settings.HOOKYARD_MIGRATE) await requireMigrated(pool, 'HOOKYARD_MIGRATE is off');
+    else if (await mayMigrate(pool)) await migrate(databaseUrl);
+    else await requireMigrated(pool, 'the role of DATABASE_URL may not apply them');
     // It would find no organization, and refuse every webhook.
     await requireUnbound(pool);
     await checkKeysOpenData(pool, box);
@@ -54,11 +58,12 @@ export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseU
   }
 }
 
-async function requireMigrated(pool: Pool): Promise<void> {
+/** @param reason why this process does not apply them */
+async function requireMigrated(pool: Pool, reason: string): Promise<void> {
   const [first, ...others] = await missingMigrations(pool);
   if (first !== undefined)
     throw new ConfigError([
-      `The database lacks migrations (${others.length + 1}, ${first} first), and the role of DATABASE_URL may not apply them: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
+      `The database lacks migrations (${others.length + 1}, ${first} first), and ${reason}: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
     ]);
   await ensurePartitions(pool);
 }
@@ -69,7 +74,7 @@ async function firstOrganization(pool: Pool, settings: Settings): Promise<Prepar
     const slug = settings.HOOKYARD_ORG_SLUG;
     await db.query(
       `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,
-      [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN],
+      [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN ?? FIRST_PLAN],
     );
     const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
       `select id, slug, plan, deleted_at is not null as deleting, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys

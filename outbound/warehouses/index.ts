@@ -74,6 +74,8 @@ type Opened = {
   version: string | number;
   /** The list that its connections were made under. */
   allow: AllowList;
+  /** The operator's keys that it may have been opened with; empty for types that have none. */
+  keys: string;
   store: Promise<ObjectStore>;
   http: GuardedHttp;
   users: number;
@@ -104,11 +106,13 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
 
   function take(target: WarehouseTarget): Opened {
     let opened = stores.get(target.id);
-    if (opened?.version !== target.version || opened.allow !== guard.allow()) {
+    const keys = operatorsKeys(target, access);
+    if (opened?.version !== target.version || opened.allow !== guard.allow() || opened.keys !== keys) {
       const http = createGuardedHttp(connect);
       opened = {
         version: target.version,
         allow: guard.allow(),
+        keys,
         store: openStore(target, http, access),
         http,
         users: 0,
@@ -220,6 +224,10 @@ const NO_WORDING = {
   permission: 'access',
   region: null,
 };
+
+/** They may be replaced while a store is kept. */
+const operatorsKeys = ({ type }: WarehouseTarget, { r2 }: OperatorAccess): string =>
+  type === 'r2' ? `${r2.accessKeyId} ${r2.secretAccessKey}` : '';
 
 async function openStore(target: WarehouseTarget, http: GuardedHttp, access: OperatorAccess): Promise<ObjectStore> {
   const open = providers[target.type].open as OpenStore<WarehouseTarget['config']>;

@@ -18,7 +18,6 @@ describe('settings', () => {
       HOOKYARD_HOST: '127.0.0.1',
       HOOKYARD_METRICS_HOST: '127.0.0.1',
       HOOKYARD_ORG_SLUG: 'default',
-      HOOKYARD_PLAN: 'business',
       HOOKYARD_LANE: 'adaptive',
       HOOKYARD_MAX_PAYLOAD_BYTES: 10_485_760,
       HOOKYARD_PAYLOAD_RETENTION_DAYS: 30,

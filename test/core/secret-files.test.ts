@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { ConfigError, describeSettings, readSettings } from '../../core/config.ts';
-import { SECRETS, secretOf, withSecretFiles } from '../../core/secret-files.ts';
+import { currentSecret, SECRETS, secretOf, withSecretFiles } from '../../core/secret-files.ts';
 
 const problemsOf = (run: () => unknown): string[] => {
   try {
@@ -73,5 +73,25 @@ describe('secrets in files', () => {
       'HOOKYARD_PORT_FILE: only secrets are read from files; set HOOKYARD_PORT',
       'HOOKYARD_PROT_FILE is not a setting of Hookyard; remove it, or see docs/configuration.md',
     ]);
+  });
+
+  it('are read again at their use: what cannot be read or used leaves the last one', () => {
+    const file = fileOf('first\n');
+    const given = withSecretFiles({ R2_ACCESS_KEY_ID_FILE: file });
+    const current = currentSecret(given, 'R2_ACCESS_KEY_ID', { isUsable: (text) => text !== 'wrong', freshMs: 0 });
+    expect(current?.()).to.equal('first');
+    for (const [text, expected] of [
+      ['second\n', 'second'],
+      ['wrong', 'second'],
+      ['\n', 'second'],
+      ['third', 'third'],
+    ]) {
+      writeFileSync(file, text ?? '');
+      expect(current?.(), text).to.equal(expected);
+    }
+    rmSync(file);
+    expect(current?.()).to.equal('third');
+    expect(currentSecret({ SMTP_URL: 'smtp://host' }, 'SMTP_URL')?.()).to.equal('smtp://host');
+    expect(currentSecret({}, 'SMTP_URL')).to.equal(undefined);
   });
 });

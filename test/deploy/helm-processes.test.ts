@@ -28,24 +28,33 @@ import { until } from '../support/until.ts';
 const project = join(import.meta.dirname, '..', '..');
 const MOUNTED = '/etc/hookyard';
 
-describe('The processes of the Helm chart @turns', function () {
-  this.timeout(COLD_START_MS);
+/** Whose addresses are of this machine; `everything` has no TLS, which servers of other tests have. */
+const EXAMPLES = ['minimal', 'everything'];
+
+for (const example of EXAMPLES) {
+  describe(`The processes of the Helm chart, with the values ${example} @turns`, function () {
+    this.timeout(COLD_START_MS);
+    describeProcesses(example);
+  });
+}
+
+function describeProcesses(example: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-pods-'));
-  const token = newToken();
+  const [token, operatorKey] = [newToken(), randomBytes(32).toString('hex')];
   const children: { name: string; child: ChildProcess; output: () => string }[] = [];
   let database: CreatedDatabase;
   let manifests: Manifest[];
   before(async () => {
     // The image brings the bundle of the workflows.
     await bundleWorkflows(quietLogger);
-    database = await createDatabase(`pods_${process.pid}`);
+    database = await createDatabase(`pods_${example}_${process.pid}`);
     const { temporalAddress } = stackAddresses();
     const [port, metrics, workerMetrics] = await freePorts(3);
     const set = [
       ...[`temporal.address=${temporalAddress}`, `temporal.namespace=pods-${randomBytes(4).toString('hex')}`],
       ...[`api.port=${port}`, `api.metricsPort=${metrics}`, `worker.metricsPort=${workerMetrics}`, 'drainSeconds=0'],
     ];
-    const values = join(import.meta.dirname, 'helm', 'minimal.yaml');
+    const values = join(import.meta.dirname, 'helm', `${example}.yaml`);
     manifests = manifestsOf(await template('--values', values, '--set', set.join(',')));
     mkdirSync(join(folder, 'secrets'));
     // As the Secret holds them, by the names that the chart mounts them as.
@@ -54,6 +63,11 @@ describe('The processes of the Helm chart @turns', function () {
       'migrate-database-url': database.databaseUrl,
       'encryption-keys': `k1:${randomBytes(32).toString('base64')}`,
       'api-key': token,
+      'direct-url': asServices(database.databaseUrl),
+      'operator-key': operatorKey,
+      url: 'smtp://127.0.0.1:1',
+      id: 'operator',
+      secret: randomBytes(16).toString('hex'),
     };
     for (const pod of [of('Job', '-migrate'), of('Deployment', '-api'), of('Deployment', '-worker')]) {
       for (const { secret } of pod.volumes.flatMap(({ projected }) => projected?.sources ?? [])) {
@@ -119,15 +133,26 @@ describe('The processes of the Helm chart @turns', function () {
     const [code] = await once(migrate.child, 'exit');
     expect(code, migrate.output()).to.equal(0);
     expect(migrate.output()).to.include('hookyard_runtime has the rights of the services');
-    for (const role of ['api', 'worker']) {
-      const container = containerOf(of('Deployment', `-${role}`));
-      await answersProbes(container, start(container));
-    }
+    const [, worker] = await Promise.all(
+      ['api', 'worker'].map(async (role) => {
+        const container = containerOf(of('Deployment', `-${role}`));
+        const started = start(container);
+        await answersProbes(container, started);
+        return started;
+      }),
+    );
+    await until('its release to be the current one', () =>
+      worker?.output().includes('this release is the current one'),
+    );
     const api = containerOf(of('Deployment', '-api'));
     const { organization } = await createClient(`http://127.0.0.1:${portOf(api, 'http')}`, token).get<{
       organization: { slug: string };
     }>('/api/auth/me');
     expect(organization.slug).to.equal('default');
+    if (example === 'everything') {
+      const operator = createClient(`http://127.0.0.1:${portOf(api, 'http')}`, operatorKey);
+      expect((await operator.request('GET', '/api/status')).status).to.equal(200);
+    }
     for (const role of ['api', 'worker']) {
       const container = containerOf(of('Deployment', `-${role}`));
       const metrics = await (await fetch(`http://127.0.0.1:${portOf(container, 'metrics')}/metrics`)).text();
@@ -143,4 +168,4 @@ describe('The processes of the Helm chart @turns', function () {
       expect(output()).to.not.include('ERR_ACCESS_DENIED');
     }
   });
-});
+}

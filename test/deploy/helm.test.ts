@@ -16,10 +16,16 @@ const golden = join(values, 'golden');
 const VALUES = readdirSync(values)
   .filter((name) => name.endsWith('.yaml'))
   .map((name) => basename(name, '.yaml'));
-/** Whose rendered manifests are kept: to see in a review what a change of the chart changes. */
-const KEPT = ['minimal', 'tls'];
 // The oldest that the chart allows and the newest whose schemas kubectl-validate has.
 const KUBERNETES = ['1.27', '1.30'];
+/** Rules and dashboards are kept in deploy/observability, which another test compares with what is rendered. */
+const withoutFiles = (text: string) =>
+  text.startsWith('# Source: hookyard/templates/monitoring.yaml\n')
+    ? text.replace(
+        /^(?:data|spec):\n(?: {2}(?:groups:|\S+\.(?:json|yml):)[\s\S]*)$/m,
+        '# The files of deploy/observability.\n',
+      )
+    : text;
 const fileOf = (name: string) => ['--values', join(values, `${name}.yaml`)];
 
 describe('The Helm chart @turns', function () {
@@ -95,14 +101,29 @@ describe('The Helm chart @turns', function () {
     }
   });
 
-  for (const name of KEPT) {
+  // To see in a review what a change of the chart changes.
+  for (const name of VALUES) {
     it(`renders what is kept in test/deploy/helm/golden: ${name}`, () => {
-      const text = (texts.get(name) ?? []).join('---\n');
+      const text = (texts.get(name) ?? []).map(withoutFiles).join('---\n');
       const file = join(golden, `${name}.yaml`);
       if (process.env.UPDATE_GOLDEN) writeFileSync(file, text);
       expect(text, 'UPDATE_GOLDEN=1 writes it again').to.equal(readFileSync(file, 'utf8'));
     });
   }
+
+  it('has workers of two releases side by side while they are replaced, or those of the old one end first', () => {
+    const workers = (name: string) => {
+      const deployment = manifest(rendered(name), 'Deployment', '-worker');
+      const { env = [] } = containerOf(podOf(deployment));
+      const { value } = env.find(({ name: variable }) => variable === 'HOOKYARD_WORKER_VERSIONING') ?? {};
+      return { versioning: value, strategy: deployment.spec.strategy };
+    };
+    expect(workers('minimal')).to.deep.equal({
+      versioning: 'on',
+      strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    });
+    expect(workers('http-route')).to.deep.equal({ versioning: 'off', strategy: { type: 'Recreate' } });
+  });
 
   it('lets a process end by itself before it is killed', () => {
     const grace = (ending: string) =>
@@ -119,8 +140,89 @@ describe('The Helm chart @turns', function () {
     expect(blocks.map(({ cidr }) => cidr)).to.deep.equal(['0.0.0.0/0', '::/0']);
     const closed = blocks.flatMap(({ except }) => except.map((range) => range.replace(/\/(?:32|128)$/, '')));
     expect(closed).to.include.members(['169.254.169.254', '168.63.129.16', 'fd00:ec2::254']);
+    expect(closed).to.include.members(['169.254.170.2', '169.254.170.23', 'fd00:ec2::23']);
     for (const address of closed) expect(classifyAddress(address).tier, address).to.equal('forbidden');
     expect(spec.policyTypes).to.deep.equal(['Ingress', 'Egress']);
+  });
+
+  it('opens the address that gives the pods their identity when it is asked to, and keeps it closed to everything else', async () => {
+    type Rule = { to: { ipBlock?: { cidr: string } }[]; ports?: { port: number }[] };
+    const rulesOf = (manifests: Manifest[]) => manifest(manifests, 'NetworkPolicy').spec.egress as [Rule, ...Rule[]];
+    const [usual, ...none] = rulesOf(rendered('minimal'));
+    expect(none).to.deep.equal([]);
+    const opened: Record<string, [string[], number[]]> = {
+      'eks-pod-identity': [['169.254.170.23/32', 'fd00:ec2::23/128'], [80]],
+      gke: [
+        ['169.254.169.254/32', '169.254.169.252/32'],
+        [80, 988],
+      ],
+      node: [['169.254.169.254/32', 'fd00:ec2::254/128'], [80]],
+    };
+    for (const [identity, [addresses, ports]] of Object.entries(opened)) {
+      const texts = await template(...fileOf('minimal'), '--set', `networkPolicy.identity=${identity}`);
+      const [same, rule, ...others] = rulesOf(manifestsOf(texts));
+      expect(same, identity).to.deep.equal(usual);
+      expect(
+        rule?.to.map(({ ipBlock }) => ipBlock?.cidr),
+        identity,
+      ).to.deep.equal(addresses);
+      expect(
+        rule?.ports?.map(({ port }) => port),
+        identity,
+      ).to.deep.equal(ports);
+      expect(others).to.deep.equal([]);
+    }
+  });
+
+  it('labels pods, mounts more files into both roles, and migrates where the API may run', () => {
+    const everything = rendered('everything');
+    for (const role of ['api', 'worker']) {
+      const deployment = manifest(everything, 'Deployment', `-${role}`);
+      expect(deployment.spec.template?.metadata.labels, role).to.include({
+        'azure.workload.identity/use': 'true',
+        'app.kubernetes.io/component': role,
+      });
+      const pod = podOf(deployment);
+      expect(
+        pod.volumes.find(({ name }) => name === 'federation'),
+        role,
+      ).to.deep.include({
+        configMap: { name: 'google-federation' },
+      });
+      expect(containerOf(pod).volumeMounts.map(({ mountPath }) => mountPath)).to.include('/etc/federation');
+    }
+    const [api, migrate] = [manifest(everything, 'Deployment', '-api'), manifest(everything, 'Job', '-migrate')].map(
+      podOf,
+    );
+    expect(migrate?.nodeSelector).to.deep.equal({ 'example.com/pool': 'web' }).and.deep.equal(api?.nodeSelector);
+    expect(migrate?.tolerations).to.deep.equal([{ key: 'web', operator: 'Exists' }]);
+  });
+
+  it('leaves migrations to its Job; without it processes migrate as their role may', () => {
+    const migrates = (name: string, role: string) =>
+      containerOf(podOf(manifest(rendered(name), 'Deployment', `-${role}`))).env?.find(
+        ({ name: variable }) => variable === 'HOOKYARD_MIGRATE',
+      )?.value;
+    for (const role of ['api', 'worker']) {
+      expect(migrates('minimal', role)).to.equal('off');
+      expect(migrates('small', role)).to.equal(undefined);
+    }
+  });
+
+  it('asks Prometheus for the backlog of this installation alone', async () => {
+    const queryOf = (manifests: Manifest[]) => {
+      const [trigger] = manifest(manifests, 'ScaledObject').spec.triggers as { metadata: Record<string, string> }[];
+      return trigger?.metadata;
+    };
+    expect(queryOf(rendered('everything'))).to.include({
+      query: 'max(hookyard_deliveries_due{namespace="hooks",app_kubernetes_io_instance="hookyard"})',
+      ignoreNullValues: 'false',
+    });
+    expect(manifest(rendered('everything'), 'PodMonitor').spec.podTargetLabels).to.deep.equal([
+      'app.kubernetes.io/instance',
+    ]);
+    const own = await template(...fileOf('everything'), '--set', 'worker.autoscaling.query=hooks:due');
+    expect(queryOf(manifestsOf(own))).to.include({ query: 'hooks:due' });
   });
 
   it('carries the rules and dashboards of deploy/observability as they are', () => {
@@ -142,12 +244,12 @@ describe('The Helm chart @turns', function () {
 
   it('asks for no more workers than PostgreSQL has connections for', async () => {
     const { spec } = manifest(rendered('everything'), 'ScaledObject');
-    // (200 - 2 x 6 x 12 - 10) / 8: as many again may be ending during an upgrade.
-    expect(spec.maxReplicaCount).to.equal(5);
-    const refused = await refusalOf('--set', 'worker.replicas=30');
-    expect(refused).to.include('database.maxConnections is 190').and.include('16 workers fit, not 30');
-    const rolling = await refusalOf('--set', 'worker.replicas=9', '--set', 'worker.strategy=RollingUpdate');
-    expect(rolling).to.include('8 workers fit, not 9');
+    // (300 - 2 x 6 x 12 - 10) / (2 x 8): as many again may be ending during an upgrade.
+    expect(spec.maxReplicaCount).to.equal(9);
+    const refused = await refusalOf('--set', 'worker.replicas=9');
+    expect(refused).to.include('database.maxConnections is 190').and.include('8 workers fit, not 9');
+    const oneAfterTheOther = await refusalOf('--set', 'worker.replicas=30', '--set', 'worker.versioning=false');
+    expect(oneAfterTheOther).to.include('16 workers fit, not 30');
   });
 
   const refusalOf = (...args: string[]) =>
@@ -162,6 +264,10 @@ describe('The Helm chart @turns', function () {
     ['an address that is no host and port', 'temporal.address=https://temporal', /address/],
     ['a secret as a setting', 'config.DATABASE_URL=postgres://x', /config\/DATABASE_URL/],
     ['a setting that the chart makes', 'worker.env.HOOKYARD_PORT=80', /worker\/env\/HOOKYARD_PORT/],
+    ["a label that is the chart's", 'worker.podLabels.app\\.kubernetes\\.io/name=x', /podLabels/],
+    ["a volume that is the chart's", 'extraVolumes[0].name=secrets', /extraVolumes/],
+    ['an identity that it does not know', 'networkPolicy.identity=aws', /identity/],
+    ['versioning as a setting', 'config.HOOKYARD_WORKER_VERSIONING=off', /config\/HOOKYARD_WORKER_VERSIONING/],
     ['an ingress without a host', 'ingress.enabled=true', /hosts/],
     ['autoscaling of workers without a Prometheus', 'worker.autoscaling.enabled=true', /prometheusUrl/],
     [

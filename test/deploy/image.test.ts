@@ -45,6 +45,13 @@ describe('The image @turns', () => {
     expect(chart).to.include(`appVersion: ${version}\n`);
   });
 
+  it('has the Node of package.json', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+    const { node } = { ...devDependencies, ...dependencies };
+    const stages = [...text.matchAll(/^FROM (\S+)/gm)].map(([, image]) => image);
+    expect(new Set(stages)).to.deep.equal(new Set([`node:${node}-slim`]));
+  });
+
   it('keeps the packages of its platform only, and lists what it has', function () {
     this.timeout(120_000);
     // As `npm ci` leaves them: the real packages, whose files the steps do not change.

@@ -104,4 +104,11 @@ describe('workers of two releases @turns', function () {
     expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['2'], failed: 0 });
     expect(second.running).to.equal(true);
   });
+
+  it('go back to the first one under a name that is new', async () => {
+    await startRelease('back-to-1');
+    const { delivery } = await records.deliver(receiver.endpoint(200).url, '{"n":4}', 'delivered');
+    await records.workflowsEnd([delivery.id]);
+    expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['back-to-1'], failed: 0 });
+  });
 });

@@ -1,16 +1,21 @@
-// The package as npm packs it: installed into an empty folder, it does what `npm start` does in a checkout. Packing writes into this
-// checkout and installing takes minutes, so it runs alone: TEST_PACKAGE=yes npm test -- test/local/package.test.ts
+// The package as npm packs it: installed into an empty folder, it does what `npm start` does in a checkout. Installing takes minutes, so
+// it runs when it is named, and with `npm test -- --all`. Packing writes beside the sources, so a copy of them is packed.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { processesOf } from '../support/npm-start.ts';
+import { onlyWhenAskedFor } from '../support/thorough.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const MINUTE_MS = 60_000;
+
+/** What a checkout has beside its sources, by the path in it. */
+const NOT_COPIED =
+  /(?:^|\/)node_modules$|^(?:\.git|\.test-data|data|dist|client\/dist|console\/(?:dist|built)|bench\/results)$/;
 
 const isOfSystem = (path: string) => !path.includes('node_modules');
 
@@ -18,6 +23,7 @@ describe('the package', function () {
   this.timeout(15 * MINUTE_MS);
   const folder = join(tmpdir(), `hookyard-package-${process.pid}`);
   const prefix = join(folder, 'prefix');
+  const checkout = join(folder, 'checkout');
   const empty = join(folder, 'empty');
   const home = join(folder, 'data-home');
   const dataDir = join(home, 'hookyard');
@@ -42,9 +48,12 @@ describe('the package', function () {
   };
 
   before(function () {
-    if (process.env.TEST_PACKAGE !== 'yes') return this.skip();
+    onlyWhenAskedFor(this);
     for (const made of [folder, prefix, empty, home]) mkdirSync(made);
-    run('npm', ['pack', '--pack-destination', folder], project);
+    const filter = (path: string) => !NOT_COPIED.test(relative(project, path));
+    cpSync(project, checkout, { recursive: true, filter, verbatimSymlinks: true });
+    symlinkSync(join(project, 'node_modules'), join(checkout, 'node_modules'));
+    run('npm', ['pack', '--pack-destination', folder], checkout);
     const [tarball = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
     const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
     run('npm', ['install', '--global', '--prefix', prefix, ...quiet, join(folder, tarball)], empty);
@@ -73,7 +82,7 @@ describe('the package', function () {
   }
 
   it('leaves nothing behind where it was packed, and says what its program is for', () => {
-    expect(existsSync(join(project, 'npm-shrinkwrap.json'))).to.equal(false);
+    expect(existsSync(join(checkout, 'npm-shrinkwrap.json'))).to.equal(false);
     expect(run('hookyard-server', ['--help'], empty)).to.include('Usage: hookyard-server');
     expect(run('hookyard', ['--version'], empty)).to.match(/^\d+\.\d+\.\d+/);
   });

@@ -162,6 +162,13 @@ describe('npm start @turns', () => {
     expect(existsSync(dataDir)).to.equal(false);
   }).timeout(START_DEADLINE_MS);
 
+  it('does not leave migrations of its own PostgreSQL to others', async () => {
+    const run = start({ HOOKYARD_MIGRATE: 'off' });
+    expect(await run.exitCode()).to.equal(1);
+    expect(run.problems().join()).to.match(/^hookyard: HOOKYARD_MIGRATE is off, .* or set DATABASE_URL/);
+    expect(existsSync(dataDir)).to.equal(false);
+  }).timeout(START_DEADLINE_MS);
+
   for (const variable of ['HOOKYARD_PORT', 'POSTGRES_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT']) {
     it(`names ${variable} when that port is taken`, async () => {
       const other = createTcpServer().listen(0, '127.0.0.1');

@@ -151,6 +151,22 @@ describe('docker-compose.yml', () => {
     for (const [name, service] of Object.entries(services)) expect(service.mem_limit, name).to.match(/^\d+[mg]$/);
   });
 
+  it('limits both roles as docs/production.md says, and so does the chart', () => {
+    const page = read('docs/production.md');
+    const chart = parseYaml(read('deploy/helm/hookyard/values.yaml')) as Record<
+      string,
+      { resources: { limits: { memory: string } } }
+    >;
+    for (const [name, row] of [
+      ['api', /^\| API \|.*\| (\d+) MiB \|$/m],
+      ['worker', /^\| worker \|.*\| (\d+) MiB \|$/m],
+    ] as const) {
+      const [, mebibytes] = row.exec(page) ?? [];
+      expect(services[name]?.mem_limit, name).to.equal(`${mebibytes}m`);
+      expect(chart[name]?.resources.limits.memory, name).to.equal(`${mebibytes}Mi`);
+    }
+  });
+
   it('takes every secret from the environment, and refuses to start without those that it needs', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {
       for (const [variable, value] of Object.entries(environment)) {

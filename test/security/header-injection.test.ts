@@ -255,7 +255,7 @@ describe('Header injection @turns', () => {
 
   it('does not get into a mail: a line break in a name ends no header', async () => {
     const server = await startMailServer();
-    const mailer = createMailer(server.url);
+    const mailer = createMailer(() => server.url);
     try {
       await mailer.send({
         messageId: '<a@b>',

@@ -18,6 +18,8 @@ export interface MailServer {
   port: number;
   /** In the order in which they arrived. */
   mails: ReceivedMail[];
+  /** From now on only this password is taken. @returns the URL with it */
+  changePassword(password: string): string;
   /** From now on mails are taken and their senders left without an answer, until `answer` is called. */
   fallSilent(): { answer: () => void };
   close(): Promise<void>;
@@ -30,11 +32,12 @@ export const REFUSED_DOMAIN = 'refused.example';
 export async function startMailServer(options: { port?: number; mails?: ReceivedMail[] } = {}): Promise<MailServer> {
   const mails = options.mails ?? [];
   let silence: Promise<void> | undefined;
+  let asked = 'mail-secret';
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS'],
     allowInsecureAuth: true,
     onAuth({ username, password }, _session, done) {
-      if (username === 'hookyard' && password === 'mail-secret') done(null, { user: username });
+      if (username === 'hookyard' && password === asked) done(null, { user: username });
       else done(new Error('wrong credentials'));
     },
     onRcptTo({ address }, _session, done) {
@@ -56,10 +59,15 @@ export async function startMailServer(options: { port?: number; mails?: Received
   server.on('error', () => undefined);
   await new Promise<void>((resolve) => server.listen(options.port ?? 0, '127.0.0.1', resolve));
   const { port } = server.server.address() as AddressInfo;
+  const urlWith = (password: string) => `smtp://hookyard:${password}@127.0.0.1:${port}`;
   return {
-    url: `smtp://hookyard:mail-secret@127.0.0.1:${port}`,
+    url: urlWith(asked),
     port,
     mails,
+    changePassword(password) {
+      asked = password;
+      return urlWith(password);
+    },
     fallSilent() {
       const { promise, resolve } = Promise.withResolvers<void>();
       silence = promise;

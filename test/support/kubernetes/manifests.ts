@@ -25,6 +25,9 @@ export interface PodSpec {
   securityContext: Record<string, unknown>;
   terminationGracePeriodSeconds?: number;
   topologySpreadConstraints?: unknown[];
+  nodeSelector?: Record<string, string>;
+  tolerations?: unknown[];
+  affinity?: unknown;
   containers: Container[];
   volumes: {
     name: string;
@@ -36,7 +39,7 @@ export interface Manifest {
   kind: string;
   metadata: { name: string; labels: Record<string, string>; annotations?: Record<string, string> };
   // Of the kind; tests name what they look at.
-  spec: Record<string, unknown> & { template?: { spec: PodSpec } };
+  spec: Record<string, unknown> & { template?: { metadata: { labels: Record<string, string> }; spec: PodSpec } };
   data?: Record<string, string>;
 }
 

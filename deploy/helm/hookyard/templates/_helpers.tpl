@@ -117,6 +117,10 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
 - { name: HOOKYARD_PUBLIC_URL, value: {{ .publicUrl | quote }} }
 - { name: HOOKYARD_METRICS_HOST, value: "0.0.0.0" }
 - { name: HOOKYARD_SHUTDOWN_SECONDS, value: {{ .shutdownSeconds | quote }} }
+{{- if and .migrate.enabled (not (hasKey (merge (dict) $.env .config) "HOOKYARD_MIGRATE")) }}
+# The Job has migrated.
+- { name: HOOKYARD_MIGRATE, value: "off" }
+{{- end }}
 - { name: TEMPORAL_ADDRESS, value: {{ .temporal.address | quote }} }
 - { name: TEMPORAL_NAMESPACE, value: {{ .temporal.namespace | quote }} }
 {{- with .temporal.uiUrl }}
@@ -149,17 +153,22 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
 - name: temporal-tls
   secret: { secretName: {{ .Values.temporal.tls.secret }}, defaultMode: 0440 }
 {{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 {{- define "hookyard.serviceMounts" -}}
 {{ include "hookyard.mounts" . }}
 {{- if and .Values.temporal.tls.enabled .Values.temporal.tls.secret }}
 - { name: temporal-tls, mountPath: /etc/hookyard/temporal, readOnly: true }
 {{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
 {{- end }}
 
 {{/* { root, component }: where its pods may run. */}}
 {{- define "hookyard.placement" -}}
-{{- $role := index .root.Values .component }}
 {{- if .root.Values.topologySpread.enabled }}
 topologySpreadConstraints:
 {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
@@ -172,14 +181,30 @@ topologySpreadConstraints:
         app.kubernetes.io/component: {{ $.component }}
 {{- end }}
 {{- end }}
-{{- with $role.nodeSelector }}
+{{- include "hookyard.nodes" (index .root.Values .component) }}
+{{- end }}
+
+{{/* Of a role's values: the nodes that its pods may run on. */}}
+{{- define "hookyard.nodes" -}}
+{{- with .nodeSelector }}
 nodeSelector: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $role.tolerations }}
+{{- with .tolerations }}
 tolerations: {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $role.affinity }}
+{{- with .affinity }}
 affinity: {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* Of networkPolicy.identity: where pods get their identity from. Google's comes from port 80, behind Calico from port 988. */}}
+{{- define "hookyard.identityAddresses" -}}
+{{- $of := dict
+  "eks-pod-identity" (list "169.254.170.23/32" "fd00:ec2::23/128")
+  "gke" (list "169.254.169.254/32" "169.254.169.252/32")
+  "node" (list "169.254.169.254/32" "fd00:ec2::254/128") }}
+{{- range index $of . }}
+- cidr: {{ . | quote }}
 {{- end }}
 {{- end }}
 
@@ -194,7 +219,7 @@ counts twice. */}}
 {{- define "hookyard.workersThatFit" -}}
 {{- $apis := mul 2 (include "hookyard.mostApis" . | int) .Values.api.databaseConnections }}
 {{- $ofWorker := int .Values.worker.databaseConnections }}
-{{- if eq .Values.worker.strategy "RollingUpdate" }}{{ $ofWorker = mul 2 $ofWorker }}{{ end }}
+{{- if .Values.worker.versioning }}{{ $ofWorker = mul 2 $ofWorker }}{{ end }}
 {{- div (max 0 (sub (sub .Values.database.maxConnections $apis) 10)) $ofWorker }}
 {{- end }}
 {{- define "hookyard.checkConnections" -}}
@@ -202,6 +227,6 @@ counts twice. */}}
 {{- $wanted := .Values.worker.replicas | int }}
 {{- if .Values.worker.autoscaling.enabled }}{{ $wanted = .Values.worker.autoscaling.minReplicas | int }}{{ end }}
 {{- if gt $wanted $fit }}
-{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with the strategy RollingUpdate) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
+{{- fail (printf "database.maxConnections is %d, into which %s API processes (twice as many while they are replaced, as workers with worker.versioning) and %d workers fit, not %d: raise it as far as PostgreSQL's max_connections allows, or run fewer (docs/connections.md)" (int .Values.database.maxConnections) (include "hookyard.mostApis" .) $fit $wanted) }}
 {{- end }}
 {{- end }}

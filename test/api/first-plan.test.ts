@@ -1,0 +1,44 @@
+// HOOKYARD_PLAN over the start of an API: the plan of the organization that is made, and what is said when there is one already.
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { newToken } from '../../core/api-token.ts';
+import { createClient } from '../support/api-client.ts';
+import { commandLine } from '../support/cli.ts';
+import { logLines } from '../support/log-lines.ts';
+import { type CreatedDatabase, createMigratedDatabase } from '../support/own-database.ts';
+import { startService } from '../support/service.ts';
+import { asServices } from '../support/stack.ts';
+
+describe('HOOKYARD_PLAN @turns', function () {
+  this.timeout(120_000);
+  const token = newToken();
+  let database: CreatedDatabase;
+  before(async () => {
+    database = await createMigratedDatabase(`plan_${randomBytes(4).toString('hex')}`);
+  });
+  after(() => database?.drop());
+
+  /** Starts an API with this plan. @returns the plan of the organization, and what the log says of the variable */
+  async function startedWith(plan: string): Promise<{ plan: string; said: string[] }> {
+    const env = { DATABASE_URL: asServices(database.databaseUrl), HOOKYARD_API_KEY: token, HOOKYARD_PLAN: plan };
+    const api = await startService('api', env);
+    const me = await createClient(api.url, token).get<{ organization: { plan: string } }>('/api/auth/me');
+    await api.stop();
+    const warnings = logLines(api).filter(({ level, msg }) => level === 'warn' && msg.startsWith('HOOKYARD_PLAN'));
+    return { plan: me.organization.plan, said: warnings.map(({ msg }) => msg) };
+  }
+
+  it('is the plan of the first organization; another one later changes nothing, and the log names what does', async () => {
+    expect(await startedWith('pro')).to.deep.equal({ plan: 'pro', said: [] });
+    const { plan, said } = await startedWith('free');
+    expect(plan).to.equal('pro');
+    expect(said).to.deep.equal([
+      'HOOKYARD_PLAN=free is ignored: the organization default has the plan pro already; change it with hookyard orgs set-plan default free, or remove the variable',
+    ]);
+    const [, command = ''] = /with hookyard (.*),/.exec(said[0] ?? '') ?? [];
+    const cli = commandLine({ api: createClient('http://127.0.0.1:1', ''), token: '' });
+    const ran = await cli.run(command.split(' '), { env: { DATABASE_URL: database.databaseUrl } });
+    expect(ran.code, ran.stderr).to.equal(0);
+    expect(await startedWith('free')).to.deep.equal({ plan: 'free', said: [] });
+  });
+});

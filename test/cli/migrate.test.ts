@@ -1,0 +1,68 @@
+// Migrations as a step of their own: hookyard migrate --check, and services that leave them to it (HOOKYARD_MIGRATE=off).
+import { expect } from 'chai';
+import { newToken } from '../../core/api-token.ts';
+import { migrationNames } from '../../db/schema/migration-files.ts';
+import { createClient } from '../support/api-client.ts';
+import { commandLine } from '../support/cli.ts';
+import { problemsIn } from '../support/log-lines.ts';
+import { type CreatedDatabase, createDatabase } from '../support/own-database.ts';
+import { runToEnd, startService } from '../support/service.ts';
+
+describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off @turns', function () {
+  this.timeout(180_000);
+  let database: CreatedDatabase;
+  // It asks no service.
+  const cli = commandLine({ api: createClient('http://127.0.0.1:1', ''), token: '' });
+  const run = (...args: string[]) =>
+    cli.run(['migrate', ...args], { env: { HOOKYARD_MIGRATE_DATABASE_URL: database.databaseUrl } });
+  // The owner of the tables: a role that would migrate.
+  const settings = () => ({
+    DATABASE_URL: database.databaseUrl,
+    HOOKYARD_MIGRATE: 'off',
+    HOOKYARD_API_KEY: newToken(),
+  });
+
+  before(async () => {
+    database = await createDatabase(`migrate_check_${process.pid}`);
+  });
+  after(() => database?.drop());
+
+  it('names what an empty database lacks and ends with 1, and changes nothing', async () => {
+    for (let times = 0; times < 2; times += 1) {
+      const checked = await run('--check');
+      expect(checked.code, checked.stderr).to.equal(1);
+      expect(checked.stdout.trim().split('\n')).to.deep.equal([...migrationNames]);
+      expect(checked.stderr).to.include(
+        `${migrationNames.length} migrations are missing; hookyard migrate applies them`,
+      );
+    }
+    const asJson = await run('--check', '--json');
+    expect(JSON.parse(asJson.stdout)).to.deep.equal({ missing: migrationNames });
+    const both = await run('--check', '--grant', 'somebody');
+    expect([both.code, both.stderr]).to.deep.equal([
+      2,
+      'hookyard: --check changes nothing: leave out --grant and --tenant-role\n',
+    ]);
+  });
+
+  for (const role of ['api', 'worker'] as const) {
+    it(`ends the ${role} before it serves, and names the command`, async () => {
+      const { code, output } = await runToEnd(role, settings());
+      expect(code, output).to.equal(1);
+      expect(problemsIn(output)).to.include(
+        `The database lacks migrations (${migrationNames.length}, ${migrationNames[0]} first), and HOOKYARD_MIGRATE is off: run hookyard migrate`,
+      );
+      expect((await run('--check')).code).to.equal(1);
+    });
+  }
+
+  it('says that nothing is missing when they were applied, and the services start', async () => {
+    const migrated = await run();
+    expect(migrated.code, migrated.stderr).to.equal(0);
+    const checked = await run('--check');
+    expect([checked.code, checked.stdout, checked.stderr]).to.deep.equal([0, '', 'the database is up to date\n']);
+    const api = await startService('api', settings());
+    expect((await fetch(`${api.url}/readyz`)).status).to.equal(200);
+    expect(await api.stop()).to.equal(0);
+  });
+});

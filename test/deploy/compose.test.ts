@@ -1,0 +1,82 @@
+// The composition as Docker Compose reads it: variables, ports, and the settings that both roles get.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { newToken } from '../../core/api-token.ts';
+import { readSettings } from '../../core/config.ts';
+import { composeModel, type ComposeModel } from '../support/compose/model.ts';
+import { COLD_START_MS } from '../support/go-program.ts';
+
+const project = join(import.meta.dirname, '..', '..');
+const text = readFileSync(join(project, 'docker-compose.yml'), 'utf8');
+
+describe('docker-compose.yml, as Docker Compose reads it @turns', function () {
+  this.timeout(COLD_START_MS);
+  const secrets = {
+    ...Object.fromEntries(
+      ['', '_OWNER', '_RUNTIME', '_TEMPORAL'].map((of) => [`POSTGRES${of}_PASSWORD`, randomBytes(24).toString('hex')]),
+    ),
+    HOOKYARD_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
+    HOOKYARD_API_KEY: newToken(),
+  };
+  const roleIn = ({ services }: ComposeModel, role: string) => {
+    const found = services[role];
+    if (!found) throw new Error(`there is no service ${role}`);
+    return found;
+  };
+
+  it('needs its secrets', async () => {
+    const { HOOKYARD_API_KEY: _, ...others } = secrets;
+    const refused = await composeModel(others).catch((error: { stderr: string }) => error);
+    expect(refused).to.have.property('stderr').that.includes('HOOKYARD_API_KEY');
+  });
+
+  it('gives both roles settings that Hookyard takes, with what its head suggests for hookyard.env', async () => {
+    const example = [...text.matchAll(/^# {3}((?:HOOKYARD|R2)_\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+      name,
+      value === '<openssl rand -hex 32>' ? randomBytes(32).toString('hex') : value,
+    ]);
+    expect(example.map(([name]) => name)).to.include.members(['HOOKYARD_TRUSTED_PROXIES', 'HOOKYARD_OPERATOR_KEY']);
+    const model = await composeModel(secrets, example.map((pair) => `${pair.join('=')}\n`).join(''));
+    for (const role of ['api', 'worker']) {
+      const { environment } = roleIn(model, role);
+      // Of a variable that the composition itself sets the line would do nothing.
+      expect(environment, role).to.include(Object.fromEntries(example));
+      expect(readSettings(environment), role).to.deep.include({
+        HOOKYARD_PUBLIC_URL: 'http://localhost:3000',
+        HOOKYARD_API_DATABASE_CONNECTIONS: 12,
+        HOOKYARD_WORKER_DATABASE_CONNECTIONS: 8,
+        HOOKYARD_METRICS_HOST: '0.0.0.0',
+        HOOKYARD_LANE: 'express',
+      });
+    }
+    expect(roleIn(model, 'migrate').environment).to.not.have.property('HOOKYARD_OPERATOR_KEY');
+  });
+
+  it('does without hookyard.env, and lets it change neither addresses nor secrets', async () => {
+    const { environment: without } = roleIn(await composeModel(secrets), 'api');
+    expect(without).to.not.have.property('HOOKYARD_LANE');
+    expect(() => readSettings(without)).to.not.throw();
+    const further = 'HOOKYARD_PORT=80\nDATABASE_URL=postgres://elsewhere/x\n';
+    expect(roleIn(await composeModel(secrets, further), 'api').environment).to.deep.equal(without);
+  });
+
+  it('has one port of this machine that the addresses of webhooks follow, and a range of ports for several APIs', async () => {
+    const seen = async (env: Record<string, string>) => {
+      const { environment, ports = [] } = roleIn(await composeModel({ ...secrets, ...env }), 'api');
+      const { HOOKYARD_PORT, HOOKYARD_PUBLIC_URL } = environment;
+      return [ports.map(({ target, published }) => `${published}:${target}`), HOOKYARD_PORT, HOOKYARD_PUBLIC_URL];
+    };
+    expect(await seen({})).to.deep.equal([['3000:3000'], '3000', 'http://localhost:3000']);
+    expect(await seen({ HOOKYARD_PORT: '8080' })).to.deep.equal([['8080:3000'], '3000', 'http://localhost:8080']);
+    const several = { HOOKYARD_PORTS: '3000-3009', HOOKYARD_PUBLIC_URL: 'https://hooks.example.com' };
+    expect(await seen(several)).to.deep.equal([['3000-3009:3000'], '3000', 'https://hooks.example.com']);
+  });
+
+  it('leaves room in PostgreSQL for what it says', () => {
+    const max = Number(/max_connections=(\d+)/.exec(text)?.[1]);
+    const temporal = 50;
+    expect(max).to.be.at.least(10 * 12 + 10 * 8 + temporal + 10);
+  });
+});

@@ -1,0 +1,114 @@
+// The commands of docs/production.md, "From nothing", as they stand there, on a PostgreSQL of their own: roles, migrations, processes, checks.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { lockDataDir } from '../../local/lock.ts';
+import { freePorts } from '../../local/ports.ts';
+import { type Postgres, startPostgres } from '../../local/postgres.ts';
+import { START_DEADLINE_MS } from '../support/npm-start.ts';
+import { stackAddresses } from '../support/stack.ts';
+
+const project = join(import.meta.dirname, '..', '..');
+
+describe('the commands of docs/production.md @turns', function () {
+  this.timeout(3 * START_DEADLINE_MS);
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-from-nothing-'));
+  let dataDir: string;
+  let unlock: (() => void) | undefined;
+  let postgres: Postgres | undefined;
+  let shell: ChildProcess | undefined;
+  before(async function () {
+    if (spawnSync('psql', ['--version']).error || spawnSync('curl', ['--version']).error) {
+      console.log('    psql or curl is not installed: "apt-get install postgresql-client curl" lets this test run');
+      this.skip();
+    }
+    dataDir = mkdtempSync(join(project, '.test-data', 'from-nothing-'));
+    for (const name of ['run', 'logs']) mkdirSync(join(dataDir, name), { mode: 0o711 });
+    unlock = await lockDataDir(dataDir);
+    const [port = 0] = await freePorts(1);
+    postgres = await startPostgres({ dataDir, port, log: () => {} });
+  });
+  after(async () => {
+    await endGroup();
+    await postgres?.service.stop();
+    unlock?.();
+    for (const made of [folder, dataDir]) if (made) rmSync(made, { recursive: true, force: true });
+  });
+
+  /** The steps, without those of Temporal's command line, which is not on this machine. */
+  function commands(): string {
+    const page = readFileSync(join(project, 'docs', 'production.md'), 'utf8');
+    const [, section = ''] = /^## From nothing$([\s\S]*?)^## /m.exec(page) ?? [];
+    const blocks = [...section.matchAll(/^ {3}```sh\n([\s\S]*?)^ {3}```$/gm)].map(([, text = '']) =>
+      text.replaceAll(/^ {3}/gm, ''),
+    );
+    expect(blocks).to.have.length(6);
+    return blocks.filter((text) => !text.startsWith('temporal ')).join('\n');
+  }
+
+  /** Ends the shell with what it started; its processes end in order. */
+  async function endGroup(): Promise<void> {
+    if (shell?.pid === undefined) return;
+    const closed = once(shell, 'close');
+    try {
+      process.kill(-shell.pid, 'SIGTERM');
+      await closed;
+    } catch {
+      // They have ended.
+    }
+    shell = undefined;
+  }
+
+  it('lead from nothing to a webhook that is stored', async () => {
+    if (!postgres) throw new Error('there is no PostgreSQL');
+    const [port, apiMetrics, workerMetrics] = await freePorts(3);
+    const admin = postgres.url('postgres');
+    const namespace = `nothing-${randomBytes(4).toString('hex')}`;
+    const own: [string | RegExp, string][] = [
+      [/^export DATABASE_HOST=.*$/m, `export DATABASE_HOST=${new URL(admin).host}`],
+      [/^export DATABASE_ADMIN_URL=.*$/m, `export DATABASE_ADMIN_URL='${admin}'`],
+      [
+        /^export TEMPORAL_ADDRESS=.*$/m,
+        `export TEMPORAL_ADDRESS=${stackAddresses().temporalAddress} TEMPORAL_NAMESPACE=${namespace}`,
+      ],
+      [/^export HOOKYARD_PUBLIC_URL=.*$/m, `export HOOKYARD_PUBLIC_URL=http://127.0.0.1:${port}`],
+      [/^export SECRETS=.*$/m, `export SECRETS=${join(folder, 'secrets')}`],
+      [/^npm run api &$/m, `HOOKYARD_PORT=${port} HOOKYARD_METRICS_PORT=${apiMetrics} npm run api &`],
+      [/^npm run worker &$/m, `HOOKYARD_METRICS_PORT=${workerMetrics} npm run worker &`],
+    ];
+    let script = commands();
+    for (const [line, mine] of own) {
+      expect(script).to.match(new RegExp(line));
+      script = script.replace(line, () => mine);
+    }
+    script = script
+      .replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`)
+      .replaceAll('127.0.0.1:9465', `127.0.0.1:${workerMetrics}`);
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(HOOKYARD|TEMPORAL|DATABASE|npm)_/.test(name));
+    shell = spawn('bash', ['-euo', 'pipefail', '-c', `${script}\necho all steps are done\nwait`], {
+      cwd: project,
+      env: { ...Object.fromEntries(inherited), HOOKYARD_DATA_DIR: join(folder, 'data'), HOOKYARD_DRAIN_SECONDS: '0' },
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    const done = new Promise<void>((resolve, reject) => {
+      for (const stream of [shell?.stdout, shell?.stderr])
+        stream?.setEncoding('utf8').on('data', (part: string) => {
+          output += part;
+          if (output.includes('all steps are done')) resolve();
+        });
+      shell?.once('exit', (code) => reject(new Error(`the commands ended with ${code}:\n${output}`)));
+    });
+    await done;
+    expect(output).to.include('hookyard_runtime has the rights of the services');
+    expect(output).to.include('the database is up to date');
+    expect(output).to.include('the management API sees the rows of one organization at a time');
+    expect(output).to.include('"searchAttributes":true');
+    expect(output).to.match(/^evt_/m);
+  });
+});

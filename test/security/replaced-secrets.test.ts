@@ -1,0 +1,155 @@
+// Secrets in files that are replaced while the processes run: the key of Temporal, the password of the mail server, the operator's key and
+// his keys of R2.
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { closeAll, httpServer } from '../http/servers.ts';
+import { createClient } from '../support/api-client.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type MailServer, startMailServer } from '../support/mail-server.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { onceMore, Records } from '../support/records.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { startTemporalGateway, type TemporalGateway } from '../support/temporal-gateway.ts';
+import { until } from '../support/until.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe('secrets in files that are replaced @turns', function () {
+  this.timeout(240_000);
+  const folder = mkdtempSync(join(tmpdir(), 'hookyard-replaced-'));
+  /** As an orchestrator replaces a file: at once. */
+  const write = (name: string, text: string): string => {
+    writeFileSync(join(folder, `${name}.new`), `${text}\n`);
+    renameSync(join(folder, `${name}.new`), join(folder, name));
+    return join(folder, name);
+  };
+  const operatorKeys = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')] as const;
+  const signers: (string | undefined)[] = [];
+  let gateway: TemporalGateway;
+  let mail: MailServer;
+  let receiver: Receiver;
+  let testInstance: OwnHookyard;
+  let records: Records;
+
+  before(async () => {
+    [gateway, mail, receiver] = await Promise.all([
+      startTemporalGateway(stackAddresses().temporalAddress, 'first'),
+      startMailServer(),
+      startReceiver(),
+    ]);
+    // It stands for Cloudflare, and keeps whose key each upload was signed with.
+    const store = await httpServer((request: IncomingMessage, response) => {
+      signers.push(/Credential=([^/]+)/.exec(request.headers.authorization ?? '')?.[1]);
+      request.resume().on('end', () => response.end());
+    });
+    testInstance = await startHookyard(undefined, {
+      TEMPORAL_ADDRESS: gateway.address,
+      TEMPORAL_TLS: 'false',
+      TEMPORAL_API_KEY_FILE: write('temporal', 'first'),
+      SMTP_URL_FILE: write('smtp', mail.url),
+      HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
+      HOOKYARD_NOTIFY_RECIPIENTS: 'any',
+      HOOKYARD_OPERATOR_KEY_FILE: write('operator', operatorKeys[0]),
+      R2_ENDPOINT: `http://127.0.0.1:${store}`,
+      R2_ACCESS_KEY_ID_FILE: write('r2-id', 'first'),
+      R2_SECRET_ACCESS_KEY_FILE: write('r2-secret', 'first-secret'),
+      HOOKYARD_R2_BUCKETS: 'default:events',
+      HOOKYARD_LANE: 'workflow',
+    });
+    records = new Records(testInstance);
+    await testInstance.startWorker();
+  });
+  after(async () => {
+    await testInstance?.close();
+    await Promise.all([gateway?.close(), mail?.close(), receiver?.close(), closeAll()]);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const temporalSeenByApi = async () => {
+    const answer = await testInstance.client.request<{ temporal?: string }>('GET', '/readyz?deep');
+    return answer.body.temporal;
+  };
+
+  it('reach Temporal by the new key: deliveries continue when the old one is refused, and no process is restarted', async () => {
+    const destination = { retryPolicy: onceMore(5, HOUR_MS) };
+    const waiting = await records.deliver(receiver.endpoint(500, 200).url, '{"n":1}', 'retrying', { destination });
+    const refusedBefore = gateway.refused.length;
+    expect(refusedBefore, gateway.refused.join()).to.equal(0);
+
+    write('temporal', 'second');
+    const [worker] = testInstance.workers;
+    // Both are taken by a real server meanwhile; this one takes one at a time.
+    gateway.takeOnly('second');
+    await until('the worker to be told', () =>
+      worker?.output().includes('the API key of Temporal was replaced by that of its file'),
+    );
+    await until('the API to reach Temporal', async () => (await temporalSeenByApi()) === 'ok');
+    await testInstance.client.post(`/api/deliveries/${waiting.delivery.id}/retry`, {});
+    await records.deliveryWith('delivered', waiting.eventId);
+    await records.deliver(receiver.endpoint(200).url, '{"n":2}', 'delivered');
+
+    // A file that is away for a moment changes nothing.
+    rmSync(join(folder, 'temporal'));
+    await records.deliver(receiver.endpoint(200).url, '{"n":3}', 'delivered');
+    for (const service of [testInstance.api, ...testInstance.workers]) expect(service.running).to.equal(true);
+  });
+
+  it('sign in to the mail server with the new password; another server is not taken from the file', async () => {
+    const { id } = await testInstance.client.create('/api/alert-channels', {
+      name: 'Team',
+      type: 'mail',
+      config: { emails: 'team@ops.example' },
+    });
+    const sends = async () =>
+      (await testInstance.client.post<{ success: boolean }>(`/api/alert-channels/${id}/test`)).success;
+    expect(await sends()).to.equal(true);
+    const renewed = mail.changePassword('changed');
+    await until('the old password to be refused', async () => !(await sends()));
+    write('smtp', renewed);
+    await until('a mail with the new password', sends);
+    expect(mail.mails.length).to.be.at.least(2);
+
+    const other = await startMailServer();
+    try {
+      other.changePassword('changed');
+      write('smtp', renewed.replace(String(mail.port), String(other.port)));
+      const began = performance.now();
+      await until('its file to be read again', async () => (await sends()) && performance.now() - began > 1500);
+      expect(other.mails).to.deep.equal([]);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it("open the status to the operator's new key, and not to the old one", async () => {
+    const statusWith = async (key: string) =>
+      (await createClient(testInstance.api.url, key).request('GET', '/api/status')).status;
+    expect(await statusWith(operatorKeys[0])).to.equal(200);
+    write('operator', operatorKeys[1]);
+    await until('the new key to open it', async () => (await statusWith(operatorKeys[1])) === 200);
+    expect(await statusWith(operatorKeys[0])).to.equal(401);
+    // Half of a key is none.
+    write('operator', operatorKeys[0].slice(0, 8));
+    expect(await statusWith(operatorKeys[1])).to.equal(200);
+  });
+
+  it('sign files of R2 with the new keys, at a destination that was used before', async () => {
+    const { id } = await testInstance.client.create('/api/destinations', {
+      name: 'Lake',
+      type: 'r2',
+      config: { bucket: 'events', batchSize: 1 },
+    });
+    const uploads = async () => {
+      await testInstance.client.post(`/api/destinations/${id}/test`);
+      return signers.at(-1);
+    };
+    expect(await uploads()).to.equal('first');
+    write('r2-id', 'second');
+    write('r2-secret', 'second-secret');
+    await until('an upload with the new key', async () => (await uploads()) === 'second');
+  });
+});
