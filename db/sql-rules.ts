@@ -77,6 +77,8 @@ export const errorSummary = (table: string): string =>
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
 /** Wakes all relays when the statement commits. */
 export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
+/** The same for the relays that hold the positions in `$1` (core/positions.ts). */
+export const WAKE_HOLDERS = `select pg_notify('${OUTBOX_CHANNEL}', $1)`;
 /** Makes a worker check the circuits when the statement commits. */
 export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
 

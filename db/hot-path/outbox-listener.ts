@@ -5,7 +5,7 @@ import { causeOf } from '../../core/log-cause.ts';
 import { tellPositions } from '../../core/positions.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { OUTBOX_CHANNEL } from '../sql-rules.ts';
+import { OUTBOX_CHANNEL, WAKE_HOLDERS } from '../sql-rules.ts';
 
 const RECONNECT_MS = 2000;
 const CONNECT_TIMEOUT_MS = 3000;
@@ -71,12 +71,10 @@ export function listenForDeliveries(
   };
 }
 
-const WAKE = { name: 'wake-relays', text: `select pg_notify('${OUTBOX_CHANNEL}', $1)` };
-
 /**
  * Tells the relays that there are new deliveries in the outbox: those that hold their positions claim them, the others need not look.
  * A relay that takes a position meanwhile polls.
  */
 export async function wakeRelays(db: Queryable, positions: readonly number[]): Promise<void> {
-  await db.query({ ...WAKE, values: [tellPositions(positions)] });
+  await db.query({ name: 'wake-relays', text: WAKE_HOLDERS, values: [tellPositions(positions)] });
 }

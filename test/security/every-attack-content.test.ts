@@ -95,20 +95,18 @@ describe('Every attack by content, in short', () => {
     for (const [start, end] of [
       ['[', ']'],
       ['{"a":', '}'],
-      ['[{"a":', '}]'],
+      ['[{"a":', ''],
     ] as const) {
-      for (const close of [end, '']) {
-        const bytes = Buffer.from(`${start.repeat(DEPTH)}1${close.repeat(DEPTH)}`);
-        const what = `${start}...${close}`;
-        for (const source of [open, keyed]) {
-          expect(await statusOf(addressOf(source), JSON_TYPE, bytes), what).to.equal(200);
-        }
-        expect(await statusOf(addressOf(signed), JSON_TYPE, bytes), what).to.equal(401);
-        const management = `${service.url}/api/destinations`;
-        const status = await statusOf(management, { ...JSON_TYPE, authorization }, bytes.subarray(0, MEBIBYTE));
-        expect(status, what).to.equal(400);
-        await expectAlive(what);
+      const bytes = Buffer.from(`${start.repeat(DEPTH)}1${end.repeat(DEPTH)}`);
+      const what = `${start}...${end}`;
+      for (const source of [open, keyed]) {
+        expect(await statusOf(addressOf(source), JSON_TYPE, bytes), what).to.equal(200);
       }
+      expect(await statusOf(addressOf(signed), JSON_TYPE, bytes), what).to.equal(401);
+      const management = `${service.url}/api/destinations`;
+      const status = await statusOf(management, { ...JSON_TYPE, authorization }, bytes.subarray(0, MEBIBYTE));
+      expect(status, what).to.equal(400);
+      await expectAlive(what);
     }
   });
 
