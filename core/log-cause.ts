@@ -41,6 +41,8 @@ const GRPC_CODES = [
 const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/;
 // Of these the words, or the detail, may quote the value: `invalid input syntax for type json`, `Failing row contains (...)`.
 const REFUSED_VALUE = /^2[23]/;
+// Of a statement that PostgreSQL cannot run: an unknown table or column, a missing right.
+const OWN_MISTAKE = /^42/;
 const NAMES = ['table', 'column', 'constraint'] as const;
 const LONGEST_DETAILS = 500;
 // Errors stand for others, which stand for others.
@@ -75,7 +77,8 @@ function withCode(error: Error & { code?: unknown; details?: unknown }): Cause |
   if (REFUSED_VALUE.test(code) && SQLSTATE.test(code)) return refusedValue(code, error);
   // Node gives the code of several failed tries to their sum, and the words to each.
   const words = error instanceof AggregateError && message === '' ? String(error.errors[0]) : message;
-  return { ...(SQLSTATE.test(code) && { system: 'postgresql' as const }), code, details: short(words) };
+  if (!SQLSTATE.test(code)) return { code, details: short(words) };
+  return { system: 'postgresql', code, details: short(words), ...(OWN_MISTAKE.test(code) && framesOf(error)) };
 }
 
 function refusedValue(code: string, error: Error): Cause {

@@ -96,8 +96,8 @@ describe('pages of a replay', () => {
     const others = Array.from({ length: 19 }, () => newId('dst'));
     await db.pool.query(
       `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
-       select id, organization_id, id, id, type, url, method, auth_type, timeout_ms, retry_policy
-       from unnest($2::text[]) as id, (select * from destinations where destinations.id = $1) as first`,
+       select other, organization_id, other, other, type, url, method, auth_type, timeout_ms, retry_policy
+       from unnest($2::text[]) as other, destinations where id = $1`,
       [db.destinationId, others],
     );
     await db.pool.query('update routes set destination_ids = destination_ids || $2 where id = $1', [

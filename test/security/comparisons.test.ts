@@ -61,7 +61,7 @@ describe('comparisons of secrets', () => {
       .map(({ file, text }) => `${file}: ${text}`);
     expect(found).to.deep.equal([
       'api/auth.ts: return key && timingSafeEqual(key.tokenHash, hash) ? key : null;',
-      'api/operator-key.ts: if (!timingSafeEqual(hashOf(given), hashOf(expected)))',
+      'api/operator-key.ts: if (!timingSafeEqual(hashOf(given), hashOf(expected())))',
       'cli/mcp/http.ts: return sent !== undefined && timingSafeEqual(digest(sent), digest(token));',
       'core/signatures/scheme.ts: return bytes?.length === expected.length && timingSafeEqual(bytes, expected);',
       'db/management/console-codes.ts: return rows[0] && timingSafeEqual(rows[0].codeHash, hash) ? rows[0].ownerId : null;',
