@@ -65,7 +65,8 @@ export async function expectAccepted(
   body: string | Buffer = '{}',
 ): Promise<void> {
   for (let number = 0; number < count; number += 1) {
-    expect((await records.post(source, body)).status, `webhook ${number}`).to.equal(200);
+    const answer = await records.post(source, body);
+    expect(answer.status, `webhook ${number}: ${JSON.stringify(answer.body)}`).to.equal(200);
   }
 }
 
