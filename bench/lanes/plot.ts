@@ -3,16 +3,8 @@ import { type Cost, totalCpuMs } from '../support/cost.ts';
 import { median } from '../support/measure.ts';
 import { label, rectangle, svgDocument } from '../support/svg.ts';
 import type { Round } from './index.ts';
+import { COLUMNS } from './report.ts';
 
-const ROWS: [column: keyof Round, title: string][] = [
-  ['bareWorkflow', 'bare workflow'],
-  ['workflow', 'lane workflow'],
-  ['leanBareWorkflow', 'bare, lean'],
-  ['leanWorkflow', 'workflow, lean'],
-  ['barePipeline', 'bare pipeline'],
-  ['express', 'lane express'],
-  ['adaptive', 'lane adaptive'],
-];
 const PROCESSES: [name: keyof Cost['cpuMs'], title: string, fill: string][] = [
   ['api', 'API', '#4477aa'],
   ['worker', 'worker', '#66ccee'],
@@ -32,14 +24,14 @@ const BAR_WIDTH = 210;
 /** @returns an SVG document */
 export function plotLanes(rounds: Round[]): string {
   const medianOf = (pick: (round: Round) => number) => median(rounds.map(pick));
-  const perSecond = ROWS.map(([column]) => medianOf((round) => round[column].perSecond));
-  const cpu = ROWS.map(([column]) => medianOf((round) => totalCpuMs(round[column].cost)));
+  const perSecond = COLUMNS.map(([column]) => medianOf((round) => round[column].perSecond));
+  const cpu = COLUMNS.map(([column]) => medianOf((round) => totalCpuMs(round[column].cost)));
   const scale = (values: number[]) => BAR_WIDTH / Math.max(...values);
   const marks = [
     label(PANELS.perSecond, 24, 'deliveries per second', { bold: true }),
     label(PANELS.cpu, 24, 'CPU per delivery, ms', { bold: true }),
   ];
-  ROWS.forEach(([column, title], at) => {
+  COLUMNS.forEach(([column, title], at) => {
     const y = FIRST_ROW + at * ROW_HEIGHT;
     const rate = perSecond[at] ?? 0;
     const fill = column.startsWith('bare') ? LIMIT_FILL : LANE_FILL;
