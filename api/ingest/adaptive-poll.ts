@@ -3,10 +3,13 @@
 import { PollLoop, type Rest } from '../../core/poll-loop.ts';
 
 const EVERY_MS = 1000;
-// Each poll is followed by a rest of this many times its duration: at most a twentieth of a core, or a fifth when hurried.
+// Each poll is followed by a rest of this many times its duration: at most a twentieth of a core, or a fifth when hurried. But one
+// that took long because the machine or PostgreSQL was busy must not leave ingest with old figures for minutes.
 const REST = 19;
 const SHORT_REST = 4;
 const SHORTEST_REST_MS = 50;
+const LONGEST_REST_MS = 10_000;
+const LONGEST_SHORT_REST_MS = 2000;
 
 export interface AdaptivePoll {
   /** Moves the next poll forward, as far as the minimum rest allows. Does nothing during a poll. */
@@ -40,6 +43,12 @@ export async function startAdaptivePoll(look: () => Promise<void>): Promise<Adap
   };
 }
 
-function restAfter(tookMs: number): Rest {
-  return { ms: Math.max(EVERY_MS, tookMs * REST), nudgedMs: Math.max(SHORTEST_REST_MS, tookMs * SHORT_REST) };
+/** @param tookMs duration of the poll */
+export function restAfter(tookMs: number): Required<Rest> {
+  return {
+    ms: between(EVERY_MS, tookMs * REST, LONGEST_REST_MS),
+    nudgedMs: between(SHORTEST_REST_MS, tookMs * SHORT_REST, LONGEST_SHORT_REST_MS),
+  };
 }
+
+const between = (least: number, value: number, most: number): number => Math.min(Math.max(least, value), most);

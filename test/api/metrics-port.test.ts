@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { freePorts } from '../../local/ports.ts';
 import { type Listener, startListener } from '../../telemetry/listener.ts';
 import { listeningPorts } from '../support/listening.ts';
-import { sharedService } from '../support/service.ts';
+import { sharedService, startService } from '../support/service.ts';
 
 describe('the port for metrics', () => {
   let listener: Listener;
@@ -40,8 +40,9 @@ describe('the port for metrics', () => {
 
   it('is none with HOOKYARD_METRICS_PORT=0: the API listens on its own port only, and the worker on none', async function () {
     // As all processes of tests have it.
-    const [api, worker] = await Promise.all([sharedService('api'), sharedService('worker')]);
+    const [api, worker] = await Promise.all([sharedService('api'), startService('worker')]);
     const ports = [api, worker].map(({ pid }) => listeningPorts(pid));
+    await worker.stop();
     if (ports[0] === null) return this.skip();
     expect(ports).to.deep.equal([[Number(new URL(api.url).port)], []]);
   });

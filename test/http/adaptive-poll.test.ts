@@ -1,6 +1,6 @@
 // How often ingest looks at what waits: by what a look costs.
 import { expect } from 'chai';
-import { type AdaptivePoll, startAdaptivePoll } from '../../api/ingest/adaptive-poll.ts';
+import { type AdaptivePoll, restAfter, startAdaptivePoll } from '../../api/ingest/adaptive-poll.ts';
 import { until } from '../support/until.ts';
 
 // Node's timers may fire so much early.
@@ -44,6 +44,12 @@ describe('the poll of what waits', () => {
       const before = looks[index - 1];
       if (before) expect(began - before.ended).to.be.at.least(4 * (before.ended - before.began) - TIMER_MS);
     }
+  });
+
+  it('rests for seconds at most, so that one slow look does not leave old figures for minutes', () => {
+    expect(restAfter(10)).to.deep.equal({ ms: 1000, nudgedMs: 50 });
+    expect(restAfter(200)).to.deep.equal({ ms: 3800, nudgedMs: 800 });
+    expect(restAfter(60_000)).to.deep.equal({ ms: 10_000, nudgedMs: 2000 });
   });
 
   it('ends when the look under way has ended', async () => {

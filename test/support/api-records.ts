@@ -5,7 +5,7 @@ import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { expectDescribed } from './described.ts';
 import type { DeliveryView } from './records.ts';
-import { type TestOrganization, testPool } from './service.ts';
+import { hasSharedWorker, type TestOrganization, testPool } from './service.ts';
 
 let count = 0;
 
@@ -107,8 +107,13 @@ export interface RecordedAttempt {
   completedAt?: Date;
 }
 
-/** Records an attempt by the statement that workers use, where a test is about what is read and not about sending. */
+/**
+ * Records an attempt by the statement that workers use, where a test is about what is read and not about sending.
+ * @throws Error where files before have started the shared worker, which might make that attempt first
+ */
 export async function recordAttempt(attempt: RecordedAttempt, pool: Pool = testPool()): Promise<void> {
+  if (pool === testPool() && hasSharedWorker())
+    throw new Error('the shared worker may deliver this first: a file before should start one of its own, and stop it');
   const { deliveryStatus = 'delivered', latency = 100, completedAt = new Date(), attemptNumber = 1 } = attempt;
   const statusCode =
     attempt.statusCode === undefined ? (deliveryStatus === 'delivered' ? 200 : 500) : attempt.statusCode;

@@ -139,6 +139,9 @@ export function sharedService(role: RoleName): Promise<Service> {
   return known;
 }
 
+/** Whether a test file of this run has started the worker that files share, which delivers whatever they ingest. */
+export const hasSharedWorker = (): boolean => shared.has('worker');
+
 let sharedPool: Pool | undefined;
 
 /** A pool on the database under test. */
