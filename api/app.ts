@@ -17,6 +17,7 @@ import { renderErrors } from './errors.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
+import { lateRefusals } from './late-refusals.ts';
 import { mountDescription, mountPage } from './openapi/serve-description.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
@@ -54,6 +55,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
     mountSignIn(page, deps);
   }
   const management = managementRouter(deps);
+  app.use(lateRefusals(deps.settings.HOOKYARD_PROMPT_REFUSALS_PER_SECOND));
   app.use(httpMetrics);
   app.use(requestLog(deps.log, deps.proxies, deps.refused));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));

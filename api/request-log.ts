@@ -8,6 +8,7 @@ import type { AppContext, Next } from './context.ts';
 import { isRefusal, type Refusal, type RefusedRequests } from './refused-requests.ts';
 
 const PROBES = ['/healthz', '/readyz', '/metrics'];
+export const isProbe = ({ path }: { path: string }): boolean => PROBES.includes(path);
 const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
@@ -29,8 +30,7 @@ export function requestLog(
     ctx.set('X-Request-Id', requestId);
     await next();
     const { caller, client } = ctx.state;
-    const isProbe = PROBES.includes(ctx.path);
-    const isRefused = !isProbe && isRefusal(ctx.status, caller !== undefined);
+    const isRefused = !isProbe(ctx) && isRefusal(ctx.status, caller !== undefined);
     if (isRefused) refused.note(refusalOf(ctx));
     const line = {
       method: ctx.method,
@@ -40,7 +40,7 @@ export function requestLog(
       client: client.address,
       organizationId: caller?.organization.id,
     };
-    if (isProbe || isRefused) ctx.state.log.debug(line, 'request');
+    if (isProbe(ctx) || isRefused) ctx.state.log.debug(line, 'request');
     else ctx.state.log.info(line, 'request');
   };
 }

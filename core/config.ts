@@ -150,6 +150,7 @@ const variables = {
   HOOKYARD_MAX_PARKED_PER_ORGANIZATION: { schema: integer(0, 10_000_000), default: '10000' },
   HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
   HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: { schema: integer(0, 1_000_000), default: '60' },
+  HOOKYARD_PROMPT_REFUSALS_PER_SECOND: { schema: integer(0, 1_000_000), default: '20' },
   HOOKYARD_CORS_ORIGINS: { schema: origins },
   HOOKYARD_HEADER_PREFIX: {
     schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends in a hyphen'),

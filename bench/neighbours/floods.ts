@@ -2,13 +2,22 @@
 import { once } from 'node:events';
 import { createDestination } from '../support/service.ts';
 import { delay } from '../support/wait.ts';
-import { ask, type Attack, connection, fanOut, flood, together, webhooks } from './means.ts';
+import { ask, askQuick, type Attack, connection, fanOut, flood, together, webhooks } from './means.ts';
 
 const AT_ONCE = 50;
 const CONNECTIONS = 600;
 const REPLAYED_EVENTS = 500;
 
 export const FLOODS: Attack[] = [
+  {
+    // As much work beside the service as a flood of webhooks makes outside it.
+    name: 'no attack, a busy core beside',
+    isControl: true,
+    prepare: async (attacker) => {
+      const send = () => askQuick(attacker);
+      return () => flood(attacker, AT_ONCE, send);
+    },
+  },
   {
     name: 'a flood of webhooks',
     prepare: async (attacker) => {

@@ -82,7 +82,7 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
   } finally {
     await service.stop();
   }
-  const bars = attacks.flatMap((attack) => barsOf(attack, rounds));
+  const bars = attacks.filter(({ isControl }) => !isControl).flatMap((attack) => barsOf(attack, rounds));
   console.log(report(rounds, attacks, bars, options));
   if (save) saveResults(`neighbours-${setting}`, { bars, rounds });
 }

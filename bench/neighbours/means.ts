@@ -18,6 +18,8 @@ export interface Attack {
   name: string;
   /** Makes the records it needs. @returns the attack itself, which continues until it is stopped */
   prepare: (attacker: Attacker) => Promise<() => Promise<void>>;
+  /** It leaves the service alone: it shows what a busy machine costs, and has no bars. */
+  isControl?: true;
 }
 
 // Not the one of the organization that is measured: a limit per client address must not meet both.
@@ -75,6 +77,13 @@ export async function ask(
   body: string | null = null,
 ): Promise<void> {
   const answer = await fetch(service.url + path, { method, headers, body, dispatcher: ofAttacker });
+  answered(String(answer.status));
+  await answer.arrayBuffer();
+}
+
+/** Sends one request to the attacker's own destination. */
+export async function askQuick({ targets, answered }: Attacker): Promise<void> {
+  const answer = await fetch(targets.quick, { method: 'POST', body: '{"a":1}', dispatcher: ofAttacker });
   answered(String(answer.status));
   await answer.arrayBuffer();
 }

@@ -49,6 +49,8 @@ function launch(
   const usualHere = folder === project && {
     HOOKYARD_DRAIN_SECONDS: '0',
     HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: '0',
+    // Tests of refusals make hundreds, one after the other.
+    HOOKYARD_PROMPT_REFUSALS_PER_SECOND: '0',
     HOOKYARD_METRICS_PORT: '0',
   };
   const child = spawn(process.execPath, [join(folder, role, 'main.ts')], {
