@@ -1,27 +1,61 @@
-// How many reads of an organization are worked on at a time in this process: each is some milliseconds of the event loop, and webhooks
-// of others would wait behind fifty that came together. The others wait in the order in which they came. Rules: LIMIT-18.
+// Reads of an organization take turns in this process. A list is ten milliseconds of the event loop, and webhooks of others would wait
+// behind all that came together. The next one that waits begins after a pause as long as the loop was busy during the last, so that
+// reads of one organization leave about half of a full loop to others. They wait in the order in which they came. Rules: LIMIT-18.
+import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Limiter, limitConcurrency, QueueFullError } from '../core/limit-concurrency.ts';
 import { callerOf, type Context, type Next } from './context.ts';
 import { unavailable } from './errors.ts';
 
-const AT_ONCE = 6;
+const AT_ONCE = 1;
 const MOST_WAITING = 200;
-// Organizations that read recently. One that is forgotten while it reads only gets new places.
+/** A read that takes longer waits for PostgreSQL, and not for the loop: the next one begins. */
+const LONGEST_HOLD_MS = 50;
+// Organizations that read recently. One that is forgotten while it reads only gets another turn.
 const MOST_KEPT = 1000;
 
-/** Middleware. Changes are left out: some wait for destinations and stores, and what they cost has limits of its own. */
-export function readsAtOnce(): (ctx: Context, next: Next) => Promise<void> {
-  const limiters = new LRUCache<string, Limiter>({ max: MOST_KEPT });
+interface Turns {
+  limiter: Limiter;
+  waiting: number;
+}
+
+/**
+ * Middleware. Changes are left out: some wait for destinations and stores, and what they cost has limits of its own.
+ * @param hold resolves when the turn of a read has ended
+ */
+export function readsAtOnce(hold = holdTurn): (ctx: Context, next: Next) => Promise<void> {
+  const turnsOf = new LRUCache<string, Turns>({ max: MOST_KEPT });
   return async (ctx, next) => {
     if (ctx.method !== 'GET' && ctx.method !== 'HEAD') return next();
     const { id } = callerOf(ctx).organization;
-    const limiter = limiters.get(id) ?? limitConcurrency(AT_ONCE, MOST_WAITING);
-    limiters.set(id, limiter);
-    await limiter(next).catch((error: unknown) => {
+    const turns = turnsOf.get(id) ?? { limiter: limitConcurrency(AT_ONCE, MOST_WAITING), waiting: 0 };
+    turnsOf.set(id, turns);
+    const [begun, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    turns.waiting += 1;
+    const turn = turns.limiter(() => {
+      begun.resolve();
+      return hold(ended.promise, () => turns.waiting > 0);
+    });
+    turn.catch(begun.reject);
+    try {
+      await begun.promise.finally(() => (turns.waiting -= 1));
+      await next();
+    } catch (error) {
       if (error instanceof QueueFullError)
         throw unavailable('Too many requests of this organization wait, so send fewer at a time');
       throw error;
-    });
+    } finally {
+      ended.resolve();
+    }
   };
+}
+
+async function holdTurn(ended: Promise<void>, isAwaited: () => boolean): Promise<void> {
+  const before = performance.eventLoopUtilization();
+  const stopped = new AbortController();
+  const longest = delay(LONGEST_HOLD_MS, undefined, { ref: false, signal: stopped.signal }).catch(() => undefined);
+  await Promise.race([ended, longest]);
+  stopped.abort();
+  const { active } = performance.eventLoopUtilization(before);
+  if (isAwaited()) await delay(Math.min(active, LONGEST_HOLD_MS), undefined, { ref: false });
 }
