@@ -1,5 +1,6 @@
-// npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express --attack imports]: what an organization notices of another that
-// attacks the service (attacks.ts, floods.ts), one attack after the other. It is measured alone first, in the same round, at the same rate.
+// npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express --attack imports --plan pro]: what an organization notices of
+// another that attacks the service (attacks.ts, floods.ts), one attack after the other. It is measured alone first, in the same round,
+// at the same rate.
 import type { Stack } from '../../local/stack.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { median } from '../support/measure.ts';
@@ -67,7 +68,7 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
     async function duringAttack(attack: Attack): Promise<Latencies> {
       console.log(`  ${attack.name}`);
       // A new one each time: nothing is left of the attack before.
-      const { leave, apiKey, call: _, ...organization } = await addOrganization(service);
+      const { leave, apiKey, call: _, ...organization } = await addOrganization(service, options.plan);
       const attacking = await startAttack({ attack: attack.name, organization, apiKey });
       try {
         await Promise.race([delay(LEAD_SECONDS * 1000), attacking.failed]);
@@ -103,7 +104,7 @@ function barsOf({ name }: Attack, rounds: Round[]): Bar[] {
   ];
 }
 
-function report(rounds: Round[], attacks: Attack[], bars: Bar[], { setting, seconds }: BenchOptions): string {
+function report(rounds: Round[], attacks: Attack[], bars: Bar[], { setting, seconds, plan }: BenchOptions): string {
   const row = (what: string, pick: (round: Round) => Latencies | undefined) => {
     const of = (which: keyof Latencies) => {
       const p99s = rounds.flatMap((round) => pick(round)?.[which].p99 ?? []);
@@ -113,7 +114,7 @@ function report(rounds: Round[], attacks: Attack[], bars: Bar[], { setting, seco
   };
   return [
     '',
-    `lane ${setting}, ${PER_SECOND} webhooks/s of the other organization; medians of ${rounds.length} rounds of ${seconds} s`,
+    `lane ${setting}, ${PER_SECOND} webhooks/s of the other organization, attacker with the plan ${plan}; medians of ${rounds.length} rounds of ${seconds} s`,
     row('alone', ({ alone }) => alone),
     ...attacks.map(({ name }) => row(name, ({ beside }) => beside[name])),
     '',

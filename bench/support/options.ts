@@ -1,5 +1,6 @@
 // The options of the command line, the same for every bench; each uses those that mean something to it.
 import { parseArgs } from 'node:util';
+import { PLANS, type Plan } from '../../core/access.ts';
 import { LANE_SETTINGS, LANES, type Lane, type LaneSetting } from '../../core/lane.ts';
 import { REPEATS } from './undisturbed.ts';
 
@@ -35,6 +36,8 @@ export interface BenchOptions {
   rate: number;
   /** Of the attacks of `neighbours` those whose name has this in it. */
   attack: string;
+  /** Of the organization that attacks. */
+  plan: Plan;
   /** The folder of the checkout that `beside` compares with this one. */
   checkout: string;
   /** Whether figures and plots are written to docs/bench. */
@@ -89,6 +92,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       api: { type: 'string' },
       rate: { type: 'string' },
       attack: { type: 'string', default: '' },
+      plan: { type: 'string', default: 'business' },
       checkout: { type: 'string', default: '' },
       save: { type: 'boolean', default: false },
     },
@@ -102,6 +106,8 @@ export function readOptions(): { bench: string; options: BenchOptions } {
   const setting = known.find((name) => name === asked);
   if (setting === undefined) throw new Error(`--lane must be ${known.join(' or ')} (is "${asked}")`);
   const lane = setting === 'adaptive' ? 'workflow' : setting;
+  const plan = PLANS.find((name) => name === values.plan);
+  if (plan === undefined) throw new Error(`--plan must be ${PLANS.join(' or ')} (is "${values.plan}")`);
   return {
     bench,
     options: {
@@ -123,6 +129,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       api: number('api'),
       rate: number('rate'),
       attack: values.attack,
+      plan,
       checkout: values.checkout,
       save: values.save,
       body: BODY,

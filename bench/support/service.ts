@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
+import type { Plan } from '../../core/access.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -160,18 +161,19 @@ export async function startService(
   };
 }
 
-/** One more organization. `leave` deletes its destinations, so that what is left to do for them ends. */
+/** One more organization, with the limits of its plan. `leave` deletes its destinations, so that what is left to do for them ends. */
 export async function addOrganization(
   service: Service,
+  plan: Plan = 'business',
 ): Promise<Organization & { apiKey: string; leave: () => Promise<void> }> {
   const id = newId('org');
   const slug = `bench-${id.slice(-12)}`;
   const apiKey = newToken();
   await service.pool.query(
-    `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $2, 'business') returning id)
+    `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $2, $6) returning id)
      insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
      select $3, id, 'bench', $4, $5, '{read,write}' from organization`,
-    [id, slug, newId('key'), hashToken(apiKey), apiKey.slice(-4)],
+    [id, slug, newId('key'), hashToken(apiKey), apiKey.slice(-4), plan],
   );
   const call = managementCaller(service.url, apiKey);
   async function leave(): Promise<void> {

@@ -144,7 +144,8 @@ describe('metrics of a worker move: @turns', function () {
       [
         ['code', js('throw new Error("no");')],
         ['time', js('for (;;) {}')],
-        ['memory', js('const all = []; for (;;) all.push(all.length);')],
+        // In few steps: the time it may take must not end it first.
+        ['memory', js('const all = []; for (;;) all.push("x".repeat(2 ** 23));')],
         ['output', js('return "x".repeat(11 * 2 ** 20);')],
         ['nothing', js('return undefined;')],
       ] as const
