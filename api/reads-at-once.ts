@@ -36,19 +36,17 @@ export function readsAtOnce(hold = holdTurn): (ctx: Context, next: Next) => Prom
       begun.resolve();
       return hold(ended.promise, () => turns.waiting > 0);
     });
-    turn.catch(begun.reject);
+    turn.catch((error: unknown) => begun.reject(error instanceof QueueFullError ? tooMany() : error));
     try {
       await begun.promise.finally(() => (turns.waiting -= 1));
       await next();
-    } catch (error) {
-      if (error instanceof QueueFullError)
-        throw unavailable('Too many requests of this organization wait, so send fewer at a time');
-      throw error;
     } finally {
       ended.resolve();
     }
   };
 }
+
+const tooMany = () => unavailable('Too many requests of this organization wait, so send fewer at a time');
 
 async function holdTurn(ended: Promise<void>, isAwaited: () => boolean): Promise<void> {
   const before = performance.eventLoopUtilization();
