@@ -56,15 +56,6 @@ export interface UsedDestination {
   isShared: boolean;
 }
 
-/** A destination that this process uses. */
-export interface UsedDestination {
-  destinationId: string;
-  /** Attempts that it may have under way there. */
-  limit: number;
-  /** Whether that is a part of a limit of all workers. */
-  isShared: boolean;
-}
-
 export class DestinationPlaces {
   readonly #entries = new Map<string, Entry>();
   /** Those with a shared limit, and what is seen there. */

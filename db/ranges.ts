@@ -74,6 +74,15 @@ export async function throughPages<T>(
   return true;
 }
 
+/**
+ * Deletes the rows of some pages ($1 and $2) that a condition finds, and returns them. Rows that another transaction has locked
+ * stay for another time: pages have their rows in no order of keys, so waiting for one with others locked may be a deadlock.
+ */
+export const takeUnlocked = (table: string, condition: string): string => `
+delete from ${table} where ctid = any(array(
+  select ctid from ${table} where ctid >= $1::tid and ctid < $2::tid and ${condition} for update skip locked))
+returning *`;
+
 const SWEEP = new Stride(20_000);
 
 /** Deletes the rows of a table that a condition finds; its parameters begin at $3. @returns how many */

@@ -10,7 +10,7 @@ import {
   ingestTotals,
   routeStatistics,
 } from '../../db/history/figures/statistics.ts';
-import type { Pool } from '../../db/connections/pool.ts';
+import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { INGESTED } from '../../db/sql-rules.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
@@ -181,6 +181,29 @@ describe('Statistics of history', () => {
     );
     // Of each its bucket, and its total.
     expect(rows[0]).to.deep.equal({ left: 0, folded: 4 });
+  });
+
+  it('leave what is being counted to the next fold, which waits for nobody', async () => {
+    const owner = await makeOwner(pool, 1, 1);
+    const [route] = owner.routes;
+    if (!route) throw new Error('there is no route');
+    await storeEvent(pool, owner, route, { receivedAt: new Date(Date.now() - HOUR), statuses: ['pending'] });
+    const left = async () => {
+      const subjects = [route.sourceId, route.id];
+      const { rows } = await pool.query<{ id: string }>(
+        'select subject_id as id from ingest_counts where subject_id = any($1)',
+        [subjects],
+      );
+      return rows.map(({ id }) => id);
+    };
+    await inTransaction(pool, async (db) => {
+      await db.query('update ingest_counts set events = events + 1 where subject_id = $1', [route.id]);
+      await foldIngest(pool, 20_000);
+      expect(await left()).to.deep.equal([route.id]);
+    });
+    await foldIngest(pool, 20_000);
+    expect(await left()).to.deep.equal([]);
+    expect((await ingestTotals(pool, [route.id])).get(route.id).events).to.equal(2);
   });
 
   it('stay what they are when old buckets are merged, from fewer rows', async () => {

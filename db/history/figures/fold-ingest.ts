@@ -1,17 +1,18 @@
 // Folds what was counted at ingest (migration 0052) into the roll-up with one row for each bucket. Readers sum both, so they see the
 // same before and after it, in any snapshot.
 import type { Pool } from '../../connections/pool.ts';
-import { type Pages, Stride, throughPages } from '../../ranges.ts';
+import { type Pages, Stride, takeUnlocked, throughPages } from '../../ranges.ts';
 import { addedUp, bucketsOf } from '../../sql-rules.ts';
 
-// Buckets that began so long ago get no more counts, or hardly any: a late one makes a new row.
+// Buckets that began so long ago get no more counts, or hardly any: a late one makes a new row. One that is counted at the moment is
+// folded next time.
 const AFTER = `interval '10 minutes'`;
 // Pages that one statement goes through.
 const FOLDING = new Stride(500);
 
 const FOLD = `
 with moved as (
-  delete from ingest_counts where ctid >= $1::tid and ctid < $2::tid and bucket < now() - ${AFTER} returning *
+  ${takeUnlocked('ingest_counts', `bucket < now() - ${AFTER}`)}
 ), folded as (
   insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
   select m.subject_id, b.bucket, sum(m.events), sum(m.filtered), max(m.last_event_at)

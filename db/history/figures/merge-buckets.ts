@@ -6,7 +6,7 @@ import { DAYS_AFTER_MS, HOURS_AFTER_MS } from '../../../core/figure-steps.ts';
 import { databaseTime } from '../../clock.ts';
 import { FIGURES, FIGURES_KEY } from '../../delivery/count-figures.ts';
 import type { Pool } from '../../connections/pool.ts';
-import { type Pages, Stride, throughPages } from '../../ranges.ts';
+import { type Pages, Stride, takeUnlocked, throughPages } from '../../ranges.ts';
 import { addedUp, ALL_TIME } from '../../sql-rules.ts';
 
 const HOUR_MS = 3_600_000;
@@ -15,14 +15,12 @@ const DAY_MS = 24 * HOUR_MS;
 const KEPT_MS = 31 * 24 * HOUR_MS;
 
 // One statement deletes the merged buckets and adds them to the first bucket of their hour. A later result for a deleted bucket
-// creates a new row, which is summed like any other. The bucket 'epoch' holds the totals of all time.
+// creates a new row, which is summed like any other; so is a bucket that was locked just then, and is merged an hour later. The
+// bucket 'epoch' holds the totals of all time.
 // `width` is the interval of a merged bucket, which may depend on its age.
 const merging = (table: string, into: string, width = `interval '1 hour'`) => `
 with merged as (
-  delete from ${table}
-  where ctid >= $1::tid and ctid < $2::tid and bucket < $3 and bucket > ${ALL_TIME}
-    and (bucket <> date_bin(${width}, bucket, 'epoch') or bucket < $4)
-  returning *
+  ${takeUnlocked(table, `bucket < $3 and bucket > ${ALL_TIME} and (bucket <> date_bin(${width}, bucket, 'epoch') or bucket < $4)`)}
 ), young as (
   select *, date_bin(${width}, bucket, 'epoch') as hour from merged where bucket >= $4
 ), added as (
