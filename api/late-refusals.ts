@@ -1,6 +1,7 @@
 // Refusals beyond some a second are answered a second late. A client that asks again as soon as it is refused would else keep the event
 // loop and a core busy, at the cost of others. A sender that is refused now and then does not notice it. Rules: LIMIT-19.
 import { setTimeout as delay } from 'node:timers/promises';
+import { WindowCounts } from '../core/window-counts.ts';
 import type { AppContext, Next } from './context.ts';
 import { isRefusal } from './refused-requests.ts';
 import { isProbe } from './request-log.ts';
@@ -9,9 +10,8 @@ const LATE_MS = 1000;
 const WINDOW_MS = 1000;
 /** Answers that wait, in this process; each holds its connection and a few KiB. Beyond them refusals are answered at once. */
 const MOST_WAITING = 1000;
-/** Organizations and addresses counted in a second; further ones share one count. */
+/** Organizations and addresses counted apart in a second. */
 const MOST_COUNTED = 10_000;
-const OTHERS = 'others';
 
 /**
  * Middleware, outside the one that logs and measures: their figures are those of the work.
@@ -22,7 +22,7 @@ export function lateRefusals(
   promptPerSecond: number,
   late: () => Promise<unknown> = () => delay(LATE_MS),
 ): (ctx: AppContext, next: Next) => Promise<void> {
-  const counts = new CountsOfSecond();
+  const counts = new WindowCounts({ windowMs: WINDOW_MS, mostNames: MOST_COUNTED });
   let waiting = 0;
   return async (ctx, next) => {
     await next();
@@ -39,20 +39,3 @@ export function lateRefusals(
 
 /** Without a key never the organization: that would tell a stranger which sources there are. */
 const refusedOne = ({ state: { caller, client } }: AppContext): string => caller?.organization.id ?? client.client;
-
-/** A fixed window of one second. */
-class CountsOfSecond {
-  #second = -1;
-  readonly #counts = new Map<string, number>();
-
-  /** @returns how many it has had in this second, with this one */
-  add(name: string): number {
-    const second = Math.floor(performance.now() / WINDOW_MS);
-    if (second !== this.#second) this.#counts.clear();
-    this.#second = second;
-    const place = this.#counts.has(name) || this.#counts.size < MOST_COUNTED ? name : OTHERS;
-    const count = (this.#counts.get(place) ?? 0) + 1;
-    this.#counts.set(place, count);
-    return count;
-  }
-}

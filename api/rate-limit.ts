@@ -1,9 +1,10 @@
 // How many management requests an organization may send (its limit requestsPerMinute), and each of its API keys
 // (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): fixed windows of one minute, counted in this process. N processes allow N times as many.
 // Rules: HTTP-28, LIMIT-09.
+import { WindowCounts } from '../core/window-counts.ts';
 import { type Context, callerOf, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
-import { MinuteCounts, type OrganizationRequests } from './organization-requests.ts';
+import type { OrganizationRequests } from './organization-requests.ts';
 
 /** Middleware: counts the requests of organizations and answers 429 beyond the limit. */
 export function organizationRateLimit(requests: OrganizationRequests): (ctx: Context, next: Next) => Promise<void> {
@@ -18,9 +19,10 @@ export function organizationRateLimit(requests: OrganizationRequests): (ctx: Con
  * of the window (`X-RateLimit-Reset` in seconds since 1970).
  */
 export function keyRateLimit(perMinute: number): (ctx: Context, next: Next) => Promise<void> {
-  const counts = new MinuteCounts();
+  const counts = new WindowCounts({ windowMs: 60_000 });
   return async (ctx, next) => {
-    const { count, endsAt } = counts.add(callerOf(ctx).key.id);
+    const count = counts.add(callerOf(ctx).key.id);
+    const { endsAt } = counts;
     ctx.set({
       'X-RateLimit-Limit': String(perMinute),
       'X-RateLimit-Remaining': String(Math.max(0, perMinute - count)),

@@ -5,12 +5,12 @@
 // Rules: AUTH-22.
 import { clientOf } from '../core/address-ranges.ts';
 import type { Log } from '../core/log.ts';
+import { WindowCounts } from '../core/window-counts.ts';
 import { ApiError } from './errors.ts';
 
 const WINDOW_MS = 60_000;
 /** More addresses than these share one count until the minute ends. */
 const MAX_ADDRESSES = 10_000;
-const OTHERS = 'others';
 /** Keys that were valid; the oldest are forgotten. */
 const MAX_KNOWN_KEYS = 10_000;
 const LOOKUPS_AT_ONCE = 2;
@@ -25,7 +25,11 @@ export interface SignIns {
 
 /** @param perMinute wrong credentials of one address that are answered 401; 0 turns the limit off */
 export function createSignIns(perMinute: number, log: Log): SignIns {
-  const failures = new FailureCounts(log);
+  const failures = new WindowCounts({
+    windowMs: WINDOW_MS,
+    mostNames: MAX_ADDRESSES,
+    onPassed: (counts) => tell(log, counts),
+  });
   const known = new Set<string>();
   const queue = new ShortQueue();
 
@@ -46,68 +50,30 @@ export function createSignIns(perMinute: number, log: Log): SignIns {
 
   return {
     lookUp(address, keyHash, find) {
-      if (perMinute === 0 || known.has(keyHash) || failures.of(address) < perMinute) return remembered(keyHash, find);
+      if (perMinute === 0 || known.has(keyHash) || failures.of(clientOf(address)) < perMinute)
+        return remembered(keyHash, find);
       return queue.run(() => remembered(keyHash, find));
     },
     fail(address) {
       if (perMinute === 0) return null;
-      return failures.add(address) > perMinute ? tooMany(failures.secondsLeft()) : null;
+      if (failures.add(clientOf(address)) <= perMinute) return null;
+      return tooMany(Math.ceil((failures.endsAt - Date.now()) / 1000));
     },
   };
 }
 
-/** A fixed window of one minute. */
-class FailureCounts {
-  readonly #log: Log;
-  #window = -1;
-  #counts = new Map<string, number>();
-  #total = 0;
-
-  constructor(log: Log) {
-    this.#log = log;
-  }
-
-  of(address: string): number {
-    this.#begin();
-    return this.#counts.get(this.#placeOf(address)) ?? 0;
-  }
-
-  add(address: string): number {
-    this.#begin();
-    const place = this.#placeOf(address);
-    const count = (this.#counts.get(place) ?? 0) + 1;
-    this.#counts.set(place, count);
-    this.#total += 1;
-    return count;
-  }
-
-  secondsLeft(): number {
-    return Math.ceil((WINDOW_MS - (Date.now() % WINDOW_MS)) / 1000);
-  }
-
-  #placeOf(address: string): string {
-    const client = clientOf(address);
-    return this.#counts.has(client) || this.#counts.size < MAX_ADDRESSES ? client : OTHERS;
-  }
-
-  // One line for each minute that had some, written when the next one has.
-  #begin(): void {
-    const current = Math.floor(Date.now() / WINDOW_MS);
-    if (current === this.#window) return;
-    if (this.#total > 0) {
-      const [most = '', count = 0] = [...this.#counts].reduce(
-        (one, other) => (other[1] > one[1] ? other : one),
-        ['', 0],
-      );
-      this.#log.warn(
-        { requests: this.#total, addresses: this.#counts.size, most: { address: most, requests: count } },
-        'requests had missing or wrong credentials in one minute',
-      );
-    }
-    this.#window = current;
-    this.#counts = new Map();
-    this.#total = 0;
-  }
+/** One line for each minute that had some, written when the next one has. */
+function tell(log: Log, counts: ReadonlyMap<string, number>): void {
+  const failed = [...counts].toSorted(([, one], [, other]) => other - one);
+  const [address = '', requests = 0] = failed[0] ?? [];
+  log.warn(
+    {
+      requests: failed.reduce((sum, [, count]) => sum + count, 0),
+      addresses: failed.length,
+      most: { address, requests },
+    },
+    'requests had missing or wrong credentials in one minute',
+  );
 }
 
 /** Runs a few at a time, the others in the order they came. */
