@@ -23,6 +23,8 @@ export interface StartSample {
   /** Starts of the last two seconds, and how many of them were late. */
   recent: number;
   late: number;
+  /** In how many tenths of these two seconds late ones were more than a few. */
+  lateTenths: number;
 }
 
 /** Why the workers have no room: too many workflows wait, too many start late, or Temporal has refused one. */
@@ -64,6 +66,8 @@ const TRIAL_MS = 2000;
 // Starts are late in a pause of the machine and in a burst too, but then they are few.
 const MANY_LATE = 30;
 const LATE_SHARE = 0.2;
+// Late ones again and again are no pause, and few late ones are enough to make the slowest in a hundred slow.
+const OFTEN_LATE = 5;
 // Clearly lower than what was too much.
 const CALM_SHARE = 0.7;
 // How long the rate must be that low; doubled by each relapse.
@@ -104,10 +108,11 @@ function underWorkflows(state: LaneState, sample: StartSample, refused: boolean)
 const isOnTrial = ({ onTrial, sinceMs }: LaneState, { atMs }: StartSample) => onTrial && atMs - sinceMs < TRIAL_MS;
 
 function pressureOf(sample: StartSample, onTrial: boolean): Pressure | null {
-  const { begunPerSecond, waiting, recent, late } = sample;
+  const { begunPerSecond, waiting, recent, late, lateTenths } = sample;
   const mayWait = onTrial ? MAY_WAIT_ON_TRIAL : Math.max(MAY_WAIT, begunPerSecond * WAIT_SECONDS);
   if (waiting >= mayWait) return 'waiting';
-  return late >= Math.max(MANY_LATE, recent * LATE_SHARE) ? 'late' : null;
+  const isLate = lateTenths >= OFTEN_LATE || late >= Math.max(MANY_LATE, recent * LATE_SHARE);
+  return isLate ? 'late' : null;
 }
 
 function underExpress(state: LaneState, sample: StartSample): LaneState {

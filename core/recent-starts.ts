@@ -13,6 +13,8 @@ const RATE_SLOTS = 1000 / SLOT_MS;
 const LATE_MS = 50;
 const LATE_FACTOR = 3;
 const SHORTEST_KEPT_MS = 60_000;
+// A slot is late when at least this part of what began in it was.
+const LATE_PART = 1 / 20;
 // A workflow that has not begun by now is stuck, which says nothing about the workers either.
 const FORGOTTEN_MS = 10_000;
 
@@ -73,6 +75,7 @@ export class RecentStarts {
     const sum = (pick: (slot: Slot) => number, slots: number) =>
       this.#slots.reduce((total, slot) => total + (slot.number > current - slots ? pick(slot) : 0), 0);
     const waitingLate = this.#waitingLate(nowMs);
+    const isLate = ({ begun, late }: Slot) => late > 0 && late >= begun * LATE_PART;
     return {
       atMs: nowMs,
       duePerSecond: sum(({ due }) => due, RATE_SLOTS),
@@ -80,6 +83,7 @@ export class RecentStarts {
       waiting: this.#waiting.size,
       recent: sum(({ begun }) => begun, SLOTS) + waitingLate,
       late: sum(({ late }) => late, SLOTS) + waitingLate,
+      lateTenths: sum((slot) => Number(isLate(slot)), SLOTS),
     };
   }
 

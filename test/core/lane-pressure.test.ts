@@ -9,6 +9,7 @@ const QUIET: Omit<StartSample, 'atMs'> = {
   waiting: 0,
   recent: 40,
   late: 0,
+  lateTenths: 0,
 };
 const at = (seconds: number, sample: Partial<StartSample> = {}): StartSample => ({
   ...QUIET,
@@ -21,7 +22,7 @@ const stateAfter = (samples: StartSample[], from: LaneState = ROOM) =>
 describe('The lane under pressure', () => {
   it('is that of workflows while they begin promptly, also beside a few late ones', () => {
     expect(stateAfter([at(0)])).to.equal(ROOM);
-    expect(stateAfter([at(0, { waiting: 19, late: 29 })])).to.equal(ROOM);
+    expect(stateAfter([at(0, { waiting: 19, late: 29, lateTenths: 4 })])).to.equal(ROOM);
     expect(
       stateAfter([at(0, { duePerSecond: 300, begunPerSecond: 300, waiting: 50, recent: 600, late: 100 })]),
     ).to.equal(ROOM);
@@ -31,6 +32,7 @@ describe('The lane under pressure', () => {
     ['more wait than workers begin in 200 ms', 'waiting', { waiting: 20 }],
     ['more wait than many workers begin in 200 ms', 'waiting', { begunPerSecond: 300, waiting: 60, recent: 600 }],
     ['one in five is late', 'late', { recent: 150, late: 30 }],
+    ['a few are late again and again', 'late', { recent: 100, late: 5, lateTenths: 5 }],
     ['many are late of many', 'late', { recent: 600, late: 120, begunPerSecond: 300 }],
   ] as const) {
     it(`is express when ${what}`, () => {

@@ -28,6 +28,25 @@ describe('The recent starts of a worker', () => {
     expect(starts.sample(280)).to.include({ waiting: 0, recent: 3, late: 2 });
   });
 
+  it('tell a pause from starts that are late again and again', () => {
+    const pause = new RecentStarts();
+    start(pause, 'prompt', 900, 10);
+    for (let number = 0; number < 20; number += 1) start(pause, `d${number}`, 1000, 130 + number);
+    expect(pause.sample(1500)).to.include({ late: 20, lateTenths: 1 });
+    const often = new RecentStarts();
+    start(often, 'prompt', 900, 10);
+    for (let number = 0; number < 6; number += 1) start(often, `d${number}`, 1000 + number * 200, 110);
+    expect(often.sample(2200)).to.include({ late: 6, lateTenths: 6 });
+    expect(often.sample(3450), 'those of the last two seconds').to.include({ lateTenths: 4 });
+  });
+
+  it('do not take a tenth for late because of one in many', () => {
+    const starts = new RecentStarts();
+    for (let number = 0; number < 20; number += 1) start(starts, `d${number}`, 1000, 10);
+    start(starts, 'late', 1000, 60);
+    expect(starts.sample(1200)).to.include({ late: 1, lateTenths: 0 });
+  });
+
   it('measure against the shortest time of the last minute: a Temporal that is far away is not busy', () => {
     const starts = new RecentStarts();
     for (let number = 0; number < 10; number += 1) start(starts, `far${number}`, number * 100, 120);
