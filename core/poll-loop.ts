@@ -13,11 +13,6 @@ export interface PollLoopOptions {
   round: () => Promise<Rest>;
   /** Called with what a round throws. */
   onError: (error: unknown) => Rest;
-  /**
-   * Called for each nudge: whether it counts. For nudges during a round it is called at the end of the round. By default all
-   * count.
-   */
-  heedsNudges?: () => boolean;
 }
 
 export class PollLoop {
@@ -46,7 +41,7 @@ export class PollLoop {
       return;
     }
     const { since, nudgedMs, endIn } = this.#resting;
-    if (nudgedMs !== undefined && this.#heedsNudges()) endIn(since + nudgedMs - performance.now());
+    if (nudgedMs !== undefined) endIn(since + nudgedMs - performance.now());
   }
 
   /** Ends the rest at once, however short it was. Does nothing during a round. */
@@ -65,7 +60,7 @@ export class PollLoop {
     while (!this.#stopped) {
       this.#nudged = false;
       const { ms, nudgedMs } = await this.#options.round().catch(this.#options.onError);
-      const isNudged = this.#nudged && nudgedMs !== undefined && this.#heedsNudges();
+      const isNudged = this.#nudged && nudgedMs !== undefined;
       if (!this.#stopped) await this.#rest(isNudged ? Math.min(ms, nudgedMs) : ms, nudgedMs);
     }
   }
@@ -89,10 +84,6 @@ export class PollLoop {
     await over.promise;
     clearTimeout(timer);
     this.#resting = undefined;
-  }
-
-  #heedsNudges(): boolean {
-    return this.#options.heedsNudges?.() ?? true;
   }
 }
 

@@ -8,6 +8,9 @@ const MAX_REST_MS = 100;
 // Rest of a quiet relay that has started all there was, ms. The next delivery comes with a notification, and a claim before it finds
 // nothing: at 100 deliveries a second there would be as many of these as of others. A notification that is lost costs this rest.
 const AWAITING_NEWS_MS = 25;
+// How soon a nudge brings the next round of a busy relay, which claims in groups, ms. It rests for longer only while those that keep it
+// busy have no place left; deliveries of others come with nudges, and do not wait for them.
+const BUSY_NUDGED_MS = 25;
 // Notifications arrive, when one did in this time. Where a pooler does not pass them on, they never do.
 const NEWS_ARRIVE_MS = 1000;
 // Rest after an error of the database or of Temporal.
@@ -24,11 +27,14 @@ export class RelayRests {
 
   /**
    * @param found whether the round found something to do
+   * @param isBusy whether deliveries are started in groups
    * @param isDone whether it has started all there was
    */
-  after(found: boolean, isDone: () => boolean): Rest {
+  after(found: boolean, isBusy: boolean, isDone: () => boolean): Rest {
     const awaitsNews = found && performance.now() - this.#nudgedAt < NEWS_ARRIVE_MS && isDone();
-    return awaitsNews ? { ms: AWAITING_NEWS_MS, nudgedMs: MIN_REST_MS } : this.#rests.after(found);
+    if (awaitsNews) return { ms: AWAITING_NEWS_MS, nudgedMs: MIN_REST_MS };
+    const rest = this.#rests.after(found);
+    return isBusy ? { ...rest, nudgedMs: BUSY_NUDGED_MS } : rest;
   }
 
   afterError(): Rest {

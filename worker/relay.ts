@@ -19,7 +19,7 @@ import type { Shards } from './shards.ts';
 import { createStartPolicies } from './start-policies.ts';
 import { createStarts, type StartsDeps } from './starts.ts';
 
-// A relay with this many recent starts claims in groups after its rests, and is not woken for every commit. Deliveries that wait
+// A relay with this many recent starts claims in groups after its rests, and is woken for many commits at once. Deliveries that wait
 // for a slow destination do not count: they would make others wait for the rests.
 const BUSY_IN_FLIGHT = 10;
 
@@ -107,9 +107,8 @@ export function startRelay(deps: RelayDeps): Relay {
   const loop = new PollLoop({
     async round() {
       background.run(checkOverdue());
-      return rests.after(await runRound(round), isDone);
+      return rests.after(await runRound(round), isBusy(), isDone);
     },
-    heedsNudges: () => !isBusy(),
     onError(error) {
       throttled(log).warn({ cause: causeOf(error) }, 'the relay waits: its last round failed');
       return rests.afterError();

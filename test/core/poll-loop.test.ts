@@ -108,26 +108,6 @@ describe('a poll loop', () => {
     await until('the second round', () => began.length === 2);
   });
 
-  it('heeds a nudge of a round when it may at the end, and one of a rest when it may then', async () => {
-    let heeds = false;
-    const gate = Promise.withResolvers<Rest>();
-    const { loop, began, rests } = start((round) => (round === 1 ? gate.promise : { ms: LONG_MS, nudgedMs: 0 }), {
-      heedsNudges: () => heeds,
-    });
-    await until('the first round', () => began.length === 1);
-    loop.nudge();
-    heeds = true;
-    gate.resolve({ ms: LONG_MS, nudgedMs: 0 });
-    await rests(2);
-    heeds = false;
-    loop.nudge();
-    heeds = true;
-    await turn();
-    expect(began, 'a nudge that did not count').to.have.length(2);
-    loop.nudge();
-    await rests(3);
-  });
-
   it('ends the shortest rest when it is woken', async () => {
     const { loop, began, rests } = start(() => ({ ms: LONG_MS, nudgedMs: LONG_MS }));
     await rests(1);
