@@ -1,4 +1,5 @@
 // The pages of replays: created in the database, then signalled to the workflows of the failed deliveries that they replace.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
@@ -20,6 +21,8 @@ import type { ReplayActivities } from './types.ts';
 // organization's turn.
 const LOOKING_MS = 2000;
 const CONCURRENT_SIGNALS = 5;
+// A page is followed by a rest as long as it took: results of its events wait for it, and PostgreSQL works for others meanwhile.
+const LONGEST_REST_MS = 1000;
 
 export interface ReplayDeps {
   pool: Pool;
@@ -57,8 +60,10 @@ async function replayPage(
   if (suspended) return { ...(await readProgress(deps.pool, key)), suspended };
   const until = performance.now() + LOOKING_MS;
   for (;;) {
+    const beganAt = performance.now();
     const { progress, deliveries } = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
     await tellReplaced(deps, key, deliveries);
+    if (progress.status === 'running') await pause(Math.min(LONGEST_REST_MS, performance.now() - beganAt));
     if (progress.status !== 'running') deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
     const isDone = progress.status !== 'running' || progress.pages >= page || progress.waitsFor !== undefined;
     if (isDone || performance.now() > until) return progress;

@@ -196,6 +196,12 @@ export function addedUp(key: string, sums: string[], latest: string[] = []): str
   return `on conflict (${key}) do update set ${sets.join(', ')}`;
 }
 
+/**
+ * For a transaction that joins lists of hundreds of rows: PostgreSQL takes lists for short ones, and would compare each row of one with
+ * each of the other.
+ */
+export const JOIN_LISTS = `set_config('enable_nestloop', 'off', true)`;
+
 /** Advisory locks of the database: any numbers, of which no two are the same. */
 export const LOCKS = {
   /** One of several concurrent starts migrates. */

@@ -154,8 +154,9 @@ export async function deleteEvent(pool: Pool, organizationId: string, eventId: s
   });
 }
 
-// No delivery is older than its event, apart from clock differences of processes; there is no upper bound.
-const firstDeliveryOf = (eventId: string): string => idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
+/** No delivery is older than its event, apart from clock differences of processes; there is no upper bound. */
+export const firstDeliveryOf = (eventId: string): string =>
+  idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
 
 const REMOVE_CHILDREN = `
 with payloads as (

@@ -5,7 +5,7 @@ import type { Reservation } from '../../core/reservations.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
-import { OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
+import { JOIN_LISTS, OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
 import { countEndings } from '../delivery/count-figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
@@ -271,8 +271,8 @@ export async function insertPlanned(
   { organizationId, targets, mismatchOf }: PlannedReplays,
 ): Promise<ReplayResult> {
   if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
-  await db.query(`select ${WAKE_RELAYS}`);
-  const events = bounds(targets.map((target) => target.eventId));
+  await db.query(`select ${WAKE_RELAYS}, ${JOIN_LISTS}`);
+  const events = bounds([...new Set(targets.map((target) => target.eventId))]);
   const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));
   const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
     jsonParameter(targets.map((target) => deliveryRow(organizationId, target, mismatchOf))),

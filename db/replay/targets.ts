@@ -1,6 +1,8 @@
 // Where replays of events lead: the deliveries that may be made of them.
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
-import type { Queryable } from '../connections/pool.ts';
+import { JOIN_LISTS } from '../sql-rules.ts';
 
 export interface ReplayRequest {
   organizationId: string;
@@ -23,49 +25,60 @@ export interface Target {
 }
 
 // Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
-// `distinct on` keeps one target per route and destination; its latest earlier delivery is the one being replayed.
+// The latest earlier delivery of each is the one being replayed. An event may have been replayed many times, so its deliveries are
+// read once.
 const TARGETS = `
-with wanted as (
+with wanted as materialized (
   select e.id, e.source_id from events e join sources s on s.id = e.source_id
   where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
+), earlier as materialized (
+  select distinct on (event_id, destination_id, route_id) event_id, destination_id, route_id, priority, id
+  from deliveries where event_id = any($2::text[]) and id >= $7
+  order by event_id, destination_id, route_id, id desc
 ), candidate as (
   select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority
   from wanted w join routes r on r.source_id = w.source_id and r.enabled
   cross join lateral unnest(r.destination_ids) as d(destination_id)
   union
   select w.id, w.source_id, x.route_id, x.destination_id, x.priority
-  from wanted w join deliveries x on x.event_id = w.id
+  from wanted w join earlier x on x.event_id = w.id
   where $3::text[] is not null and x.destination_id = any($3)
     and not exists (select from routes r where r.source_id = w.source_id and r.enabled and r.destination_ids @> array[x.destination_id])
 )
-select distinct on (c.event_id, c.destination_id, c.route_id)
-  c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
+select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
   c.priority, t.enabled, x.id as "replayOf"
 from candidate c
 join destinations t on t.id = c.destination_id and t.organization_id = $1
-left join deliveries x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
+left join earlier x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
 where $3::text[] is null or c.destination_id = any($3)
-order by c.event_id, c.destination_id, c.route_id, x.id desc limit $6`;
+order by c.event_id, c.destination_id, c.route_id limit $6`;
 
 /** The targets, in the order of their events, up to the first event that has too many. */
 export async function findTargets(
-  db: Queryable,
+  pool: Pool,
   request: ReplayRequest,
 ): Promise<{ targets: Target[]; crowded: string | null }> {
-  const { low, high } = bounds(request.eventIds);
   const { deliveriesPerEvent: most = Number.POSITIVE_INFINITY } = request;
-  const { rows } = await db.query<Target>(TARGETS, [
-    request.organizationId,
-    request.eventIds,
-    request.destinationIds ?? null,
-    low,
-    high,
-    // One more than all events may have together: whatever the routes are, the first event that has too many is among the rows.
-    Number.isFinite(most) ? most * request.eventIds.length + 1 : null,
-  ]);
+  if (request.eventIds.length === 0) return { targets: [], crowded: null };
+  const { text, values } = targetsStatement(request);
+  const { rows } = await inTransaction(pool, async (db) => {
+    await db.query(`select ${JOIN_LISTS}`);
+    return db.query<Target>(text, values);
+  });
   // The last of an event that has too many.
   const crowded = rows.find(({ eventId }, at) => at >= most && rows[at - most]?.eventId === eventId)?.eventId ?? null;
   return { targets: crowded === null ? rows : rows.filter(({ eventId }) => eventId < crowded), crowded };
+}
+
+/** The statement that finds them, which tests explain. */
+export function targetsStatement(request: ReplayRequest): { text: string; values: unknown[] } {
+  const { organizationId, eventIds, destinationIds, deliveriesPerEvent } = request;
+  const { low, high } = bounds(eventIds);
+  // One more than all events may have together: whatever the routes are, the first event that has too many is among the rows.
+  const all = (deliveriesPerEvent ?? Number.POSITIVE_INFINITY) * eventIds.length + 1;
+  const most = Number.isFinite(all) ? all : null;
+  const values = [organizationId, eventIds, destinationIds ?? null, low, high, most, firstDeliveryOf(low)];
+  return { text: TARGETS, values };
 }
 
 /** Those of deliveries: the same event to the same destination. */
