@@ -26,10 +26,10 @@ export interface Target {
 
 // Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
 // The latest earlier delivery of each is the one being replayed. An event may have been replayed many times, so its deliveries are
-// read once.
+// read once. Every table is bounded by the organization: lists are joined by hash, and would else be joined with those of all.
 const TARGETS = `
 with wanted as materialized (
-  select e.id, e.source_id from events e join sources s on s.id = e.source_id
+  select e.id, e.source_id from events e join sources s on s.id = e.source_id and s.organization_id = $1
   where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
 ), earlier as materialized (
   select distinct on (event_id, destination_id, route_id) event_id, destination_id, route_id, priority, id
@@ -37,13 +37,13 @@ with wanted as materialized (
   order by event_id, destination_id, route_id, id desc
 ), candidate as (
   select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority
-  from wanted w join routes r on r.source_id = w.source_id and r.enabled
+  from wanted w join routes r on r.source_id = w.source_id and r.organization_id = $1 and r.enabled
   cross join lateral unnest(r.destination_ids) as d(destination_id)
   union
   select w.id, w.source_id, x.route_id, x.destination_id, x.priority
   from wanted w join earlier x on x.event_id = w.id
   where $3::text[] is not null and x.destination_id = any($3)
-    and not exists (select from routes r where r.source_id = w.source_id and r.enabled and r.destination_ids @> array[x.destination_id])
+    and not exists (select from routes r where r.source_id = w.source_id and r.organization_id = $1 and r.enabled and r.destination_ids @> array[x.destination_id])
 )
 select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
   c.priority, t.enabled, x.id as "replayOf"
