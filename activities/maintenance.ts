@@ -10,6 +10,7 @@ import { forgetIdempotentRequests } from '../db/management/idempotent-requests.t
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { foldIngest } from '../db/history/figures/fold-ingest.ts';
 import { mergeBuckets } from '../db/history/figures/merge-buckets.ts';
+import { packFigures } from '../db/history/figures/pack-figures.ts';
 import { settleHistory } from '../db/history/lists/settle.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
@@ -48,6 +49,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   organizations: finishOrganizations,
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),
   'ingest counts': async ({ pool }) => !(await foldIngest(pool, TALLY_MS)),
+  figures: async ({ pool }) => !(await packFigures(pool, TALLY_MS)),
   statistics: ({ pool }) => mergeBuckets(pool, TALLY_MS),
 };
 

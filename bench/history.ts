@@ -3,6 +3,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { mergeBuckets } from '../db/history/figures/merge-buckets.ts';
+import { packFigures } from '../db/history/figures/pack-figures.ts';
 import { settleHistory } from '../db/history/lists/settle.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { DAYS, fillHistory } from './history/fill.ts';
@@ -97,6 +98,7 @@ export async function fillDatabase(
   await timed('counted by settling, as the first housekeeping after an upgrade does', async () => {
     while ((await settleHistory(pool, CATCH_UP_MS))?.caughtUp === false);
     while (await mergeBuckets(pool, CATCH_UP_MS));
+    while (!(await packFigures(pool, CATCH_UP_MS)));
   });
   await timed('vacuum analyze', () => pool.query('vacuum (analyze)'));
   return filled;

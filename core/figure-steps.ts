@@ -1,18 +1,19 @@
 // The steps of an organization's figures (GET /api/metrics): into which intervals a time is divided, and how fine they may be. What
-// is older is kept in larger buckets (db/history/figures/merge-buckets.ts).
+// is older is kept in larger buckets (db/history/figures/pack-figures.ts).
 // Rules: METRIC-03 to METRIC-05.
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The finest step, and the largest, in seconds. */
+/** The finest step, and the largest, in seconds. Figures are kept in these and in hours. */
 export const MIN_STEP = 300;
 export const MAX_STEP = 86_400;
-/** Buckets that began so long ago may be merged into those of an hour, and of a day. */
+const HOUR_STEP = 3600;
+/** From so long ago on, figures may be kept in hours only, and in days. */
 export const HOURS_AFTER_MS = 25 * HOUR_MS;
 export const DAYS_AFTER_MS = 8 * DAY_MS;
-/** How far the clock of this process may be behind that of the database, by which buckets are merged. */
+/** How far the clock of this process may be behind that of the database, by which old buckets are removed. */
 const CLOCKS_MS = 5 * MINUTE_MS;
 /** How far a question may go back, and how long its time may be. */
 export const MOST_DAYS = 31;
@@ -53,3 +54,10 @@ export function stepsOf(time: { from?: Date; to?: Date }, step: number, nowMs: n
     return { member: 'step', message: 'must be a multiple of 3600 (an hour) where from is more than a day ago' };
   return { from: new Date(first), to: new Date(Math.ceil(to / stepMs) * stepMs), step };
 }
+
+/** The steps that figures are kept in, in seconds, the largest first. */
+export const KEPT_STEPS = [MAX_STEP, HOUR_STEP, MIN_STEP] as const;
+export type KeptStep = (typeof KEPT_STEPS)[number];
+
+/** The largest step that figures are kept in of which a step consists. @param step s, a multiple of MIN_STEP */
+export const keptStepOf = (step: number): KeptStep => KEPT_STEPS.find((kept) => step % kept === 0) ?? MIN_STEP;

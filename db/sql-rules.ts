@@ -188,7 +188,7 @@ export const bucketsOf = (at: string): string => `(values (${ALL_TIME}), (${buck
  * @param sums the columns that are added up
  * @param latest the columns that keep the later time
  */
-export function addedUp(key: string, sums: string[], latest: string[] = []): string {
+export function addedUp(key: string, sums: readonly string[], latest: string[] = []): string {
   const sets = [
     ...sums.map((column) => `${column} = s.${column} + excluded.${column}`),
     ...latest.map((column) => `${column} = greatest(s.${column}, excluded.${column})`),
@@ -218,6 +218,8 @@ export const LOCKS = {
   positions: 4_865_796_7,
   /** With the hash of a destination's id: one file of a warehouse takes its place in the order at a time. */
   warehouseOrder: 4_865_796_9,
+  /** One process packs figures at a time. */
+  packing: 4_865_796_10,
 };
 
 function quoted(values: readonly string[]): string {

@@ -1,5 +1,5 @@
 // The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and groups.
-// Rules: METRIC-01 to METRIC-15.
+// Rules: METRIC-01 to METRIC-16.
 import { z } from 'zod';
 import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../core/figure-steps.ts';
 import {
@@ -9,6 +9,7 @@ import {
   type Metric,
   type Narrowing,
 } from '../../db/history/figures/figure-series.ts';
+import { TooManyFiguresError } from '../../db/history/figures/delivery-figures.ts';
 import { completeUntil, readFigures } from '../../db/history/figures/read-figures.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';
@@ -160,6 +161,10 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
     where,
     ...steps,
     mostGroups: mostGroups(metric, steps),
+  }).catch((error: unknown) => {
+    throw error instanceof TooManyFiguresError
+      ? invalid('from', 'must be later: there are too many figures since then; or ask with a larger step')
+      : error;
   });
   ctx.body = {
     metric,

@@ -3,9 +3,18 @@
 import { addedUp, bucketOf } from '../sql-rules.ts';
 
 /** The columns that are added up. */
-export const FIGURES = ['attempts', 'latency_sum', 'delivered', 'failed', 'failed_over', 'not_sent', 'cancelled'];
+export const FIGURES = [
+  'attempts',
+  'latency_sum',
+  'delivered',
+  'failed',
+  'failed_over',
+  'not_sent',
+  'cancelled',
+] as const;
+export type Figure = (typeof FIGURES)[number];
 /** The columns that tell rows apart, in the order of the key. */
-export const FIGURES_KEY = 'organization_id, bucket, destination_id, route_id, source_id, status_code';
+const FIGURES_KEY = 'organization_id, bucket, destination_id, route_id, source_id, status_code';
 
 /** Stands for the status code of an attempt without an answer. */
 export const NO_ANSWER = 0;

@@ -156,6 +156,7 @@ const STATISTICS = [
   'delete from delivery_stats where destination_id = any($1::text[])',
   'delete from delivery_stats where route_id = any($1::text[])',
   'delete from latency_stats where destination_id = any($1::text[])',
+  'delete from latency_history where destination_id = any($1::text[])',
   'delete from failing_destinations where route_id = any($1::text[])',
 ];
 

@@ -41,6 +41,7 @@ const OTHERS: Record<string, TenantTable> = {
     condition: `${ofRecord('destinations', 'destination_id')} or ${ofRecord('routes', 'route_id')}`,
   },
   latency_stats: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
+  latency_history: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
   failing_destinations: {
     rights: ALL,
     condition: `${ofRecord('destinations', 'destination_id')} or ${ofRecord('routes', 'route_id')}`,

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { latencyClass } from '../../core/latency-classes.ts';
+import { latencyClass, percentilesOf } from '../../core/latency-classes.ts';
 
 describe('latency classes', () => {
   it('are exact below 128 ms', () => {
@@ -29,5 +29,31 @@ describe('latency classes', () => {
     const classes = new Set<number>();
     for (let ms = 0; ms <= 60_000; ms += 1) classes.add(latencyClass(ms));
     expect(classes.size).to.be.below(800);
+  });
+});
+
+describe('percentiles of latencies', () => {
+  const histogramOf = (latencies: number[]) =>
+    [...Map.groupBy(latencies, (latency) => latency)]
+      .sort(([one], [other]) => one - other)
+      .flatMap(([latency, some]) => [latency, some.length]);
+
+  it('are those of all attempts by nearest rank, in however many parts they were counted', () => {
+    const latencies = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 60 });
+    fc.assert(
+      fc.property(fc.array(latencies, { minLength: 1, maxLength: 4 }), (parts) => {
+        const all = parts.flat().toSorted((one, other) => one - other);
+        const ranked = [50, 95, 99].map((percent) => all[Math.ceil((percent * all.length) / 100) - 1]);
+        expect(percentilesOf(parts.map(histogramOf), [50, 95, 99])).to.deep.equal({
+          attempts: all.length,
+          latencies: ranked,
+        });
+      }),
+    );
+  });
+
+  it('are null without attempts', () => {
+    for (const nothing of [[], [[]], [[], []]])
+      expect(percentilesOf(nothing, [50, 99])).to.deep.equal({ attempts: 0, latencies: [null, null] });
   });
 });

@@ -1,4 +1,4 @@
-// The figures of organizations against the rows that they count: every metric, grouping and step, before and after buckets are merged.
+// The figures of organizations against the rows that they count: every metric, grouping and step, before and after they are packed.
 import { expect } from 'chai';
 import { type Steps, stepsOf } from '../../core/figure-steps.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
@@ -10,10 +10,11 @@ import {
   endDeliveries,
 } from '../../db/delivery/delivery-commands.ts';
 import type { FigureQuestion, Grouping, Metric } from '../../db/history/figures/figure-series.ts';
-import { figureStatement, readFigures } from '../../db/history/figures/read-figures.ts';
+import { readFigures } from '../../db/history/figures/read-figures.ts';
 import { foldIngest } from '../../db/history/figures/fold-ingest.ts';
 import { mergeBuckets } from '../../db/history/figures/merge-buckets.ts';
-import type { Pool } from '../../db/connections/pool.ts';
+import { forgetFigures, packFigures } from '../../db/history/figures/pack-figures.ts';
+import type { Pool, Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/refusals/record-refusals.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
 import { recount, type Refusal, told } from '../support/figure-recount.ts';
@@ -160,33 +161,82 @@ describe('Figures of organizations @turns', () => {
     }
   }
 
-  it('equal the rows after all that happens to deliveries, and so they do when they are folded and merged', async () => {
+  it('equal the rows after all that happens to deliveries, and so they do when they are packed', async () => {
     // Two, of which neither counts for the other.
     const histories = [await makeHistory(), await makeHistory()];
-    for (const history of histories) await expectExact(history);
-    const count = async (condition: string) =>
-      Number(
-        (await pool.query<{ count: number }>(`select count(*) from delivery_figures where ${condition}`)).rows[0]
-          ?.count,
+    const exact = async () => {
+      for (const history of histories) await expectExact(history);
+    };
+    const count = async (table: string, condition = 'true') => {
+      const { rows } = await pool.query<{ count: number }>(
+        `select count(*)::int as count from ${table} where ${condition}`,
       );
-    const before = await count('true');
+      return rows[0]?.count ?? 0;
+    };
+    const old = `bucket < now() - interval '10 minutes'`;
+    await exact();
+    for (const table of ['delivery_figures', 'latency_stats']) expect(await count(table, old), table).to.be.above(0);
     await foldIngest(pool, 20_000);
     await mergeBuckets(pool, 20_000);
-    for (const history of histories) await expectExact(history);
-    expect(await count('true')).to.be.lessThan(before);
-    expect(
-      await count(`bucket < now() - interval '26 hours' and bucket <> date_bin('1 hour', bucket, 'epoch')`),
-    ).to.equal(0);
-    expect(await count(`bucket < now() - interval '9 days' and bucket <> date_bin('1 day', bucket, 'epoch')`)).to.equal(
-      0,
-    );
-    expect(await count(`bucket < now() - interval '9 days'`)).to.be.greaterThan(0);
-    // A result that comes for a day that is merged already.
+    // At once, as when a round of housekeeping is taken for dead.
+    await Promise.all([packFigures(pool, 20_000), packFigures(pool, 20_000)]);
+    await exact();
+    for (const table of ['delivery_figures', 'latency_stats']) expect(await count(table, old), table).to.equal(0);
+    for (const table of ['figure_history', 'latency_history']) {
+      for (const step of [300, 3600, 86_400]) expect(await count(table, `step = ${step}`), table).to.be.above(0);
+      // A step that no question of such an age may have.
+      expect(await count(table, `step = 300 and bucket < now() - interval '27 hours'`), table).to.equal(0);
+    }
+    // Results that come for days, hours and minutes that are packed already.
     const [late] = histories;
     const [route] = late?.owner.routes ?? [];
     if (!late || !route) throw new Error('there is no history');
-    late.refusals.push(...(await happen(late.owner, route, 10 * DAY + HOUR)));
-    await expectExact(late);
+    for (const age of [3 * HOUR, 26 * HOUR, 10 * DAY + HOUR])
+      late.refusals.push(...(await happen(late.owner, route, age)));
+    await exact();
+    const packed = await count('figure_history');
+    await packFigures(pool, 20_000);
+    await exact();
+    expect(await count('figure_history')).to.be.within(packed, packed + 3);
+    // Nothing that a question may ask for is removed.
+    await forgetFigures(pool);
+    await exact();
+  });
+
+  it('are forgotten after a month, with the ways that nothing is left of', async () => {
+    const owner = await makeOwner(pool, 1, 1);
+    const [route] = owner.routes;
+    const keep = async (daysAgo: number, destinationId: string) => {
+      await pool.query(
+        `insert into delivery_figures (organization_id, bucket, destination_id, route_id, source_id, status_code, attempts, delivered)
+         values ($1, date_bin('1 day', now(), 'epoch') - make_interval(days => $2), $3, $4, $5, 200, 1, 1)`,
+        [owner.organizationId, daysAgo, destinationId, route?.id, route?.sourceId],
+      );
+    };
+    await keep(30, 'dst_recent');
+    await keep(40, 'dst_old');
+    await packFigures(pool, 20_000);
+    const left = async () => {
+      const { rows } = await pool.query<{ step: number; bucket: Date }>(
+        'select step, bucket from figure_history where organization_id = $1',
+        [owner.organizationId],
+      );
+      return rows.map(({ step }) => step);
+    };
+    expect(await left()).to.deep.equal([86_400]);
+    await pool.query(`update figure_history set bucket = bucket - interval '10 days' where organization_id = $1`, [
+      owner.organizationId,
+    ]);
+    await pool.query(
+      `update figure_ways set used_on = used_on - 40 where organization_id = $1 and destination_id = 'dst_old'`,
+      [owner.organizationId],
+    );
+    await forgetFigures(pool);
+    expect(await left()).to.deep.equal([]);
+    const { rows } = await pool.query('select destination_id from figure_ways where organization_id = $1', [
+      owner.organizationId,
+    ]);
+    expect(rows).to.deep.equal([{ destination_id: 'dst_recent' }]);
   });
 
   it('count what an open circuit hands to a failover destination', async () => {
@@ -250,10 +300,14 @@ describe('Figures of organizations @turns', () => {
       }
     };
     await exact();
+    await packFigures(pool, 20_000);
+    await exact();
     while ((await purgeStep(pool)) !== null);
     await exact();
-    const { rows } = await pool.query('select from delivery_figures where source_id = $1', [route.sourceId]);
-    expect(rows).to.deep.equal([]);
+    for (const table of ['delivery_figures', 'figure_ways']) {
+      const { rows } = await pool.query(`select from ${table} where source_id = $1`, [route.sourceId]);
+      expect(rows, table).to.deep.equal([]);
+    }
   });
 
   it('count refused webhooks as often as they were refused', async () => {
@@ -321,18 +375,37 @@ describe('Figures of organizations @turns', () => {
        from generate_series(0, 9) o, generate_series(0, 299) b, generate_series(0, 9) w`,
       [owner.organizationId, owner.routes[0]?.sourceId],
     );
-    await pool.query('analyze delivery_figures');
+    await pool.query(
+      `insert into figure_history (organization_id, step, bucket, counts)
+       select case when o = 0 then $1 else 'org_other_' || o end, 300, date_bin('5 minutes', now(), 'epoch') - b * interval '5 minutes', '[]'
+       from generate_series(0, 9) o, generate_series(0, 299) b on conflict do nothing`,
+      [owner.organizationId],
+    );
+    await pool.query('analyze delivery_figures, figure_history');
     const [steps] = timesOf(Date.now());
     if (!steps) throw new Error('there are no steps');
     const inAnHour = { ...steps, from: new Date(steps.to.getTime() - HOUR) };
     for (const metric of ['deliveries', 'attempts'] as const) {
-      const { text, values } = figureStatement(asked(owner, inAnHour, metric, 'destination'));
-      const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
-      const plan = rows.map((row) => row['QUERY PLAN']).join('\n');
+      const plan = await planOf((db) => readFigures(db, asked(owner, inAnHour, metric, 'destination')));
       expect(plan)
         .to.match(/delivery_figures_pkey/)
-        .and.not.match(/Seq Scan on delivery_figures/);
+        .and.match(/figure_history_pkey/)
+        .and.not.match(/Seq Scan on (delivery_figures|figure_history)/);
       expect(plan).to.match(/Index Cond: .*organization_id = .*bucket >= .*bucket < /);
+      expect(plan).to.match(/Index Cond: .*organization_id = .*step = .*bucket >= .*bucket < /);
     }
   });
+
+  /** How PostgreSQL runs the first statement of some work. */
+  async function planOf(work: (db: Queryable) => Promise<unknown>): Promise<string> {
+    const asked: [text: string, values: unknown[]][] = [];
+    const query = (text: string, values: unknown[]) => {
+      asked.push([text, values]);
+      return pool.query(text, values);
+    };
+    await work({ query } as Queryable);
+    const [[text, values] = ['', []]] = asked;
+    const { rows } = await pool.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values);
+    return rows.map((row) => row['QUERY PLAN']).join('\n');
+  }
 });

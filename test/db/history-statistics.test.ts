@@ -4,6 +4,7 @@ import { openError, ownWords } from '../../core/error-summary.ts';
 import { cancelDeliveries, deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { foldIngest } from '../../db/history/figures/fold-ingest.ts';
 import { mergeBuckets } from '../../db/history/figures/merge-buckets.ts';
+import { packFigures } from '../../db/history/figures/pack-figures.ts';
 import {
   destinationHealth,
   destinationTotals,
@@ -246,6 +247,8 @@ describe('Statistics of history', () => {
     await Promise.all([mergeBuckets(pool, 20_000), mergeBuckets(pool, 20_000)]);
     expect(await read()).to.deep.equal(before);
     expect(await buckets()).to.be.at.most(rowsBefore - 18);
+    await packFigures(pool, 20_000);
+    expect(await read()).to.deep.equal(before);
     // A result that comes for an hour that is merged already.
     await deliver(Date.now() - (oldHour + 600_000), 'failed', 1000);
     expect((await read()).month).to.include({ eventsRouted: 15, deliveriesFailed: 5 });

@@ -28,6 +28,7 @@ const OF_OTHER_ROWS: Record<string, Record<string, keyof TenantIds>> = {
   ingest_counts: { subject_id: 'source' },
   delivery_stats: { destination_id: 'destination', route_id: 'route' },
   latency_stats: { destination_id: 'destination' },
+  latency_history: { destination_id: 'destination' },
   failing_destinations: { destination_id: 'destination', route_id: 'route' },
   rate_limits: { destination_id: 'destination' },
   destination_concurrency: { destination_id: 'destination' },

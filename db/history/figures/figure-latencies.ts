@@ -1,6 +1,8 @@
-// Percentiles of latencies, from the histogram of each destination (migration 0003). It knows destinations only, and those that are
-// deleted no more.
+// Percentiles of latencies, from the histogram of each destination (migrations 0003 and 0107). It knows destinations only, and those
+// that are deleted no more.
 // Rules: METRIC-11, METRIC-12.
+import { keptStepOf, type KeptStep } from '../../../core/figure-steps.ts';
+import { percentilesOf } from '../../../core/latency-classes.ts';
 import type { Queryable } from '../../connections/pool.ts';
 import {
   answerOf,
@@ -8,61 +10,73 @@ import {
   type FigureQuestion,
   type FigureRow,
   IN_TIME,
+  msOf,
   parametersOf,
   STEP_OF_BUCKET,
 } from './figure-series.ts';
 
 const ONE =
   'select id, 0 as answers, 1 as groups from destinations where organization_id = $1 and id = $6 and $5::int > 0';
+// Whole hours are counted by hours, so that this reads a dozen rows of each destination for one that is shown. $6 and $7: the first and
+// the end of them.
 const BUSIEST = `
   select d.id, s.answers, count(*) over () as groups from destinations d
-  cross join lateral (select sum(latency_count) as answers from delivery_stats where destination_id = d.id and ${IN_TIME}) s
+  cross join lateral (
+    select sum(attempts) as answers from (
+      select attempts from latency_history where destination_id = d.id and step = 3600 and bucket >= $6 and bucket < $7
+      union all
+      select attempts from latency_history where destination_id = d.id and step = 300 and bucket >= $2 and bucket < $6
+      union all
+      select attempts from latency_history where destination_id = d.id and step = 300 and bucket >= $7 and bucket < $3
+      union all
+      select attempts from latency_stats where destination_id = d.id and ${IN_TIME}
+    ) a
+  ) s
   where d.organization_id = $1 and s.answers > 0 order by 2 desc, 1 limit $5`;
 
-const PERCENTILES = { p50: 0.5, p95: 0.95, p99: 0.99 };
+const HOUR_MS = 3_600_000;
+const PERCENTILES = [50, 95, 99];
 
-// By nearest rank, as the health of a destination (statistics.ts): the smallest class that at least p of all attempts do not exceed.
-const latencies = (chosen: string): string => `
+/** The histograms of the chosen ones, bucket by bucket, from what is packed in buckets of `keptStep`, and what is not packed yet. */
+const histograms = (chosen: string, keptStep: KeptStep): string => `
 with chosen as materialized (${chosen}
-), step as (
-  select c.id, ${STEP_OF_BUCKET} as at, l.latency, l.attempts from chosen c
-  cross join lateral (select bucket, latency, attempts from latency_stats where destination_id = c.id and ${IN_TIME}) l
-), class as (
-  select id, at, latency, sum(attempts) as attempts from step group by grouping sets ((id, at, latency), (id, latency))
-), ranked as (
-  select id, at, latency, sum(attempts) over (partition by id, at order by latency) as up_to,
-         sum(attempts) over (partition by id, at) as total
-  from class
 )
-select r.id, r.at, d.name, c.groups::int as groups, r.total::float8 as attempts,
-       ${Object.entries(PERCENTILES)
-         .map(([name, p]) => `min(r.latency) filter (where r.up_to >= ceil(${p} * r.total)) as ${name}`)
-         .join(', ')}
-from ranked r join chosen c on c.id = r.id join destinations d on d.id = r.id
-group by r.id, r.at, r.total, d.name, c.groups, c.answers
-order by c.answers desc, r.id, r.at`;
+select c.id, ${msOf('s.at')} as at, d.name, c.groups::int as groups, s.counts
+from chosen c join destinations d on d.id = c.id
+cross join lateral (
+  select ${STEP_OF_BUCKET} as at, counts from latency_history where destination_id = c.id and step = ${keptStep} and ${IN_TIME}
+  union all
+  select ${STEP_OF_BUCKET}, json_build_array(latency, attempts) from latency_stats where destination_id = c.id and ${IN_TIME}
+) s
+order by c.answers desc, c.id, s.at`;
 
-interface LatencyRow extends FigureRow {
-  attempts: number;
-  p50: number;
-  p95: number;
-  p99: number;
+/** Of one bucket of a destination. */
+interface HistogramRow extends FigureRow {
+  counts: number[];
 }
 
 /** Latencies of one destination, or of the busiest ones. */
 export async function readLatencies(db: Queryable, question: FigureQuestion): Promise<FigureAnswer> {
   const { destinationId } = question.where;
-  const only = destinationId === undefined ? [] : [destinationId];
-  const { rows } = await db.query<LatencyRow>(latencies(destinationId === undefined ? BUSIEST : ONE), [
-    ...parametersOf(question),
-    ...only,
-  ]);
+  const [chosen, values] = destinationId === undefined ? [BUSIEST, wholeHours(question)] : [ONE, [destinationId]];
+  const statement = histograms(chosen, keptStepOf(question.step));
+  const { rows } = await db.query<HistogramRow>(statement, [...parametersOf(question), ...values]);
   // Of one destination there is one series, without its id, as without groups everywhere.
   const shown = question.groupBy === null ? rows.map((row) => ({ ...row, id: '', name: null })) : rows;
-  return answerOf(shown, ([row]) => ({
-    attempts: row?.attempts ?? 0,
-    p50: row?.p50 ?? null,
-    p95: row?.p95 ?? null,
-    p99: row?.p99 ?? null,
-  }));
+  return answerOf(shown, (some) => {
+    const found = percentilesOf(
+      some.map(({ counts }) => counts),
+      PERCENTILES,
+    );
+    return {
+      attempts: found.attempts,
+      ...Object.fromEntries(PERCENTILES.map((percent, index) => [`p${percent}`, found.latencies[index] ?? null])),
+    };
+  });
+}
+
+/** The first whole hour of a time, and the end of the last one. */
+function wholeHours({ from, to }: FigureQuestion): [first: Date, end: Date] {
+  const first = Math.min(Math.ceil(from.getTime() / HOUR_MS) * HOUR_MS, to.getTime());
+  return [new Date(first), new Date(Math.max(first, Math.floor(to.getTime() / HOUR_MS) * HOUR_MS))];
 }

@@ -2,6 +2,7 @@
 // inside the last day, of an hour before (merge-buckets.ts). Deliveries that were never sent (`unsent`, migration 0010) count as
 // failures of the route only. Events are also in `ingest_counts`, until they are folded in. Cancelled deliveries are neither successes nor failures.
 // Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
+import { percentilesOf } from '../../../core/latency-classes.ts';
 import type { Queryable } from '../../connections/pool.ts';
 import { ALL_TIME, INGESTED } from '../../sql-rules.ts';
 
@@ -118,15 +119,12 @@ from (
   select *, true from delivery_stats where destination_id = $1 and bucket > now() - make_interval(hours => $2)
 ) s`;
 
-// Nearest rank: the smallest latency that at least p of all attempts do not exceed. An array without attempts is empty.
-const PERCENTILES = `
-with classes as (
-  select latency, sum(sum(attempts)) over (order by latency) as up_to, sum(sum(attempts)) over () as total
-  from latency_stats where destination_id = $1 and bucket > now() - make_interval(hours => $2)
-  group by latency
-)
-select p, (select min(latency) from classes where up_to >= ceil(p * total)) as latency
-from unnest(array[0.5, 0.95, 0.99]::numeric[]) as p order by p`;
+// Histograms of the time: of up to a day in buckets of 5 minutes, of longer ones in hours, and what is not packed yet.
+const LATENCIES = `
+select counts from latency_history
+where destination_id = $1 and step = case when $2 <= 24 then 300 else 3600 end and bucket > now() - make_interval(hours => $2)
+union all
+select json_build_array(latency, attempts) from latency_stats where destination_id = $1 and bucket > now() - make_interval(hours => $2)`;
 
 /** Health of a destination over the last `windowHours`; the three last times are of all time. */
 export async function destinationHealth(
@@ -134,7 +132,7 @@ export async function destinationHealth(
   destinationId: string,
   windowHours: number,
 ): Promise<DestinationHealth> {
-  const [figures, percentiles] = await Promise.all([
+  const [figures, histograms] = await Promise.all([
     db.query<{
       succeeded: number;
       failed: number;
@@ -144,10 +142,14 @@ export async function destinationHealth(
       last_success_at: Date | null;
       last_failure_at: Date | null;
     }>(HEALTH, [destinationId, windowHours]),
-    db.query<{ latency: number | null }>(PERCENTILES, [destinationId, windowHours]),
+    db.query<{ counts: number[] }>(LATENCIES, [destinationId, windowHours]),
   ]);
   const row = figures.rows[0];
-  const [p50, p95, p99] = percentiles.rows.map((percentile) => percentile.latency ?? 0);
+  const { latencies } = percentilesOf(
+    histograms.rows.map(({ counts }) => counts),
+    [50, 95, 99],
+  );
+  const [p50, p95, p99] = latencies;
   const succeeded = row?.succeeded ?? 0;
   const failed = row?.failed ?? 0;
   return {

@@ -140,6 +140,7 @@ export async function forgetCountsOfSource(pool: Pool, sourceId: string): Promis
   await sweep(pool, 'history_counts', 'source_id = $3', [sourceId]);
   await sweep(pool, 'history_changes', 'source_id = $3', [sourceId]);
   await sweep(pool, 'delivery_figures', 'source_id = $3', [sourceId]);
+  await sweep(pool, 'figure_ways', 'source_id = $3', [sourceId]);
 }
 
 // A change that was not recorded because of the row's age was written before `at`, by a transaction with a lower id than `xid`.

@@ -7,6 +7,28 @@ import type { Ledger } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';
 import { type Problem, problems } from './problems.ts';
 
+// Figures, packed (migration 0107) or not: of each way and code in a packed list its number, the code, and the seven sums.
+const PACKED = [
+  'way',
+  'status_code',
+  'attempts',
+  'latency_sum',
+  'delivered',
+  'failed',
+  'failed_over',
+  'not_sent',
+  'cancelled',
+];
+const SUMS = 'attempts, delivered, failed, failed_over, not_sent, cancelled';
+const FIGURES = `
+  select destination_id, route_id, ${SUMS} from delivery_figures
+  union all
+  select w.destination_id, w.route_id, ${SUMS} from figure_history h
+  cross join lateral (
+    select ${PACKED.map((column, index) => `max(value::bigint) filter (where place % ${PACKED.length} = ${index}) as ${column}`).join(', ')}
+    from (select value, ordinality - 1 as place from json_array_elements_text(h.counts) with ordinality) c group by place / ${PACKED.length}
+  ) p join figure_ways w on w.id = p.way where h.step = 86400`;
+
 // The counters of a destination count the deliveries whose attempt ended them; one that an open circuit sent to its failover
 // destination was not attempted for that, and ended at another time than its last attempt. An attempt that ended after its
 // delivery did is part of the history and not of the counters.
@@ -69,7 +91,10 @@ const AGREEMENTS: [what: string, statement: string][] = [
   [
     'latency classes that do not add up to the answered attempts',
     `select coalesce(l.destination_id, s.destination_id) as id
-     from (select destination_id, sum(attempts) as attempts from latency_stats group by 1) l
+     from (select destination_id, sum(attempts) as attempts from (
+             select destination_id, attempts from latency_stats
+             union all select destination_id, attempts from latency_history where step = 86400
+           ) a group by 1) l
      full join (select destination_id, sum(latency_count) as attempts from delivery_stats where bucket = timestamptz 'epoch' group by 1) s
        using (destination_id)
      where coalesce(l.attempts, 0) <> coalesce(s.attempts, 0)`,
@@ -91,7 +116,7 @@ const AGREEMENTS: [what: string, statement: string][] = [
      ), counted as (
        select destination_id, route_id, sum(delivered) as delivered, sum(failed) as failed, sum(failed_over) as failed_over,
               sum(cancelled) as cancelled, sum(not_sent) as not_sent, sum(attempts) as attempts
-       from delivery_figures group by 1, 2
+       from (${FIGURES}) f group by 1, 2
      )
      select e.destination_id || ' ' || e.route_id as id from expected e left join tried t using (destination_id, route_id)
      left join counted c using (destination_id, route_id)
