@@ -73,8 +73,9 @@ export interface FailoverOffer {
 //   route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else read
 //   every delivery since;
-// - two groups may touch the same events in a different order: PostgreSQL then aborts one with a deadlock error, which
-//   rolls it back whole, and the caller repeats it. Roll-up rows are written in key order and cannot deadlock.
+// - events are taken in the order of their ids, as pages of replays take them, and roll-up rows in that of their keys
+//   (test/db/record-results.test.ts). Should a plan not keep to it, PostgreSQL aborts one of two with a deadlock error, which
+//   rolls it back whole, and the caller repeats it.
 const recordInto = (events: string) => `
 with ${settingLate('$4', '$5')}, input as (
   select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status

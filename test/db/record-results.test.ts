@@ -48,6 +48,33 @@ describe('recording results', () => {
     }
   }
 
+  for (const [age, madeAt] of [
+    ['of today', TODAY],
+    ['from long ago', LONG_AGO],
+  ] as const) {
+    it(`takes events ${age} in the order of their ids, as pages of replays do, and deadlocks with none of them`, async () => {
+      const events = await Promise.all(Array.from({ length: 12 }, () => eventWithDeliveries(1, madeAt)));
+      const ids = events.map(({ eventId }) => eventId).sort();
+      const [page, group] = [await connect('auto'), await connect('force_generic_plan')];
+      try {
+        await page.query('begin');
+        const lock = (some: string[]) =>
+          page.query('select id from events where id = any($1::text[]) order by id for update', [some]);
+        await lock(ids.slice(0, 1));
+        const recording = recordResults(
+          group,
+          events.map(({ eventId, deliveryIds: [deliveryId = ''] }) => success(eventId, deliveryId)),
+        );
+        await until('the group to wait for the page', () => waitsForLock(group));
+        await lock(ids.slice(1));
+        await page.query('commit');
+        expect((await recording).size).to.equal(events.length);
+      } finally {
+        for (const client of [page, group]) client.release(true);
+      }
+    });
+  }
+
   it('records results of events of several days together', async () => {
     const events = [await eventWithDeliveries(1), await eventWithDeliveries(1, LONG_AGO)];
     const changed = await recordResults(
