@@ -176,7 +176,7 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
     groups,
     series: series.map(({ points, ...rest }) => ({
       ...rest,
-      points: points.map(({ at, figures: its }) => ({ at: at.toISOString(), ...its })),
+      points: points.map(({ at, figures: its }) => ({ at, ...its })),
     })),
   };
 }

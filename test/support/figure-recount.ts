@@ -62,7 +62,7 @@ export function told({ series }: FigureAnswer): Told {
   return Object.fromEntries(
     series.map(({ id, total, points }) => [
       String(id),
-      { total, points: Object.fromEntries(points.map(({ at, figures }) => [at.toISOString(), figures])) },
+      { total, points: Object.fromEntries(points.map(({ at, figures }) => [at, figures])) },
     ]),
   );
 }

@@ -27,10 +27,10 @@ with packed as (
   select bucket, counts, sum(pg_column_size(counts)) over () > ${MOST_BYTES} as too_many from figure_history
   where organization_id = $1 and step = $4 and ${IN_TIME}
 )
-select ${msOf('bucket')} as at, too_many, case when not too_many then counts end as counts, null as "destinationId", null as "routeId", null as "sourceId"
+select ${msOf('bucket')} as at, too_many, case when not too_many then counts::text end as counts, null as "destinationId", null as "routeId", null as "sourceId"
 from packed
 union all
-select ${msOf('bucket')}, false, json_build_array(0, status_code, ${FIGURES.join(', ')}), destination_id, route_id, source_id
+select ${msOf('bucket')}, false, json_build_array(0, status_code, ${FIGURES.join(', ')})::text, destination_id, route_id, source_id
 from delivery_figures where organization_id = $1 and ${IN_TIME} and ${OF_SOURCES}`;
 
 // After the statement above: the ways that it names are known by then. Those of a deleted source are not told.
@@ -45,7 +45,8 @@ interface CountRow extends Record<Narrowing, string | null> {
   /** The beginning of the bucket, ms since 1970. */
   at: number;
   too_many: boolean;
-  counts: number[] | null;
+  /** JSON: ways, codes and sums, one after the other. */
+  counts: string | null;
 }
 
 interface Kind {
@@ -63,14 +64,7 @@ const LENGTH = KEYS + FIGURES.length;
 
 const PLACES = Object.fromEntries(FIGURES.map((figure, place) => [figure, place])) as Record<Figure, number>;
 const sumOf = (sums: Sums, figure: Figure, from = 0): number => sums[from + PLACES[figure]] ?? 0;
-const ENDINGS = {
-  delivered: 'delivered',
-  failed: 'failed',
-  failedOver: 'failed_over',
-  notSent: 'not_sent',
-  cancelled: 'cancelled',
-} as const;
-const ENDED = Object.values(ENDINGS);
+const ENDED = ['delivered', 'failed', 'failed_over', 'not_sent', 'cancelled'] as const;
 
 const KINDS: Record<'deliveries' | 'attempts', Kind> = {
   deliveries: {
@@ -82,7 +76,13 @@ const KINDS: Record<'deliveries' | 'attempts', Kind> = {
     },
     figures: (parts) => {
       const sums = parts.get(0) ?? [];
-      return Object.fromEntries(Object.entries(ENDINGS).map(([name, column]) => [name, sumOf(sums, column)]));
+      return {
+        delivered: sumOf(sums, 'delivered'),
+        failed: sumOf(sums, 'failed'),
+        failedOver: sumOf(sums, 'failed_over'),
+        notSent: sumOf(sums, 'not_sent'),
+        cancelled: sumOf(sums, 'cancelled'),
+      };
     },
   },
   attempts: {
@@ -112,15 +112,18 @@ export async function readDeliveryFigures(
   if (rows.some(({ too_many }) => too_many)) throw new TooManyFiguresError();
   const ways = await db.query<Way & { id: number }>(WAYS, [organizationId]);
   const groups = new Map(ways.rows.map((way) => [way.id, groupOf(way, question)]));
+  const buckets: Bucket[] = [];
+  await inTurns(rows, (row) => {
+    const counts = JSON.parse(row.counts ?? '[]') as number[];
+    buckets.push({ at: row.at, counts, own: isWay(row) ? groupOf(row, question) : undefined });
+  });
   const eachOf = (visit: Visit) =>
-    inTurns(rows, (row) => {
-      const counts = row.counts ?? [];
-      const own = isWay(row) ? groupOf(row, question) : undefined;
+    inTurns(buckets, ({ at: ms, counts, own }) => {
       for (let at = 0; at < counts.length; at += LENGTH) {
         const id = own ?? groups.get(counts[at] ?? 0) ?? null;
         if (id === null || kind.weight(counts, at + KEYS) === 0) continue;
         const code = counts[at + 1] ?? 0;
-        visit(groupBy === 'statusCode' ? codeName(code) : id, row.at, code, counts, at + KEYS);
+        visit(groupBy === 'statusCode' ? codeName(code) : id, ms, code, counts, at + KEYS);
       }
     });
   const sums = new FigureSums<number>(step, FIGURES.length);
@@ -131,6 +134,14 @@ export async function readDeliveryFigures(
     sums.add(id, ms, { step: partOf.step(code), whole: partOf.whole(code) }, counts, from),
   );
   return sums.answer(db, question, kind.figures);
+}
+
+interface Bucket {
+  /** Its beginning, ms since 1970. */
+  at: number;
+  counts: readonly number[];
+  /** The group of all that is in it, or null: none; if that is not told by the ways in it. */
+  own: string | null | undefined;
 }
 
 /** @param counts the sums of a way and a code in a bucket, from a place on */

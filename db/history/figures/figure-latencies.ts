@@ -5,15 +5,17 @@ import { keptStepOf, type KeptStep } from '../../../core/figure-steps.ts';
 import { percentilesOf } from '../../../core/latency-classes.ts';
 import type { Queryable } from '../../connections/pool.ts';
 import {
-  answerOf,
   type FigureAnswer,
   type FigureQuestion,
-  type FigureRow,
+  type Figures,
   IN_TIME,
   msOf,
   parametersOf,
   STEP_OF_BUCKET,
+  timeTexts,
 } from './figure-series.ts';
+
+const HOUR_MS = 3_600_000;
 
 const ONE =
   'select id, 0 as answers, 1 as groups from destinations where organization_id = $1 and id = $6 and $5::int > 0';
@@ -34,25 +36,32 @@ const BUSIEST = `
   ) s
   where d.organization_id = $1 and s.answers > 0 order by 2 desc, 1 limit $5`;
 
-const HOUR_MS = 3_600_000;
 const PERCENTILES = [50, 95, 99];
 
-/** The histograms of the chosen ones, bucket by bucket, from what is packed in buckets of `keptStep`, and what is not packed yet. */
+// Of each chosen one the beginnings of its buckets and their histograms, as two lists: thousands of rows take longer to read. From what
+// is packed in buckets of `keptStep`, and what is not packed yet.
 const histograms = (chosen: string, keptStep: KeptStep): string => `
 with chosen as materialized (${chosen}
 )
-select c.id, ${msOf('s.at')} as at, d.name, c.groups::int as groups, s.counts
-from chosen c join destinations d on d.id = c.id
+select c.id, d.name, c.groups::int as groups, s.* from chosen c join destinations d on d.id = c.id
 cross join lateral (
-  select ${STEP_OF_BUCKET} as at, counts from latency_history where destination_id = c.id and step = ${keptStep} and ${IN_TIME}
-  union all
-  select ${STEP_OF_BUCKET}, json_build_array(latency, attempts) from latency_stats where destination_id = c.id and ${IN_TIME}
+  select json_agg((${msOf('at')})::bigint)::text as times, json_agg(counts)::text as histograms from (
+    select ${STEP_OF_BUCKET} as at, counts from latency_history
+    where destination_id = c.id and step = ${keptStep} and ${IN_TIME}
+    union all
+    select ${STEP_OF_BUCKET}, json_build_array(latency, attempts) from latency_stats where destination_id = c.id and ${IN_TIME}
+    order by at
+  ) b
 ) s
-order by c.answers desc, c.id, s.at`;
+where s.times is not null order by c.answers desc, c.id`;
 
-/** Of one bucket of a destination. */
-interface HistogramRow extends FigureRow {
-  counts: number[];
+interface DestinationRow {
+  id: string;
+  name: string;
+  groups: number;
+  /** JSON: a number, and a list of numbers, for each bucket. */
+  times: string;
+  histograms: string;
 }
 
 /** Latencies of one destination, or of the busiest ones. */
@@ -60,19 +69,29 @@ export async function readLatencies(db: Queryable, question: FigureQuestion): Pr
   const { destinationId } = question.where;
   const [chosen, values] = destinationId === undefined ? [BUSIEST, wholeHours(question)] : [ONE, [destinationId]];
   const statement = histograms(chosen, keptStepOf(question.step));
-  const { rows } = await db.query<HistogramRow>(statement, [...parametersOf(question), ...values]);
-  // Of one destination there is one series, without its id, as without groups everywhere.
-  const shown = question.groupBy === null ? rows.map((row) => ({ ...row, id: '', name: null })) : rows;
-  return answerOf(shown, (some) => {
-    const found = percentilesOf(
-      some.map(({ counts }) => counts),
-      PERCENTILES,
-    );
+  const { rows } = await db.query<DestinationRow>(statement, [...parametersOf(question), ...values]);
+  const text = timeTexts();
+  const series = rows.map((row) => {
+    const times = JSON.parse(row.times) as number[];
+    const all = JSON.parse(row.histograms) as number[][];
+    const steps = Map.groupBy(times.keys(), (index) => times[index] ?? 0);
     return {
-      attempts: found.attempts,
-      ...Object.fromEntries(PERCENTILES.map((percent, index) => [`p${percent}`, found.latencies[index] ?? null])),
+      // Of one destination there is one series, without its id, as without groups everywhere.
+      ...(question.groupBy === null ? { id: null, name: null } : { id: row.id, name: row.name }),
+      total: figuresOf(all),
+      points: [...steps].map(([ms, buckets]) => ({
+        at: text(ms),
+        figures: figuresOf(buckets.map((index) => all[index] ?? [])),
+      })),
     };
   });
+  return { series, groups: rows[0]?.groups ?? 0 };
+}
+
+function figuresOf(histograms: number[][]): Figures {
+  const { attempts, latencies } = percentilesOf(histograms, PERCENTILES);
+  const [p50 = null, p95 = null, p99 = null] = latencies;
+  return { attempts, p50, p95, p99 };
 }
 
 /** The first whole hour of a time, and the end of the last one. */

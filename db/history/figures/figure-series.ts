@@ -34,7 +34,8 @@ interface Series {
 }
 
 interface Point {
-  at: Date;
+  /** The beginning of the step (RFC 3339). */
+  at: string;
   figures: Figures;
 }
 
@@ -42,15 +43,6 @@ export interface FigureAnswer {
   series: Series[];
   /** How many groups there are, shown or not. */
   groups: number;
-}
-
-/** A row of the statements. */
-export interface FigureRow {
-  id: string;
-  name: string | null;
-  groups: number;
-  /** The beginning of the step, ms since 1970. */
-  at: number;
 }
 
 export const IN_TIME = 'bucket >= $2 and bucket < $3';
@@ -72,17 +64,14 @@ export function parametersOf({ organizationId, from, to, step, mostGroups }: Fig
   return [organizationId, from, to, step, mostGroups];
 }
 
-/**
- * @param rows by group and step, in their order
- * @param read the figures of rows of one step, or of all
- */
-export function answerOf<Row extends FigureRow>(rows: Row[], read: (rows: Row[]) => Figures): FigureAnswer {
-  const groups = Map.groupBy(rows, ({ id }) => id);
-  const series = [...groups].map(([id, its]) => ({
-    id: id || null,
-    name: its[0]?.name ?? null,
-    total: read(its),
-    points: [...Map.groupBy(its, ({ at }) => at)].map(([ms, some]) => ({ at: new Date(ms), figures: read(some) })),
-  }));
-  return { series, groups: rows[0]?.groups ?? 0 };
+/** Times of the steps of an answer as texts; series have the same. @returns a function of ms since 1970 */
+export function timeTexts(): (ms: number) => string {
+  const texts = new Map<number, string>();
+  return (ms) => {
+    const known = texts.get(ms);
+    if (known !== undefined) return known;
+    const text = new Date(ms).toISOString();
+    texts.set(ms, text);
+    return text;
+  };
 }

@@ -1,7 +1,14 @@
 // Adds up what was counted, by group and step, and makes an answer of it. What was counted is gone through twice: the groups with most
 // are found by one number each, and only these are added up by step.
 import type { Queryable } from '../../connections/pool.ts';
-import { type FigureAnswer, type FigureQuestion, type Figures, GROUP_TABLES, type Grouping } from './figure-series.ts';
+import {
+  type FigureAnswer,
+  type FigureQuestion,
+  type Figures,
+  GROUP_TABLES,
+  type Grouping,
+  timeTexts,
+} from './figure-series.ts';
 
 /** Sums by what tells them apart inside of a group: a class of codes, a cause. */
 export type Parts<Part> = Map<Part, number[]>;
@@ -67,13 +74,14 @@ export class FigureSums<Part> {
     read: (parts: Parts<Part>, isTotal: boolean) => Figures,
   ): Promise<FigureAnswer> {
     const names = await namesOf(db, organizationId, groupBy, [...this.#shown.keys()]);
+    const text = timeTexts();
     const series = [...this.#shown].map(([id, { whole, steps }]) => ({
       id: id || null,
       name: names.get(id) ?? null,
       total: read(whole, true),
       points: [...steps]
         .sort(([one], [other]) => one - other)
-        .map(([ms, parts]) => ({ at: new Date(ms), figures: read(parts, false) })),
+        .map(([ms, parts]) => ({ at: text(ms), figures: read(parts, false) })),
     }));
     return { series, groups: this.#weights.size };
   }
