@@ -16,10 +16,16 @@ export async function findPart(db: Queryable, selection: Selection, part: Part, 
   const paged = isCounted(selection) ? findPage : searchPage;
   if ('offset' in part) return { ...(await paged(db, selection, part)), next: null, searchedUntil: null };
   const { after, limit, withTotal } = part;
-  const total = withTotal ? (await paged(db, selection, { limit: 0, offset: 0 })).total : null;
-  const rest = { ...selection, ...(after !== null && { before: after }) };
   // One more shows whether there are more.
   const most = limit + 1;
+  if (withTotal && after === null && isCounted(selection)) {
+    // What counts them finds the first ones too.
+    const { ids, total } = await findPage(db, selection, { limit: most, offset: 0 });
+    const shown = ids.slice(0, limit);
+    return { ids: shown, total, next: ids.length > limit ? (shown.at(-1) ?? null) : null, searchedUntil: null };
+  }
+  const total = withTotal ? (await paged(db, selection, { limit: 0, offset: 0 })).total : null;
+  const rest = { ...selection, ...(after !== null && { before: after }) };
   const { ids, searchedFrom } = isCounted(selection)
     ? { ids: await findNewest(db, rest, most), searchedFrom: null }
     : await searchNewest(db, rest, most, forMs);
