@@ -140,7 +140,7 @@ interface Bucket {
   /** Its beginning, ms since 1970. */
   at: number;
   counts: readonly number[];
-  /** The group of all that is in it, or null: none; if that is not told by the ways in it. */
+  /** Of what is not packed: the group of its way; null: the question is not about it. Undefined: the ways in the list tell. */
   own: string | null | undefined;
 }
 
