@@ -2,25 +2,16 @@
 // returns the ids of what does not.
 import type { ManagementCall } from '../../../bench/support/call.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
+import { FIGURES } from '../../../db/delivery/count-figures.ts';
 import { INGESTED } from '../../../db/sql-rules.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';
 import { type Problem, problems } from './problems.ts';
 
 // Figures, packed (migration 0107) or not: of each way and code in a packed list its number, the code, and the seven sums.
-const PACKED = [
-  'way',
-  'status_code',
-  'attempts',
-  'latency_sum',
-  'delivered',
-  'failed',
-  'failed_over',
-  'not_sent',
-  'cancelled',
-];
+const PACKED = ['way', 'status_code', ...FIGURES];
 const SUMS = 'attempts, delivered, failed, failed_over, not_sent, cancelled';
-const FIGURES = `
+const COUNTED = `
   select destination_id, route_id, ${SUMS} from delivery_figures
   union all
   select w.destination_id, w.route_id, ${SUMS} from figure_history h
@@ -116,7 +107,7 @@ const AGREEMENTS: [what: string, statement: string][] = [
      ), counted as (
        select destination_id, route_id, sum(delivered) as delivered, sum(failed) as failed, sum(failed_over) as failed_over,
               sum(cancelled) as cancelled, sum(not_sent) as not_sent, sum(attempts) as attempts
-       from (${FIGURES}) f group by 1, 2
+       from (${COUNTED}) f group by 1, 2
      )
      select e.destination_id || ' ' || e.route_id as id from expected e left join tried t using (destination_id, route_id)
      left join counted c using (destination_id, route_id)
