@@ -1,7 +1,7 @@
 // A lane of Hookyard: saturated, at half of what it reached, and at a rate that is the same everywhere.
 import type { LaneSetting } from '../../core/lane.ts';
 import type { Stack } from '../../local/stack.ts';
-import { costPer } from '../support/cost.ts';
+import { type Cost, costPer } from '../support/cost.ts';
 import { createPipe, drained, type Memory, type OwnSettings, quiet, SECRET, startService } from '../support/service.ts';
 import {
   createSender,
@@ -48,6 +48,8 @@ export interface LaneOptions {
 
 export interface RunningLane extends Contender {
   memoryMiB(): Memory;
+  /** What everything has used so far. */
+  counters(): Promise<Cost>;
   /** Latencies at half of what it reached, and at a fixed rate. */
   measureLatencies(options: {
     perSecond: number;
@@ -85,6 +87,7 @@ export async function startLane(stack: Stack, receiver: Receiver, options: LaneO
       return turn;
     },
     memoryMiB: service.memoryMiB,
+    counters: service.counters,
     async measureLatencies({ perSecond, seconds, fixedRate = FIXED_RATE }) {
       // A service that has run for a while uses the files of PostgreSQL's log again, which begins with its first checkpoint.
       await service.pool.query('checkpoint');

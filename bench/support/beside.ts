@@ -1,6 +1,7 @@
 // What a feature costs, or a change: two services side by side, each on a stack of its own and with as much data, one without the feature and one
 // with it. They are saturated in short turns, and what counts is the ratio of two turns that follow each other, so a machine that changes
 // its speed, and a database that grows, change both sides alike.
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Stack } from '../../local/stack.ts';
 import { type RunningLane, startLane } from '../lanes/lane.ts';
 import { costPer, totalCpuMs } from './cost.ts';
@@ -20,16 +21,25 @@ export interface Side {
   during?: () => Promise<void>;
 }
 
-/** CPU per delivery in two turns that follow each other, ms. */
-export interface Pair {
+/** Of two turns that follow each other: CPU, ms. */
+export interface Beside {
   without: number;
   withFeature: number;
+}
+
+/** CPU per delivery. */
+export interface Pair extends Beside {
+  /** Deliveries per second of the one without the feature. */
+  perSecond: number;
 }
 
 const TURN_SECONDS = 5;
 // Until as much is under way as before the break.
 const TURN_WARM_UP_SECONDS = 2;
 const WARM_UP_SECONDS = 15;
+const REST_TURNS = 6;
+const REST_SECONDS = 10;
+const REST_WARM_UP_SECONDS = 2;
 
 /**
  * Measures rounds of turns. Each round has new processes, and the sides change their stacks, so that neither compiled code nor a database
@@ -60,24 +70,46 @@ function turnsOf(seconds: number): { count: number; seconds: number } {
   return { count, seconds: seconds / count };
 }
 
-async function measureRound(
-  [first, second]: readonly [Stack, Stack],
+/**
+ * What both use while nothing arrives, in turns of ten seconds: what a feature does by the clock, and not for a delivery. It is a small
+ * part of what a saturated service uses, and would be lost in that.
+ * @returns ms per second, of each pair of turns
+ */
+export async function measureAtRest(
+  stacks: [Stack, Stack],
   receiver: Receiver,
-  { body, seconds }: BenchOptions,
+  options: BenchOptions,
+  sides: { without: Side; withFeature: Side },
+): Promise<Beside[]> {
+  console.log(`at rest: ${REST_TURNS} pairs of turns of ${REST_SECONDS} s`);
+  return withBoth(stacks, receiver, options, sides, async (without, withFeature) => {
+    const rest = (lane: RunningLane, { during }: Side) =>
+      inTurn(lane, during, REST_WARM_UP_SECONDS + REST_SECONDS / 2, async () => {
+        await pause(REST_WARM_UP_SECONDS * 1000);
+        const before = await lane.counters();
+        await pause(REST_SECONDS * 1000);
+        return totalCpuMs(costPer(REST_SECONDS, before, await lane.counters()));
+      });
+    const pairs: Beside[] = [];
+    for (let number = 0; number < REST_TURNS; number += 1)
+      pairs.push({
+        without: await rest(without, sides.without),
+        withFeature: await rest(withFeature, sides.withFeature),
+      });
+    return pairs;
+  });
+}
+
+async function measureRound(
+  stacks: readonly [Stack, Stack],
+  receiver: Receiver,
+  options: BenchOptions,
   sides: { without: Side; withFeature: Side },
 ): Promise<Pair[]> {
-  const start = (stack: Stack, { api, worker, folder }: Side) =>
-    startLane(stack, receiver, {
-      lane: 'express',
-      body,
-      own: { api, worker, ...(folder !== undefined && { folder }) },
-    });
-  const without = await start(first, sides.without);
-  const withFeature = await start(second, sides.withFeature);
-  try {
+  const { seconds } = options;
+  return withBoth(stacks, receiver, options, sides, async (without, withFeature) => {
     const measureWithout = (turn: Turn) => takeTurn(without, sides.without, turn);
     const measureWith = (turn: Turn) => takeTurn(withFeature, sides.withFeature, turn);
-    for (const lane of [without, withFeature]) suspend(lane);
     const turns = turnsOf(seconds);
     // A process that was just started runs uncompiled code for a while. Not longer than what is measured, so that a try is short.
     const warmUp = { warmUpSeconds: 0, seconds: Math.min(WARM_UP_SECONDS, seconds) };
@@ -87,13 +119,39 @@ async function measureRound(
     const turn = { warmUpSeconds: TURN_WARM_UP_SECONDS, seconds: turns.seconds };
     for (let number = 0; number < turns.count; number += 1) {
       // The one that was last is the first of the next pair.
-      if (number % 2 === 0) pairs.push({ without: await measureWithout(turn), withFeature: await measureWith(turn) });
+      if (number % 2 === 0) pairs.push(pairOf(await measureWithout(turn), await measureWith(turn)));
       else {
-        const [ms, msWithout] = [await measureWith(turn), await measureWithout(turn)];
-        pairs.push({ without: msWithout, withFeature: ms });
+        const measured = await measureWith(turn);
+        pairs.push(pairOf(await measureWithout(turn), measured));
       }
     }
     return pairs;
+  });
+}
+
+function pairOf(without: Measured, withFeature: Measured): Pair {
+  return { without: without.ms, withFeature: withFeature.ms, perSecond: without.perSecond };
+}
+
+/** Starts both, suspended, and stops them. */
+async function withBoth<Result>(
+  [first, second]: readonly [Stack, Stack],
+  receiver: Receiver,
+  { body }: BenchOptions,
+  sides: { without: Side; withFeature: Side },
+  work: (without: RunningLane, withFeature: RunningLane) => Promise<Result>,
+): Promise<Result> {
+  const start = (stack: Stack, { api, worker, folder }: Side) =>
+    startLane(stack, receiver, {
+      lane: 'express',
+      body,
+      own: { api, worker, ...(folder !== undefined && { folder }) },
+    });
+  const without = await start(first, sides.without);
+  const withFeature = await start(second, sides.withFeature);
+  try {
+    for (const lane of [without, withFeature]) suspend(lane);
+    return await work(without, withFeature);
   } finally {
     await without.stop();
     await withFeature.stop();
@@ -105,17 +163,39 @@ interface Turn {
   seconds: number;
 }
 
-/** @returns CPU per delivery, ms */
-async function takeTurn(lane: RunningLane, { during }: Side, turn: Turn): Promise<number> {
+interface Measured {
+  /** CPU per delivery. */
+  ms: number;
+  /** Deliveries. */
+  perSecond: number;
+}
+
+async function takeTurn(lane: RunningLane, { during }: Side, turn: Turn): Promise<Measured> {
+  const { deliveries, seconds, before, after } = await inTurn(lane, during, turn.warmUpSeconds + turn.seconds / 2, () =>
+    lane.saturate(turn),
+  );
+  return { ms: totalCpuMs(costPer(deliveries, before, after)), perSecond: deliveries / seconds };
+}
+
+/**
+ * Lets one of the two run, and the other wait.
+ * @param during called after so many seconds
+ */
+async function inTurn<Result>(
+  lane: RunningLane,
+  during: Side['during'],
+  afterSeconds: number,
+  work: () => Promise<Result>,
+): Promise<Result> {
   for (const process of lane.processes) process.resume();
   const middle = Promise.withResolvers<void>();
   const timer = setTimeout(
     () => (during?.() ?? Promise.resolve()).then(middle.resolve, middle.reject),
-    (turn.warmUpSeconds + turn.seconds / 2) * 1000,
+    afterSeconds * 1000,
   );
   try {
-    const [{ deliveries, before, after }] = await Promise.all([lane.saturate(turn), middle.promise]);
-    return totalCpuMs(costPer(deliveries, before, after));
+    const [result] = await Promise.all([work(), middle.promise]);
+    return result;
   } finally {
     clearTimeout(timer);
     suspend(lane);

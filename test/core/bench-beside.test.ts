@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { addedBy, describeAdded, type Pair } from '../../bench/support/beside.ts';
 
 const pairs = (percents: number[]): Pair[] =>
-  percents.map((percent) => ({ without: 1, withFeature: 1 + percent / 100 }));
+  percents.map((percent) => ({ without: 1, withFeature: 1 + percent / 100, perSecond: 1000 }));
 const percent = ({ without, withFeature }: Pair) => Math.round((withFeature / without - 1) * 100);
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
