@@ -55,11 +55,14 @@ with ended as (
 ), change as (
   select event_id, (count(*) filter (where counted))::int as failed, (count(*) filter (where not counted))::int as dropped
   from ended group by event_id
+), held as (
+  -- in the order in which results take them (hot-path/record-results.ts)
+  select e.id from events e join change c on e.id = c.event_id order by e.id for update of e
 ), totals as (
   update events e
   set deliveries_count = e.deliveries_count - c.dropped, deliveries_failed = e.deliveries_failed + c.failed,
       status = event_status(e.deliveries_count - c.dropped, e.deliveries_succeeded, e.deliveries_failed + c.failed)
-  from change c where e.id = c.event_id
+  from change c where e.id = c.event_id and (select count(*) from held) > 0
 ), failed as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
          attempt_count as attempts, status_code, $2 as error, $10 as error_summary, finished_at as at

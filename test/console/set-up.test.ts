@@ -15,7 +15,7 @@ import {
 } from '../support/console.ts';
 import { until } from '../support/until.ts';
 
-const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Disable|Enable|Close it|Rotate|Replay|Deliver this)/;
+const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Disable|Enable|Close it|Rotate|Replay|Deliver this)\b/;
 const REFUSED = /Failed to load resource.* 400/;
 
 describe('the pages of routes and of what they refer to @turns', function () {

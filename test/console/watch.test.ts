@@ -96,7 +96,7 @@ describe('the pages of issues, alert channels and replays @turns', function () {
       await page.getByRole('heading', { name: 'Alert channel Desk alerts', level: 1 }).waitFor();
     };
     await onPage('/alert-channels/new', work, { expected: /Failed to load resource.* 400/ });
-    const { data } = await hookyard.client.list('/api/alert-channels?search=desk');
+    const { data } = await hookyard.client.list('/api/alert-channels?search=desk%20alerts');
     expect(data[0]).to.include({ type: 'webhook', afterCount: 3 });
     expect(data[0]?.kinds).to.deep.equal(['quota_reached']);
     await onPage(
@@ -107,7 +107,7 @@ describe('the pages of issues, alert channels and replays @turns', function () {
       },
       { token: await keyWith('read') },
     );
-    await onPage('/alert-channels?search=desk', async (page) => {
+    await onPage('/alert-channels?search=desk%20alerts', async (page) => {
       await seen(page, '1 to 1 of 1');
       await expectUsable(page);
       expect(await copied(page, 'These rows as CSV'))
@@ -118,7 +118,7 @@ describe('the pages of issues, alert channels and replays @turns', function () {
       await page.getByRole('button', { name: 'Delete it' }).click();
       await page.getByRole('heading', { name: 'Alert channels', level: 1 }).waitFor();
     });
-    expect((await hookyard.client.list('/api/alert-channels?search=desk')).pagination.total).to.equal(0);
+    expect((await hookyard.client.list('/api/alert-channels?search=desk%20alerts')).pagination.total).to.equal(0);
   });
 
   it('count the events of a replay first, and show how far it is', async () => {

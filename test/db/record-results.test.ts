@@ -4,6 +4,8 @@ import type { PoolClient } from 'pg';
 import { newId } from '../../core/ids.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
+import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';
+import { recordWritten } from '../../db/warehouse/record-written.ts';
 import { migrate } from '../../db/schema/migrate.ts';
 import { DAY_MS, ensurePartitions, partitionName } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -11,9 +13,16 @@ import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
 const BETWEEN = 2000;
+const ORGANIZATION = newId('org');
+const BATCH = newId('bat');
 // Events of today are recorded by a statement of their day, older ones by one for all days.
 const TODAY = Date.now();
 const LONG_AGO = TODAY - 40 * DAY_MS;
+
+interface OneDelivery {
+  eventId: string;
+  deliveryId: string;
+}
 
 describe('recording results', () => {
   let pool: Pool;
@@ -48,33 +57,61 @@ describe('recording results', () => {
     }
   }
 
-  for (const [age, madeAt] of [
-    ['of today', TODAY],
-    ['from long ago', LONG_AGO],
-  ] as const) {
-    it(`takes events ${age} in the order of their ids, as pages of replays do, and deadlocks with none of them`, async () => {
-      const events = await Promise.all(Array.from({ length: 12 }, () => eventWithDeliveries(1, madeAt)));
-      const ids = events.map(({ eventId }) => eventId).sort();
-      const [page, group] = [await connect('auto'), await connect('force_generic_plan')];
-      // As in a large table: an event is looked up for each, in whatever order they come.
-      await group.query('set enable_hashjoin = off; set enable_mergejoin = off');
-      try {
-        await page.query('begin');
-        const lock = (some: string[]) =>
-          page.query('select id from events where id = any($1::text[]) order by id for update', [some]);
-        await lock(ids.slice(0, 1));
-        const recording = recordResults(
-          group,
-          events.map(({ eventId, deliveryIds: [deliveryId = ''] }) => success(eventId, deliveryId)),
-        );
-        await until('the group to wait for the page', () => waitsForLock(group));
-        await lock(ids.slice(1));
-        await page.query('commit');
-        expect((await recording).size).to.equal(events.length);
-      } finally {
-        for (const client of [page, group]) client.release(true);
+  const deeds: Record<string, (client: PoolClient, group: OneDelivery[]) => Promise<{ length: number }>> = {
+    'the results of attempts': async (client, group) => [
+      ...(await recordResults(
+        client,
+        group.map(({ eventId, deliveryId }) => success(eventId, deliveryId)),
+      )),
+    ],
+    'a file that was written': (client, group) =>
+      recordWritten(client, {
+        batchId: BATCH,
+        members: group,
+        attempt: { statusCode: 200, latency: 5, latencyClass: 5, startedAt: new Date(), completedAt: new Date() },
+      }),
+    'a cancellation': (client, group) =>
+      cancelDeliveries(client, {
+        organizationId: ORGANIZATION,
+        deliveryIds: group.map(({ deliveryId }) => deliveryId),
+        reason: DESTINATION_DELETED,
+      }),
+  };
+  const joins = ['hashjoin', 'mergejoin', 'nestloop'];
+
+  // Whatever join PostgreSQL finds cheapest: that of a small table, or of a large one.
+  for (const [deed, take] of Object.entries(deeds)) {
+    for (const [age, madeAt] of [
+      ['of today', TODAY],
+      ['from long ago', LONG_AGO],
+    ] as const) {
+      for (const join of joins) {
+        it(`takes the events ${age} of ${deed} in the order of their ids, as pages of replays do (${join})`, async () => {
+          const events = await Promise.all(Array.from({ length: 12 }, () => eventWithDeliveries(1, madeAt)));
+          const ids = events.map(({ eventId }) => eventId).sort();
+          // An event that was changed lies behind the others.
+          for (const id of ids.toReversed()) await pool.query('update events set routed = true where id = $1', [id]);
+          const [page, group] = [await connect('auto'), await connect('force_generic_plan')];
+          for (const other of joins) if (other !== join) await group.query(`set enable_${other} = off`);
+          const lock = (some: string[]) =>
+            page.query('select id from events where id = any($1::text[]) order by id for update', [some]);
+          try {
+            await page.query('begin');
+            await lock(ids.slice(0, 1));
+            const taking = take(
+              group,
+              events.map(({ eventId, deliveryIds: [deliveryId = ''] }) => ({ eventId, deliveryId })),
+            );
+            await until('the group to wait for the page', () => waitsForLock(group));
+            const locking = lock(ids.slice(1));
+            const [, taken] = await Promise.all([locking.then(() => page.query('commit')), taking]);
+            expect(taken.length).to.equal(events.length);
+          } finally {
+            for (const client of [page, group]) client.release(true);
+          }
+        });
       }
-    });
+    }
   }
 
   it('records results of events of several days together', async () => {
@@ -158,18 +195,18 @@ describe('recording results', () => {
     count: number,
     madeAt = TODAY,
   ): Promise<{ eventId: string; deliveryIds: string[] }> {
-    const [organizationId, sourceId, eventId] = [newId('org'), newId('src'), newId('evt', madeAt)];
+    const [sourceId, eventId] = [newId('src'), newId('evt', madeAt)];
     const deliveryIds = Array.from({ length: count }, () => newId('dlv', madeAt));
     await pool.query(
       `insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size,
                            payload_hash, deliveries_count, received_at, validated_at, queued_at)
        values ($1, $2, $3, 'pending', true, 'POST', '', '{}', 0, '', $4, now(), now(), now())`,
-      [eventId, organizationId, sourceId, count],
+      [eventId, ORGANIZATION, sourceId, count],
     );
     await pool.query(
-      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted)
-       select d.id, $2, $3, $4, 'dst_' || d.ord, 0, 'pending', true from unnest($1::text[]) with ordinality as d(id, ord)`,
-      [deliveryIds, organizationId, eventId, sourceId],
+      `insert into deliveries (id, organization_id, event_id, source_id, destination_id, priority, status, counted, batch_id)
+       select d.id, $2, $3, $4, 'dst_' || d.ord, 0, 'pending', true, $5 from unnest($1::text[]) with ordinality as d(id, ord)`,
+      [deliveryIds, ORGANIZATION, eventId, sourceId, BATCH],
     );
     return { eventId, deliveryIds };
   }
