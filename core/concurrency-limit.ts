@@ -9,7 +9,8 @@
 // * Three attempts, more than 2 % of them, and clearly more than usual, that are refused for overload or get no answer, take the limit to
 //   70 %. What was sent before that says nothing about the new limit, so there is at most one such step for each round trip.
 // * From then on the limit returns quickly to a little below where that happened, and goes beyond in single steps, seldom. So a
-//   destination that fails as a whole at some level sees that level a few times a minute, not a few times a second.
+//   destination that fails as a whole at some level sees that level a few times a minute, not a few times a second. This is not
+//   forgotten when latency rises meanwhile: that may have other reasons.
 // * A destination that answered nothing while an attempt waited long hangs, rather than being busy: the limit falls to the floor at once.
 //   In steps each would take as long as a time-out.
 // * At the floor nothing is left to reduce, so the load is not the reason: an outage, or a destination that became slower. What was
@@ -112,6 +113,8 @@ export class ConcurrencyLimit {
   #usual: number | null = null;
   #trial: Trial | null = null;
   #caution: Caution | null = null;
+  /** The level that was refused last; null: none, or it was passed since. */
+  #refusedAt: number | null = null;
   #patienceMs = PATIENCE_MS;
   #steps = 0;
   #hasOutcome = false;
@@ -181,18 +184,21 @@ export class ConcurrencyLimit {
 
   #afterOverload(now: number): void {
     const level = Math.max(1, Math.min(this.value, this.#mostUnderWay));
+    this.#refusedAt = level;
     this.#bePatient(Math.max(1, SAFE_PART * level), level, now);
     this.#set(DECREASE * level, now);
   }
 
   #afterSilence(now: number): void {
     this.#forget();
+    this.#refusedAt = null;
     this.#set(this.#range.floor, now);
   }
 
   #judgeAtFloor(now: number): void {
     if (this.#refusals.outcomes < FLOOR_ANSWERS) return;
     this.#forget();
+    this.#refusedAt = null;
     if (this.#refusals.refused > DOWN_PART * this.#refusals.outcomes) this.#startWindow();
     else this.#judge(now);
   }
@@ -239,6 +245,11 @@ export class ConcurrencyLimit {
   }
 
   #increase(latency: number, now: number): void {
+    const refusedAt = this.#refusedAt;
+    if (this.#caution === null && refusedAt !== null) {
+      if (this.#limit > BEYOND * refusedAt) this.#refusedAt = null;
+      else this.#bePatient(Math.max(1, SAFE_PART * refusedAt), refusedAt, now);
+    }
     const caution = this.#caution;
     if (caution !== null && this.#limit >= caution.above) {
       this.#increaseCarefully(caution, latency, now);

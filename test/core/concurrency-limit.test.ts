@@ -152,6 +152,28 @@ describe('the limit of attempts under way at a destination', () => {
     });
   }
 
+  // The machine of the worker or of the receiver is short of CPU now and then: every answer is late, for another reason than the limit.
+  for (const [everyMs, forMs, latency] of [
+    [7000, 800, 500],
+    [3000, 500, 300],
+    [10_000, 2000, 1000],
+  ] as const) {
+    it(`remembers what a receiver takes while all its answers are late for ${forMs} ms every ${everyMs} ms`, () => {
+      let failures = 0;
+      const receiver: Receiver = (count, at) => {
+        if (count > 40) failures += 1;
+        const before = count > 40 ? -1 : failures;
+        const isLate = at > 5000 && at % everyMs < forMs;
+        return { latency: isLate ? latency : 100, kind: () => refusedIf(before !== failures) };
+      };
+      const seconds = simulate(receiver, { seconds: 120, perSecond: 450 });
+      for (let at = 10; at + 5 <= seconds.length; at += 5) {
+        expect(refusedPart(seconds.slice(at, at + 5)), `errors in 5 s after ${at} s`).to.be.at.most(0.05);
+      }
+      expect(most(from(seconds, 10), (second) => second.most)).to.be.at.most(60);
+    });
+  }
+
   it('does not grow when answers only wait for each other', () => {
     // 40 at a time; the others queue inside of the receiver.
     const receiver: Receiver = (count) => ({ latency: 100 * Math.max(1, count / 40) });
