@@ -1,6 +1,6 @@
 // How much replays may add to the backlog, for the pages that this worker makes. Looks when a page is to be made, as rarely as the
 // API does for webhooks (api/ingest/adaptive-poll.ts): a look counts what waits, and may take a second of a core.
-// Rules: RPL-15, LIMIT-08, LIMIT-16.
+// Rules: RPL-15, LIMIT-08, LIMIT-16, LIMIT-20.
 import { BacklogRoom } from '../core/backlog-room.ts';
 import { type BacklogLimits, lookAtBacklog } from '../db/delivery/backlog.ts';
 import { createStandings } from '../db/organizations/standing.ts';
@@ -40,10 +40,11 @@ export function createReplayRoom(pool: Pool, limits: BacklogLimits): FindRoom {
     }
     const standing = await standings(organizationId);
     // Of an organization that was deleted meanwhile there is no replay any more.
-    const { waitingDeliveries = 0, deliveriesPerEvent = 0 } = standing?.limits ?? {};
+    const { waitingDeliveries = 0, deliveriesPerEvent = 0, replayedPerSecond = 0 } = standing?.limits ?? {};
     const sender = { organizationId, limits: { waitingDeliveries } };
     return {
       deliveriesPerEvent,
+      deliveriesPerSecond: replayedPerSecond,
       fitting: (events) => room.fitting(sender, events),
       add: (deliveries) => room.add(organizationId, deliveries),
     };

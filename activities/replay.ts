@@ -21,8 +21,11 @@ import type { ReplayActivities } from './types.ts';
 // organization's turn.
 const LOOKING_MS = 2000;
 const CONCURRENT_SIGNALS = 5;
-// A page is followed by a rest as long as it took: results of its events wait for it, and PostgreSQL works for others meanwhile.
+// A page is followed by a rest as long as it took: results of its events wait for it, and PostgreSQL works for others meanwhile. A
+// longer one, until the next page may be made, is left to the workflow.
 const LONGEST_REST_MS = 1000;
+// Workflows of earlier releases do not know of that one, and ask again at once.
+const TOO_EARLY_MS = 100;
 
 export interface ReplayDeps {
   pool: Pool;
@@ -63,11 +66,20 @@ async function replayPage(
     const beganAt = performance.now();
     const { progress, deliveries } = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
     await tellReplaced(deps, key, deliveries);
-    if (progress.status === 'running') await pause(Math.min(LONGEST_REST_MS, performance.now() - beganAt));
-    if (progress.status !== 'running') deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
-    const isDone = progress.status !== 'running' || progress.pages >= page || progress.waitsFor !== undefined;
-    if (isDone || performance.now() > until) return progress;
+    if (progress.status !== 'running') {
+      deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
+      return progress;
+    }
+    const isEarly = progress.pages < page && progress.restMs !== undefined;
+    const restedMs = isEarly ? TOO_EARLY_MS : Math.min(LONGEST_REST_MS, performance.now() - beganAt);
+    await pause(restedMs);
+    const isDone = isEarly || progress.pages >= page || progress.waitsFor !== undefined;
+    if (isDone || performance.now() > until) return afterRest(progress, restedMs);
   }
+}
+
+function afterRest({ restMs = 0, ...progress }: ReplayProgress, restedMs: number): ReplayProgress {
+  return restMs > restedMs ? { ...progress, restMs: Math.ceil(restMs - restedMs) } : progress;
 }
 
 /**

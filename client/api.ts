@@ -1659,7 +1659,7 @@ export type JwtVerification = {
 export type KeyAlgorithm = 'ecdsa' | 'ed25519' | 'rsa';
 
 /** A limit of the organization. */
-export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'filters' | 'transforms' | 'schemas' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'runningImports' | 'runningSearches' | 'runningStreams';
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'filters' | 'transforms' | 'schemas' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'replayedPerSecond' | 'runningImports' | 'runningSearches' | 'runningStreams';
 
 export type LimitUse = {
   /** Null: no limit. */
@@ -2904,6 +2904,7 @@ export type UsageLimits = {
   transformMsPerMinute: LimitUse;
   requestsPerMinute: LimitUse;
   runningReplays: LimitUse;
+  replayedPerSecond: LimitUse;
   runningImports: LimitUse;
   runningSearches: LimitUse;
   runningStreams: LimitUse;

@@ -17,6 +17,28 @@ export function pageSize(ratePerSecond: number): number {
   return Math.min(ratePerSecond, MAX_PAGE_EVENTS);
 }
 
+// A hundred events to fifty destinations each would keep PostgreSQL for half a second, and webhooks of others behind it.
+const MAX_PAGE_DELIVERIES = 500;
+// So many pages make up the deliveries of a second: what comes in waits behind a page at most.
+const PAGES_PER_SECOND = 5;
+
+/** How many deliveries a page has at most, unless its only event has more. */
+export function pageDeliveries(deliveriesPerSecond: number): number {
+  return Math.max(1, Math.min(Math.ceil(deliveriesPerSecond / PAGES_PER_SECOND), MAX_PAGE_DELIVERIES));
+}
+
+/**
+ * How many deliveries the next page may have, by those that were made.
+ * @param rates events and deliveries per second
+ */
+export function expectedDeliveries(
+  { pages, deliveriesCreated }: Pick<ReplayProgress, 'pages' | 'deliveriesCreated'>,
+  rates: { events: number; deliveries: number },
+): number {
+  const expected = pages === 0 ? pageSize(rates.events) : Math.ceil(deliveriesCreated / pages);
+  return Math.min(expected, pageDeliveries(rates.deliveries));
+}
+
 /** Progress of a replay. Counts and ids only: it is stored in histories. */
 export interface ReplayProgress {
   status: EventReplayStatus;
@@ -36,10 +58,12 @@ export interface ReplayProgress {
   suspended?: boolean;
   /** No page was made: what it waits for. */
   waitsFor?: string;
+  /** Until its next page may be made, ms. Absent: at once. */
+  restMs?: number;
 }
 
 /** Why no page of a replay can be made at the moment. */
-export type PageWaits = NoRoom | { full: 'deliveriesPerEvent'; most: number };
+export type PageWaits = NoRoom | { full: 'deliveriesPerEvent'; most: number } | { full: 'replayedPerSecond' };
 
 /** For people. Figures that change are left out: it is stored in histories. */
 export function waitsFor(waits: PageWaits): string {
@@ -56,6 +80,8 @@ export function waitsFor(waits: PageWaits): string {
       return `Too many deliveries to the destination ${waits.destinationId} are waiting`;
     case 'waitingDeliveries':
       return `${waits.most} deliveries of this organization may wait, and so many do (limit waitingDeliveries)`;
+    case 'replayedPerSecond':
+      return 'Replays of this organization may make no deliveries (limit replayedPerSecond)';
     case 'deliveriesPerEvent':
       return `The next event leads to more than ${waits.most} deliveries: disable routes, or cancel the replay (limit deliveriesPerEvent)`;
   }

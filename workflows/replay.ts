@@ -101,7 +101,8 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
     if (after.status !== 'running') return ended(run, after);
     run.view = after;
     const events = after.eventsReplayed - before.eventsReplayed;
-    await pause(run, pauseAfterPage(events, input.ratePerSecond, Date.now() - begunAt));
+    const paceMs = pauseAfterPage(events, input.ratePerSecond, Date.now() - begunAt);
+    await pause(run, Math.max(paceMs, after.restMs ?? 0));
     if (!requests.cancel) await continueWhenLong(run);
   }
   return cancelled(run);

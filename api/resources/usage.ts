@@ -103,6 +103,7 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
     transformMsPerMinute: null,
     requestsPerMinute: deps.requests.inThisMinute(id),
     runningReplays,
+    replayedPerSecond: null,
     runningImports: deps.requests.running(id, 'runningImports'),
     runningSearches: deps.requests.running(id, 'runningSearches'),
     runningStreams: deps.requests.running(id, 'runningStreams'),

@@ -2,11 +2,18 @@
 import { once } from 'node:events';
 import { createDestination } from '../support/service.ts';
 import { delay } from '../support/wait.ts';
-import { ask, askQuick, type Attack, connection, fanOut, flood, together, webhooks } from './means.ts';
+import { ask, askQuick, type Attack, type Attacker, connection, fanOut, flood, together, webhooks } from './means.ts';
 
 const AT_ONCE = 50;
 const CONNECTIONS = 600;
 const REPLAYED_EVENTS = 500;
+
+async function waitingOf({ service }: Attacker): Promise<number> {
+  const { limits } = (await service.call('GET', '/api/organization/usage')) as {
+    limits: { waitingDeliveries: { used: number } };
+  };
+  return limits.waitingDeliveries.used;
+}
 
 export const FLOODS: Attack[] = [
   {
@@ -59,6 +66,8 @@ export const FLOODS: Attack[] = [
       const path = await fanOut(attacker, attacker.targets.quick, 20);
       const send = await webhooks(attacker, path);
       for (let sent = 0; sent < REPLAYED_EVENTS && !attacker.stopped.aborted; sent += 1) await send();
+      // Their first deliveries are no replays.
+      while (!attacker.stopped.aborted && (await waitingOf(attacker)) > 0) await delay(200);
       const events = `/api/organizations/${attacker.service.organizationId}/events`;
       const replay = () => attacker.service.call('POST', `${events}/replay`, { all: true, ratePerSecond: 1000 });
       return () => together(attacker, 4, replay);

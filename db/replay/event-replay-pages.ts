@@ -4,8 +4,10 @@
 import type { BacklogRoom, WaitingOf } from '../../core/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/ids.ts';
 import {
+  expectedDeliveries,
   OPEN_REPLAY_STATUSES,
   type PageWaits,
+  pageDeliveries,
   pageSize,
   type ReplayProgress,
   waitsFor,
@@ -37,8 +39,6 @@ import { OPEN_REPLAY } from '../sql-rules.ts';
 const MAX_SCANNED_EVENTS = 1000;
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
-// A hundred events to fifty destinations each would keep PostgreSQL for half a second, and webhooks of others behind it.
-const MAX_PAGE_DELIVERIES = 500;
 
 export interface PageStep {
   progress: ReplayProgress;
@@ -59,6 +59,8 @@ interface ReplayRow extends EventSelection {
   eventsUnroutable: number;
   deliveriesCreated: number;
   started: boolean;
+  /** Until its next page may be made, ms; null: not planned. */
+  restMs: number | null;
 }
 
 const ROW = `
@@ -66,12 +68,14 @@ id, organization_id as "organizationId", status, pages, next_id as "nextId", end
 destination_ids as "destinationIds", rate_per_second as "ratePerSecond", started_at is not null as started,
 events_total as "eventsTotal", events_replayed as "eventsReplayed", events_expired as "eventsExpired",
 events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreated",
+extract(epoch from page_at - clock_timestamp())::float8 * 1000 as "restMs",
 jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
                                       'routed', event_routed)) as filter`;
 
-/** What an organization may add to the backlog. */
+/** What an organization may add to the backlog, and how quickly. */
 export interface PageRoom {
   deliveriesPerEvent: number;
+  deliveriesPerSecond: number;
   fitting(events: readonly WaitingOf[]): ReturnType<BacklogRoom['fitting']>;
   add(deliveries: number): Reservation;
 }
@@ -83,13 +87,15 @@ export type FindRoom = (organizationId: string) => Promise<PageRoom>;
 const boundless: FindRoom = () =>
   Promise.resolve({
     deliveriesPerEvent: Number.POSITIVE_INFINITY,
+    deliveriesPerSecond: Number.POSITIVE_INFINITY,
     fitting: ({ length }) => ({ count: length, noRoom: null }),
     add: () => ({ keep: () => undefined, release: () => undefined }),
   });
 
 /**
  * Creates the page with this number, or continues to search its events. An existing page is not created again. A page ends before
- * the first event that has no room in the backlog; if that is the next event of all, no page is created.
+ * the first event that has no room in the backlog; if that is the next event of all, no page is created. Nor is one before its
+ * time has come: replays of an organization take turns, so that all together keep to its rate.
  * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for something
  * @throws a database error; nothing has changed then
  */
@@ -100,11 +106,39 @@ export async function makePage(
   validate: ValidatePayload = cannotValidate,
   findRoom: FindRoom = boundless,
 ): Promise<PageStep> {
-  const replay = await loadReplay(pool, key, '');
-  if (!replay) return { progress: NOTHING, deliveries: [] };
-  if (!isNext(replay, page)) return { progress: progressOf(replay), deliveries: [] };
+  const known = await loadReplay(pool, key, '');
+  if (!known) return { progress: NOTHING, deliveries: [] };
+  if (!isNext(known, page)) return { progress: progressOf(known), deliveries: [] };
+  const room = await findRoom(known.organizationId);
+  if (room.deliveriesPerSecond <= 0)
+    return { progress: await wait(pool, key, { full: 'replayedPerSecond' }), deliveries: [] };
+  const isPaced = Number.isFinite(room.deliveriesPerSecond);
+  if (!isPaced) return createPage(pool, { key, page, replay: known, room, validate });
+  const rates = { events: known.ratePerSecond, deliveries: room.deliveriesPerSecond };
+  const expected = expectedDeliveries(known, rates);
+  const replay = known.restMs === null ? await planPage(pool, key, rates.deliveries, { expected }) : known;
+  const progress = replay ? progressOf(replay) : await readProgress(pool, key);
+  if (!replay || progress.restMs !== undefined) return { progress, deliveries: [] };
+  const made = await createPage(pool, { key, page, replay, room, validate });
+  const { deliveries } = made;
+  if (deliveries.length === 0) return made;
+  const next = await planPage(pool, key, rates.deliveries, {
+    expected: made.progress.status === 'running' ? expectedDeliveries(made.progress, rates) : 0,
+    more: deliveries.length - expected,
+  });
+  return { progress: next ? progressOf(next) : made.progress, deliveries };
+}
+
+interface PageRequest {
+  key: EventReplayKey;
+  page: number;
+  replay: ReplayRow;
+  room: PageRoom;
+  validate: ValidatePayload;
+}
+
+async function createPage(pool: Pool, { key, page, replay, room, validate }: PageRequest): Promise<PageStep> {
   const found = await nextSlice(pool, replay);
-  const room = await findRoom(replay.organizationId);
   const { organizationId, destinationIds } = replay;
   const request = { organizationId, eventIds: withPayload(found), destinationIds: destinationIds ?? undefined };
   const { deliveriesPerEvent } = room;
@@ -120,6 +154,41 @@ export async function makePage(
     if (made && made.deliveries.length > 0) place.keep();
     else place.release(false);
   }
+}
+
+// Replays of an organization queue by the time until which its rate is planned. Pages that come at the same time wait for each
+// other's row only as long as this statement takes.
+const PLAN = `
+with planned as (
+  update organizations
+  set replays_planned_until = greatest(coalesce(replays_planned_until, now()), now()) + make_interval(secs => $3)
+  where id = $1 returning replays_planned_until - make_interval(secs => $4) as at
+)
+update event_replays r
+set status = 'running', started_at = coalesce(started_at, now()), page_at = planned.at,
+    due_at = greatest(due_at, planned.at + make_interval(secs => $5))
+from planned where r.organization_id = $1 and r.id = $2 and r.status in ${OPEN_REPLAY}
+returning ${ROW}`;
+
+/**
+ * Plans when the next page may be made, behind those of the organization's other replays.
+ * @param deliveries how many it is expected to have, and how many more than was expected the page before had
+ * @returns undefined: the replay has ended
+ */
+async function planPage(
+  db: Queryable,
+  key: EventReplayKey,
+  deliveriesPerSecond: number,
+  { expected, more = 0 }: { expected: number; more?: number },
+): Promise<ReplayRow | undefined> {
+  const { rows } = await db.query<ReplayRow>(PLAN, [
+    key.organizationId,
+    key.replayId,
+    (expected + more) / deliveriesPerSecond,
+    expected / deliveriesPerSecond,
+    REPLAY_LEASE_SECONDS,
+  ]);
+  return rows[0];
 }
 
 interface NewPage {
@@ -158,7 +227,7 @@ function fitted(
   const deliveries = [...events.values()];
   const { count: fits, noRoom } = room.fitting(deliveries);
   const ofPage = firstWithin(
-    MAX_PAGE_DELIVERIES,
+    pageDeliveries(room.deliveriesPerSecond),
     deliveries.map(({ length }) => length),
   );
   const count = Math.min(fits, ofPage);
@@ -273,7 +342,7 @@ const MOVE = `
 update event_replays
 set status = case when $3 then 'completed' else 'running' end, waits_for = null, next_id = $4, pages = pages + $5,
     events_replayed = events_replayed + $6, events_expired = events_expired + $7, events_unroutable = events_unroutable + $8,
-    deliveries_created = deliveries_created + $9, started_at = coalesce(started_at, now()),
+    deliveries_created = deliveries_created + $9, page_at = case when $9 = 0 then page_at end, started_at = coalesce(started_at, now()),
     finished_at = case when $3 then now() end, due_at = case when not $3 then now() + make_interval(secs => $10) end
 where organization_id = $1 and id = $2
 returning ${ROW}`;
@@ -324,6 +393,7 @@ function progressOf(replay: ReplayRow): ReplayProgress {
     eventsExpired: replay.eventsExpired,
     eventsUnroutable: replay.eventsUnroutable,
     replayedUntil: replay.started ? timeText(boundTime(replay.nextId)) : null,
+    ...(replay.status === 'running' && (replay.restMs ?? 0) > 0 && { restMs: Math.ceil(replay.restMs ?? 0) }),
   };
 }
 

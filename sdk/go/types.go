@@ -3128,6 +3128,8 @@ const LimitNameRequestsPerMinute LimitName = "requestsPerMinute"
 
 const LimitNameRunningReplays LimitName = "runningReplays"
 
+const LimitNameReplayedPerSecond LimitName = "replayedPerSecond"
+
 const LimitNameRunningImports LimitName = "runningImports"
 
 const LimitNameRunningSearches LimitName = "runningSearches"
@@ -5429,6 +5431,8 @@ type UsageLimits struct {
 	RequestsPerMinute LimitUse `json:"requestsPerMinute"`
 
 	RunningReplays LimitUse `json:"runningReplays"`
+
+	ReplayedPerSecond LimitUse `json:"replayedPerSecond"`
 
 	RunningImports LimitUse `json:"runningImports"`
 

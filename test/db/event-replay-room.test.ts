@@ -26,6 +26,7 @@ describe('the pages of a replay and the backlog', () => {
     // Another organization, so that this one is not alone.
     await db.renew();
     await db.renew();
+    await limit({ replayedPerSecond: null });
   });
 
   // Another worker each time: it knows nothing of what was made before but what PostgreSQL has.
@@ -38,6 +39,23 @@ describe('the pages of a replay and the backlog', () => {
       [replayId],
     );
     return rows[0]?.waits_for ?? null;
+  }
+
+  /** Seconds from the start of the first until its next page, from there to that of the second, and to the end of what is planned. */
+  async function planned(first: EventReplayKey, second: EventReplayKey): Promise<Record<string, number>> {
+    const { rows } = await db.pool.query<{ first: Date; second: Date; until: Date; started: Date }>(
+      `select a.page_at as first, b.page_at as second, o.replays_planned_until as until, a.started_at as started
+       from event_replays a, event_replays b, organizations o where a.id = $1 and b.id = $2 and o.id = a.organization_id`,
+      [first.replayId, second.replayId],
+    );
+    const [row] = rows;
+    if (!row) throw new Error('no such replays');
+    const seconds = (from: Date, to: Date) => Math.round((to.getTime() - from.getTime()) / 1000);
+    return {
+      first: seconds(row.started, row.first),
+      second: seconds(row.first, row.second),
+      until: seconds(row.second, row.until),
+    };
   }
 
   /** So many deliveries of the organization wait for another destination. */
@@ -112,6 +130,39 @@ describe('the pages of a replay and the backlog', () => {
     expect(progress.waitsFor).to.include('more than 1 deliveries').and.include('limit deliveriesPerEvent');
     await db.pool.query('update routes set enabled = false where id = $1', [routeId]);
     expect((await page(key, 1)).progress).to.include({ status: 'completed', eventsReplayed: 2 });
+  });
+
+  it('take turns at the rate of their organization, each when its time has come (LIMIT-20)', async () => {
+    await db.storeEvents(...many(6));
+    const keys = [await db.startReplay({}, 100), await db.startReplay({}, 100)] as const;
+    await limit({ replayedPerSecond: 2 });
+    const first = await page(keys[0], 1);
+    expect(first.progress).to.include({ status: 'running', pages: 1, deliveriesCreated: 2 });
+    const second = await page(keys[1], 1);
+    expect(second.deliveries).to.deep.equal([]);
+    expect(second.progress).to.include({ status: 'running', pages: 0 });
+    expect(second.progress.restMs).to.be.above(0);
+    // Whatever the others have planned, and in their order.
+    expect(await planned(...keys)).to.deep.equal({ first: 1, second: 1, until: 1 });
+    await db.pool.query(`update event_replays set page_at = now() where id = $1`, [keys[1].replayId]);
+    expect((await page(keys[1], 1)).progress).to.include({ pages: 1, deliveriesCreated: 2 });
+    await limit({ replayedPerSecond: null });
+    for (const [key, number] of [
+      [keys[0], 2],
+      [keys[1], 2],
+    ] as const)
+      expect((await page(key, number)).progress).to.include({ status: 'completed', deliveriesCreated: 6 });
+  });
+
+  it('wait while none may be made (LIMIT-20)', async () => {
+    await db.storeEvents({});
+    const key = await db.startReplay({}, 100);
+    await limit({ replayedPerSecond: 0 });
+    const { progress } = await page(key, 1);
+    expect(progress).to.include({ status: 'running', pages: 0 });
+    expect(progress.waitsFor).to.include('limit replayedPerSecond');
+    await limit({ replayedPerSecond: 1 });
+    expect((await page(key, 1)).progress).to.include({ status: 'completed', deliveriesCreated: 1 });
   });
 
   it('are not waited for any more when the replay was cancelled', async () => {

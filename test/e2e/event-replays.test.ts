@@ -1,5 +1,6 @@
 // Replays of events chosen by a filter, through API, Temporal and receiver.
 import { expect } from 'chai';
+import { setLimits } from '../../db/organizations/limits.ts';
 import { progress as progressQuery } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
@@ -91,6 +92,21 @@ describe('replays by filter @turns', () => {
     expect(arrivals(endpoint).toSorted()).to.deep.equal([...eventIds, later].toSorted());
     const made = await deliveriesInOrder(source.id);
     expect(made.filter((id) => id !== later)).to.deep.equal(eventIds);
+  });
+
+  it('keep to the rate of their organization together, and deliver all (LIMIT-20)', async () => {
+    const { organizationId } = testInstance;
+    const { source, eventIds } = await unrouted(9);
+    const { endpoint } = await routeTo(source);
+    await setLimits(testInstance.pool, organizationId, { replayedPerSecond: 6 });
+    try {
+      const started = await Promise.all([1, 2].map(() => start({ sourceId: source.id, ratePerSecond: 100 })));
+      for (const { id } of started) expect(await end(id)).to.include({ deliveriesCreated: 9, eventsReplayed: 9 });
+    } finally {
+      await setLimits(testInstance.pool, organizationId, { replayedPerSecond: 'default' });
+    }
+    await until('both to arrive', () => Promise.resolve(endpoint.requests.length === 18));
+    expect(arrivals(endpoint).toSorted()).to.deep.equal([...eventIds, ...eventIds].toSorted());
   });
 
   it('of failed events deliver all of them, and close the workflows that waited for that', async () => {

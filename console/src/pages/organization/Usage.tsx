@@ -24,6 +24,7 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   alertChannels: 'Alert channels',
   apiKeys: 'API keys',
   runningReplays: 'Replays that run',
+  replayedPerSecond: 'Deliveries of replays a second',
   payloadBytes: 'Size of a webhook',
   deliveriesPerEvent: 'Deliveries of a webhook',
   routesPerSource: 'Routes of a source',

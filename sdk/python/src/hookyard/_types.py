@@ -1570,7 +1570,7 @@ class JwtVerification(TypedDict):
 KeyAlgorithm: TypeAlias = 'Literal["ecdsa", "ed25519", "rsa"]'
 
 
-LimitName: TypeAlias = 'Literal["eventsPerSecond", "eventsPerMonth", "payloadBytes", "deliveriesPerEvent", "routesPerSource", "destinations", "sources", "filters", "transforms", "schemas", "alertChannels", "apiKeys", "waitingDeliveries", "storedBytes", "transformMsPerMinute", "requestsPerMinute", "runningReplays", "runningImports", "runningSearches", "runningStreams"]'
+LimitName: TypeAlias = 'Literal["eventsPerSecond", "eventsPerMonth", "payloadBytes", "deliveriesPerEvent", "routesPerSource", "destinations", "sources", "filters", "transforms", "schemas", "alertChannels", "apiKeys", "waitingDeliveries", "storedBytes", "transformMsPerMinute", "requestsPerMinute", "runningReplays", "replayedPerSecond", "runningImports", "runningSearches", "runningStreams"]'
 """A limit of the organization."""
 
 
@@ -2842,6 +2842,7 @@ class UsageLimits(TypedDict):
     transformMsPerMinute: "LimitUse"
     requestsPerMinute: "LimitUse"
     runningReplays: "LimitUse"
+    replayedPerSecond: "LimitUse"
     runningImports: "LimitUse"
     runningSearches: "LimitUse"
     runningStreams: "LimitUse"
