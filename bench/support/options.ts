@@ -36,6 +36,8 @@ export interface BenchOptions {
   rate: number;
   /** Of the attacks of `neighbours` those whose name has this in it. */
   attack: string;
+  /** Of the forms of `warehouse` those whose name begins so. */
+  only: string;
   /** Of the organization that attacks. */
   plan: Plan;
   /** The folder of the checkout that `beside` compares with this one. */
@@ -92,6 +94,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       api: { type: 'string' },
       rate: { type: 'string' },
       attack: { type: 'string', default: '' },
+      only: { type: 'string', default: '' },
       plan: { type: 'string', default: 'business' },
       checkout: { type: 'string', default: '' },
       save: { type: 'boolean', default: false },
@@ -129,6 +132,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       api: number('api'),
       rate: number('rate'),
       attack: values.attack,
+      only: values.only,
       plan,
       checkout: values.checkout,
       save: values.save,

@@ -1,4 +1,4 @@
-// npm run bench -- warehouse [--seconds 20 --rounds 3]: how quickly events are written in files to an S3 server on this machine, in
+// npm run bench -- warehouse [--seconds 20 --rounds 3 --only parquet]: how quickly events are written in files to an S3 server on this machine, in
 // each format, and what that costs. `drain`: what waits is written, while nothing comes in. `end to end`: webhooks are sent at the same
 // time, as quickly as they are answered, and sender and ingest share the cores with what is measured.
 import type { Stack } from '../../local/stack.ts';
@@ -56,6 +56,8 @@ const WAYS = ['drain', 'end to end'] as const;
 type Round = Record<(typeof WAYS)[number], Measured>;
 
 export async function measureWarehouse(stack: Stack, _receiver: Receiver, options: BenchOptions): Promise<void> {
+  const forms = Object.entries(FORMS).filter(([name]) => name.startsWith(options.only));
+  if (forms.length === 0) throw new Error(`No form begins with "${options.only}": ${Object.keys(FORMS).join('; ')}`);
   const provider = firstProvider();
   const server = await provider.start();
   const store = { provider, server };
@@ -63,7 +65,7 @@ export async function measureWarehouse(stack: Stack, _receiver: Receiver, option
   const all: Record<string, Round[]> = {};
   try {
     await provider.prepare(server.url);
-    for (const [name, form] of Object.entries(FORMS)) {
+    for (const [name, form] of forms) {
       const service = await startService(stack);
       try {
         console.log(`${name}: twice ${WARM_UP_EVENTS} events that are not counted`);
