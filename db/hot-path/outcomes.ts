@@ -16,25 +16,19 @@ const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
  * query reads `noted`. Its CTE `changed` holds the deliveries that attempts have changed: id, organization_id, event_id, source_id,
  * destination_id, route_id, counted, primary_id, delivery_status, attempt, status_code, error, error_summary, latency, latency_class,
  * completed_at. What makes this safe under concurrency is said in record-results.ts.
- * @param of the table with all these events, and whether there are several
+ * @param events the table with all these events
  */
-export const countOutcomes = ({ events, areSeveral }: OfEvents): string => `finished as (
+export const countOutcomes = (events: string): string => `finished as (
   select event_id, (count(*) filter (where delivery_status = 'delivered'))::int as succeeded,
          (count(*) filter (where delivery_status = 'failed'))::int as failed
   from changed where counted and delivery_status in ('delivered', 'failed')
-  group by event_id
-), ${
-  areSeveral
-    ? `held as (
-  select e.id from ${events} e join finished f on e.id = f.event_id order by e.id for update of e
-), `
-    : ''
-}totals as (
+  group by event_id order by event_id
+), totals as (
   update ${events} e
   set deliveries_succeeded = e.deliveries_succeeded + f.succeeded, deliveries_failed = e.deliveries_failed + f.failed,
       status = event_status(e.deliveries_count, e.deliveries_succeeded + f.succeeded, e.deliveries_failed + f.failed)
   from finished f
-  where e.id = f.event_id${areSeveral ? ' and (select count(*) from held) > 0' : ''}
+  where e.id = f.event_id
 ), rolled_up as (
   insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, failed_over, latency_sum, latency_count,
                                    last_delivery_at, last_success_at, last_failure_at)
@@ -64,39 +58,24 @@ interface Statement {
   text: string;
 }
 
-/** What a statement is made for. */
-export interface OfEvents {
-  /** The table that holds them: a partition of `events`, or all. */
-  events: string;
-  /** Then it takes them in the order of their ids. */
-  areSeveral: boolean;
-}
-
 /**
- * A statement on events that names the partition of a day if all of them are of that one, and it is recent. Older days share
- * statements, so that a connection prepares few. There is one for a single event, which costs less, and one for several.
- * @param textFor the statement
+ * A statement on events that names the partition of a day if all of them are of that one, and it is recent. Older days share one
+ * statement, so that a connection prepares few.
+ * @param textFor the statement, given the table with the events
  */
-export function statementOfDay(name: string, textFor: (of: OfEvents) => string): (eventIds: string[]) => Statement {
-  const single = ofDay(`${name}-single`, (events) => textFor({ events, areSeveral: false }));
-  const several = ofDay(name, (events) => textFor({ events, areSeveral: true }));
-  return (eventIds) => {
-    const { low, high } = bounds(eventIds);
-    return (low === high ? single : several)(dayOf(low), dayOf(high));
-  };
-}
-
-function ofDay(name: string, textFor: (events: string) => string): (first: number, last: number) => Statement {
+export function statementOfDay(name: string, textFor: (events: string) => string): (eventIds: string[]) => Statement {
   const ofAnyDay: Statement = { name, text: textFor('events') };
   // That of the day that was asked for last.
-  let latest: Statement & { day: number } = { ...ofAnyDay, day: Number.NaN };
-  return (first, last) => {
+  let ofDay: Statement & { day: number } = { ...ofAnyDay, day: Number.NaN };
+  return (eventIds) => {
+    const { low, high } = bounds(eventIds);
+    const [first, last] = [dayOf(low), dayOf(high)];
     if (first !== last || first < dayOf(Date.now()) - 1) return ofAnyDay;
-    if (latest.day !== first) {
+    if (ofDay.day !== first) {
       const partition = partitionName('events', first);
-      latest = { name: `${name}-${partition}`, text: textFor(partition), day: first };
+      ofDay = { name: `${name}-${partition}`, text: textFor(partition), day: first };
     }
-    return latest;
+    return ofDay;
   };
 }
 

@@ -1,7 +1,7 @@
 // Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a row for each.
 // Rules: EVT-13.
 import { lateBound, settingLate } from '../history/lists/late.ts';
-import { countOutcomes, type OfEvents, statementOfDay } from '../hot-path/outcomes.ts';
+import { countOutcomes, statementOfDay } from '../hot-path/outcomes.ts';
 import { bounds } from '../parameters.ts';
 import { PRIMARY_DESTINATION } from '../sql-rules.ts';
 import type { Queryable } from '../connections/pool.ts';
@@ -10,7 +10,7 @@ import type { OpenMember } from './members.ts';
 // Safe under concurrency as the recording of results (hot-path/record-results.ts): a delivery changes only while it is open, so that
 // recording the same again changes and counts nothing. It left the outbox when its file was frozen. Deliveries are found by
 // parameters alone, without a join (docs/postgresql-18-lost-update.md).
-const recordInto = (of: OfEvents) => `
+const recordInto = (events: string) => `
 with ${settingLate('$10', '$11')}, changed as (
   update deliveries d
   set status = 'delivered', attempt_count = d.attempt_count + 1, status_code = $5::int, latency = $6::int, error = null,
@@ -24,7 +24,7 @@ with ${settingLate('$10', '$11')}, changed as (
   insert into attempts (delivery_id, attempt_number, status, status_code, latency, started_at, completed_at, request_headers)
   select id, attempt, 'success', status_code, latency, $8::timestamptz, completed_at, '{}'::jsonb from changed
   on conflict do nothing
-), ${countOutcomes(of)}
+), ${countOutcomes(events)}
 select array(select id from changed) as ids, (select written from noted) as notifications`;
 
 const statementFor = statementOfDay('record-written', recordInto);
