@@ -96,9 +96,9 @@ describe('replays by filter @turns', () => {
 
   it('keep to the rate of their organization together, and deliver all (LIMIT-20)', async () => {
     const { organizationId } = testInstance;
+    await setLimits(testInstance.pool, organizationId, { replayedPerSecond: 6 });
     const { source, eventIds } = await unrouted(9);
     const { endpoint } = await routeTo(source);
-    await setLimits(testInstance.pool, organizationId, { replayedPerSecond: 6 });
     try {
       const started = await Promise.all([1, 2].map(() => start({ sourceId: source.id, ratePerSecond: 100 })));
       for (const { id } of started) expect(await end(id)).to.include({ deliveriesCreated: 9, eventsReplayed: 9 });
