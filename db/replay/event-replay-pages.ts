@@ -97,7 +97,7 @@ const boundless: FindRoom = () =>
  * the first event that has no room in the backlog; if that is the next event of all, no page is created. Nor is one before its
  * time has come: replays of an organization take turns, so that all together keep to its rate.
  * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for something
- * @throws a database error; nothing has changed then
+ * @throws a database error; nothing has changed then, or a page was made and the next one not planned. The same call may be repeated
  */
 export async function makePage(
   pool: Pool,
