@@ -1,4 +1,5 @@
 // Whether a pooler stands between Hookyard and PostgreSQL, and what it does with sessions (docs/poolers.md).
+import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { ConfigError } from '../../core/config.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
@@ -113,17 +114,19 @@ async function takesTransactions(client: pg.Client): Promise<boolean> {
 
 /**
  * Whether a named statement of one connection is known wherever the pooler sends it: PgBouncer from 1.21 on sees to that, with
- * `max_prepared_statements`. The other connection holds a session meanwhile, so that the statement gets another one.
+ * `max_prepared_statements`. The other connection holds a session meanwhile, so that the statement gets another one. Each look has a
+ * name of its own: sessions keep what the look of another process has prepared on them.
  * Failure policy: where this cannot be seen, statements have no names. That works everywhere and takes PostgreSQL more time.
  */
 async function takesNames(one: pg.Client, other: pg.Client): Promise<boolean> {
+  const name = `look-${randomUUID()}`;
   const seen = new Set<number | undefined>();
   try {
-    seen.add(await sessionOf(one, 'hookyard-look'));
+    seen.add(await sessionOf(one, name));
     for (let tries = 0; tries < TRIES && seen.size === 1; tries += 1) {
       await other.query('begin');
       await sessionOf(other);
-      seen.add(await sessionOf(one, 'hookyard-look'));
+      seen.add(await sessionOf(one, name));
       await other.query('rollback');
     }
   } catch {

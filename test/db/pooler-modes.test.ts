@@ -11,6 +11,8 @@ import { createOrganization, runToEnd } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
 
 const log = pino({ level: 'silent' });
+const LOOKS = 5;
+const LOOKS_AT_ONCE = 4;
 const OWN_SESSIONS = { keepsSession: true, namesStatements: true };
 
 describe('a pooler before PostgreSQL', function () {
@@ -85,6 +87,19 @@ describe('a pooler before PostgreSQL', function () {
     expect(found.map((each) => each.status === 'fulfilled' && each.value)).to.deep.equal(
       Array.from({ length: 10 }, (_, n) => n % 2 === 1),
     );
+  });
+
+  it('has names of statements only where all its sessions know them, whatever other processes have prepared there', async () => {
+    const { version } = transaction;
+    const takesNames = version.localeCompare('1.21', 'en', { numeric: true }) >= 0;
+    const looks = new Set<boolean>();
+    for (let round = 0; round < LOOKS; round += 1) {
+      const found = await Promise.all(
+        Array.from({ length: LOOKS_AT_ONCE }, () => find(transaction.databaseUrl, database.databaseUrl)),
+      );
+      for (const { pooling } of found) looks.add(pooling.namesStatements);
+    }
+    expect([...looks], `PgBouncer ${version}`).to.deep.equal([takesNames]);
   });
 
   it('is refused in transaction mode without a direct URL, and in statement mode', async () => {

@@ -1,5 +1,5 @@
 // A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is downloaded here.
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,8 @@ const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" 
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 
 export interface PgBouncer {
+  /** As 1.21.0. */
+  readonly version: string;
   /** Through it to the database it was started for. */
   databaseUrl: string;
   /** Through it to another database of the same server. */
@@ -55,6 +57,7 @@ export async function startPgBouncer(databaseUrl: string, settings: Record<strin
   const urlOf = (url: string) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href;
   let child: ChildProcess | undefined;
   const pooler: PgBouncer = {
+    version: versionOf(execFileSync(program() ?? 'pgbouncer', ['--version'], { encoding: 'utf8' })),
     databaseUrl: urlOf(databaseUrl),
     urlOf,
     get pid() {
@@ -102,6 +105,12 @@ async function launch(file: string, databaseUrl: string): Promise<ChildProcess> 
     throw error;
   }
   return child;
+}
+
+function versionOf(output: string): string {
+  const version = /PgBouncer ([\d.]+)/.exec(output)?.[1];
+  if (version === undefined) throw new Error(`PgBouncer does not say its version: ${output}`);
+  return version;
 }
 
 function program(): string | undefined {

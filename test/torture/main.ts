@@ -37,13 +37,14 @@ async function run(): Promise<number> {
     const outcome = await torture(options, dataDir, ending.signal, log);
     keep = outcome.problems.length > 0;
     for (const line of reportLines(outcome)) console.log(line);
-    if (keep) console.log(`The logs of all processes, and the databases, are in ${dataDir} until the next npm test.`);
     return keep ? 1 : 0;
   } catch (error) {
-    if (!ending.signal.aborted) console.error(error);
-    return ending.signal.aborted ? ENDED_BY_REQUEST : 1;
+    keep = !ending.signal.aborted;
+    if (keep) console.error(error);
+    return keep ? 1 : ENDED_BY_REQUEST;
   } finally {
-    if (!keep) rmSync(dataDir, { recursive: true, force: true });
+    if (keep) console.log(`The logs of all processes, and the databases, are in ${dataDir} until the next npm test.`);
+    else rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
