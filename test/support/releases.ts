@@ -35,6 +35,12 @@ export const BEFORE: EarlierRelease = {
   hasRoles: true,
   drains: true,
 };
+/** What the torture begins with: before it, one of several processes that start behind a pooler could take that for one that knows names. */
+export const BEFORE_WITH_POOLER: EarlierRelease = {
+  ...BEFORE,
+  name: '0.1.0-2002c59',
+  commit: '2002c590dcd925b675a59b586a013dbaab8503ad',
+};
 
 /** @returns why the files of a release cannot be had here, and what to do; null: they can */
 export async function whyNoRelease({ name, commit }: EarlierRelease): Promise<string | null> {

@@ -2,7 +2,7 @@
 // run side by side meanwhile, as docs/upgrading.md has it with worker versioning. The first one is an earlier release, where the
 // project's history is here; the later ones are this release, each with a name of its own.
 import { setTimeout as pause } from 'node:timers/promises';
-import { BEFORE, checkoutOf, whyNoRelease } from '../support/releases.ts';
+import { BEFORE_WITH_POOLER, checkoutOf, whyNoRelease } from '../support/releases.ts';
 import type { Part } from './parts.ts';
 
 // They stay side by side for so long.
@@ -45,7 +45,8 @@ export class Deployment {
 
 /** @param log hears which release is the first one */
 export async function firstDeployment(log: (line: string) => void): Promise<Deployment> {
-  const reason = await whyNoRelease(BEFORE);
-  log(reason === null ? `the first release is ${BEFORE.name}` : `the first release is this one, because ${reason}`);
-  return new Deployment({ buildId: 'release-0', ...(reason === null && { folder: await checkoutOf(BEFORE) }) });
+  const first = BEFORE_WITH_POOLER;
+  const reason = await whyNoRelease(first);
+  log(reason === null ? `the first release is ${first.name}` : `the first release is this one, because ${reason}`);
+  return new Deployment({ buildId: 'release-0', ...(reason === null && { folder: await checkoutOf(first) }) });
 }
