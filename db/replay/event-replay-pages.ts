@@ -97,7 +97,7 @@ const boundless: FindRoom = () =>
  * the first event that has no room in the backlog; if that is the next event of all, no page is created. Nor is one before its
  * time has come: replays of an organization take turns, so that all together keep to its rate.
  * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for something
- * @throws a database error; nothing has changed then, or a page was made and the next one not planned. The same call may be repeated
+ * @throws a database error; nothing has changed then
  */
 export async function makePage(
   pool: Pool,
@@ -122,10 +122,11 @@ export async function makePage(
   const made = await createPage(pool, { key, page, replay, room, validate });
   const { deliveries } = made;
   if (deliveries.length === 0) return made;
+  // Failure policy: the page exists, and what it has replaced must hear of it. A page that is not planned is planned by the next call.
   const next = await planPage(pool, key, rates.deliveries, {
     expected: made.progress.status === 'running' ? expectedDeliveries(made.progress, rates) : 0,
     more: deliveries.length - expected,
-  });
+  }).catch(() => undefined);
   return { progress: next ? progressOf(next) : made.progress, deliveries };
 }
 
