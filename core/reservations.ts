@@ -1,5 +1,6 @@
-// What this process has accepted (deliveries, or bytes of the database) and the last count does not include: what is being stored, and what
-// was stored since the count began. So however much arrives during one count, nobody gets more than its share.
+// What this process has accepted (deliveries, or bytes of the database) and the last count may not include: what is being stored, and what
+// was stored since the count began. So however much arrives during one count, nobody gets more than its share. What is stored while a
+// count runs may be in both until the next count.
 
 /** Room for something that is being stored. */
 export interface Reservation {
