@@ -21,25 +21,31 @@ import {
   type OpenBatch,
   openBatches,
   removeWaiting,
-  type StoredDestination,
   waitingDeliveries,
   type WaitingRow,
 } from '../../db/warehouse/batches.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { endFlush, noteFilling, noteSeen, takeSnapshot, type WarehouseKey } from '../../db/warehouse/flushes.ts';
-import { loadSuspension, type Suspension } from '../../db/organizations/suspension.ts';
+import { loadSuspension } from '../../db/organizations/suspension.ts';
+import type { WarehouseTarget } from '../../outbound/warehouses/index.ts';
 import type { WarehouseAdvice } from '../types.ts';
-import { type FlushDeps, openDestination } from './deps.ts';
+import { type FlushDeps, openDestination, type UsableDestination } from './deps.ts';
+
+type LookDeps = Pick<FlushDeps, 'pool' | 'secretBox' | 'log'>;
 
 const END_STEP = 1000;
 const HOLD_STEP = 1000;
 // While the organization is suspended; resuming it wakes the workflow.
 const SUSPENDED_MS = 600_000;
 
-/** Checks what waits, and freezes a batch when one is due. */
+/**
+ * Checks what waits, and freezes a batch when one is due.
+ * @param ahead what a look has found already
+ */
 export async function prepareBatch(
-  deps: FlushDeps,
+  deps: LookDeps,
   { finishing, ...key }: WarehouseKey & { finishing: string | null },
+  ahead: Found | null = null,
 ): Promise<WarehouseAdvice> {
   const destination = await findWarehouse(deps.pool, key);
   // Before the record is used: a later change wakes the workflow again.
@@ -53,44 +59,67 @@ export async function prepareBatch(
     await endWaiting(deps, key, opened);
     return idle(deps, key);
   }
-  // No rules: rows are whole events.
-  const fieldMapping = opened.fieldMapping?.length === 0 ? null : opened.fieldMapping;
-  return nextBatch(deps, key, { config: opened.target.config, fieldMapping, resumedAt });
-}
-
-type Form = { config: WarehouseConfig } & Pick<StoredDestination, 'fieldMapping'> & Pick<Suspension, 'resumedAt'>;
-
-async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promise<WarehouseAdvice> {
-  const { batchSize, batchBytes, batchWindowSeconds } = form.config;
-  const rule: BatchRule = { batchSize, batchBytes, batchWindowMs: batchWindowSeconds * 1000 };
-  const open = await openBatches(deps.pool, key);
-  const nowMs = await databaseTime(deps.pool);
-  const snapshot = await takeSnapshot(deps.pool);
-  let plan: BatchPlan<Waiting> | null = null;
-  for (const limit of [quickLook(rule), fullLook(rule)]) {
-    const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
-    const waiting = await withoutEnded(deps, key, rows, { ...form.config, open, nowMs });
-    if (rows.length === 0) return idle(deps, key);
-    // The ended ones are removed now, and paused ones held; there may be others behind them.
-    if (waiting.length < rows.length || (await holdPaused(deps, key, rows))) return nextBatch(deps, key, form);
-    plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
-    if (plan !== null) break;
-  }
-  if (plan === null) throw new Error('A full look decides');
-  if (plan.kind === 'due') {
-    const id = open.get(plan.partition)?.id ?? newId('bat');
-    return adviceOn(await freeze(deps, key, form, { ...plan, id }), form.resumedAt);
-  }
+  const found = ahead?.version === opened.target.version ? ahead : await look(deps, key, opened.target);
+  if (found === null) return idle(deps, key);
+  const { plan, snapshot } = found;
+  if (plan.kind === 'due') return adviceOn(await freeze(deps, key, opened, { ...plan, id: found.id }), resumedAt);
   await noteFilling(deps.pool, key, { ...plan, snapshot });
   const waiting = plan.batches.reduce((sum, { events }) => sum + events, 0);
   return { state: 'filling', waiting, waitMs: Math.max(0, plan.waitMs) };
 }
 
 /**
+ * Looks for the next file while the one before is uploaded. A delivery that ends, or a new one that would come first, until the file is
+ * frozen is like one a moment later.
+ * @returns null: none is due, or it has to be looked for again
+ */
+export async function lookAhead(deps: LookDeps, key: WarehouseKey): Promise<Found | null> {
+  const opened = openDestination(deps, await findWarehouse(deps.pool, key));
+  const found = opened.ok ? await look(deps, key, opened.target) : null;
+  return found?.plan.kind === 'due' ? found : null;
+}
+
+/** What waits, of one version of the destination. */
+export interface Found {
+  version: WarehouseTarget['version'];
+  plan: BatchPlan<Waiting>;
+  /** Of the batch that is due. */
+  id: string;
+  /** From before the look. */
+  snapshot: string;
+}
+
+/** @returns null: nothing waits */
+async function look(
+  deps: LookDeps,
+  key: WarehouseKey,
+  { version, config }: Pick<WarehouseTarget, 'version' | 'config'>,
+): Promise<Found | null> {
+  const { batchSize, batchBytes, batchWindowSeconds } = config;
+  const rule: BatchRule = { batchSize, batchBytes, batchWindowMs: batchWindowSeconds * 1000 };
+  const open = await openBatches(deps.pool, key);
+  const nowMs = await databaseTime(deps.pool);
+  const snapshot = await takeSnapshot(deps.pool);
+  for (const limit of [quickLook(rule), fullLook(rule)]) {
+    const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
+    const waiting = await withoutEnded(deps, key, rows, { ...config, open, nowMs });
+    if (rows.length === 0) return null;
+    // The ended ones are removed now, and paused ones held; there may be others behind them.
+    if (waiting.length < rows.length || (await holdPaused(deps, key, rows)))
+      return look(deps, key, { version, config });
+    const plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
+    if (plan === null) continue;
+    const id = (plan.kind === 'due' ? open.get(plan.partition)?.id : undefined) ?? newId('bat');
+    return { version, plan, id, snapshot };
+  }
+  throw new Error('A full look decides');
+}
+
+/**
  * Holds deliveries whose route or destination is paused (PAUSE-15).
  * @returns whether there were any; one that has ended, or that was resumed meanwhile, is none
  */
-async function holdPaused({ pool }: FlushDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
+async function holdPaused({ pool }: LookDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
   const paused = rows.filter(({ isPaused }) => isPaused).slice(0, HOLD_STEP);
   if (paused.length === 0) return false;
   const blocked = paused.map(({ deliveryId, routeId }) => ({
@@ -114,7 +143,7 @@ interface Look extends Pick<WarehouseConfig, 'partitionBy'> {
 
 /** Ends deliveries whose event or source is gone. */
 async function withoutEnded(
-  deps: FlushDeps,
+  deps: LookDeps,
   key: WarehouseKey,
   rows: WaitingRow[],
   { partitionBy, open, nowMs }: Look,
@@ -155,12 +184,12 @@ function waitsSince({ deliveryId, eventId }: WaitingRow, queuedAt: Date): number
 }
 
 async function freeze(
-  deps: FlushDeps,
+  deps: LookDeps,
   key: WarehouseKey,
-  { config, fieldMapping }: Form,
+  { target, fieldMapping }: UsableDestination,
   { id, partition, members }: Extract<BatchPlan<Waiting>, { kind: 'due' }> & { id: string },
 ): Promise<BatchUnderWay> {
-  const { fileFormat, compression, payloadColumn, partitionBy, keyOrder, prefix } = config;
+  const { fileFormat, compression, payloadColumn, partitionBy, keyOrder, prefix } = target.config;
   const events = members.map(({ receivedAt, source }) => ({ receivedAt: new Date(receivedAt), source }));
   const batch = await freezeBatch(deps.pool, {
     ...key,
@@ -171,7 +200,8 @@ async function freeze(
     fileFormat,
     compression,
     payloadColumn,
-    fieldMapping,
+    // No rules: rows are whole events.
+    fieldMapping: fieldMapping?.length === 0 ? null : fieldMapping,
     waitingSince: new Date(Math.min(...members.map(({ since }) => since))),
     bytes: members.reduce((sum, { bytes }) => sum + bytes, 0),
     members,
@@ -196,7 +226,7 @@ function adviceOn(batch: BatchUnderWay, resumedAt: Date | null): WarehouseAdvice
   };
 }
 
-async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice> {
+async function idle(deps: LookDeps, key: WarehouseKey): Promise<WarehouseAdvice> {
   await endFlush(deps.pool, key);
   return { state: 'idle' };
 }
@@ -204,7 +234,7 @@ async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice
 type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedError };
 
 /** Ends everything that waits for a destination that cannot be written to. */
-async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): Promise<void> {
+async function endWaiting(deps: LookDeps, key: WarehouseKey, ending: Ending): Promise<void> {
   for (;;) {
     const rows = await waitingDeliveries(deps.pool, key.destinationId, END_STEP);
     if (rows.length === 0) return;
@@ -214,7 +244,7 @@ async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): P
 }
 
 async function endThese(
-  { pool, log }: FlushDeps,
+  { pool, log }: LookDeps,
   { organizationId, destinationId }: WarehouseKey,
   deliveryIds: string[],
   { ending, reason }: Ending,
