@@ -1,6 +1,6 @@
 // Makes sources, and replaces them as a whole.
 // Rules: SRC-18, SRC-21, SRC-43.
-import type { RequiredEntityData } from '@mikro-orm/core';
+import type { EntityData, RequiredEntityData } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Source } from '../../db/entities.ts';
@@ -15,6 +15,7 @@ import { changedMembers } from './by-slug.ts';
 import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
 import { newVerification, replacedVerification } from './source-verification.ts';
 import { tokenColumns } from './source-tokens.ts';
+import { despiteConflicts } from './write-conflicts.ts';
 
 type Input = z.output<typeof createSourceSchema>;
 
@@ -36,10 +37,12 @@ export async function makeSource(
 
 async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
   try {
-    return await entityManager(ctx, deps).transactional(async (em) => {
-      await requireRecordRoom(em, ctx, 'sources');
-      return em.create(Source, record);
-    });
+    return await despiteConflicts(() =>
+      entityManager(ctx, deps).transactional(async (em) => {
+        await requireRecordRoom(em, ctx, 'sources');
+        return em.create(Source, record);
+      }),
+    );
   } catch (error) {
     if (!violates(error, 'sources_slug_unique')) throw error;
     throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
@@ -54,15 +57,31 @@ export function replaceSource(
   { verificationConfig: config, provider = null, ...body }: Input,
 ): Promise<Source> {
   const members = { ...sourceDefaults, ...body };
-  return entityManager(ctx, deps).transactional(async (em) => {
-    const stored = await findSource(em, id, 'lock');
-    requireWanted(ctx, 'source', stored);
+  return changeSource(ctx, deps, id, (stored) => {
     const verified = replacedVerification(deps, stored, provider, config);
-    const columns = { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified };
-    em.assign(stored, changedMembers(stored, columns));
-    requireSignature(stored.idempotencyKey, stored);
-    requireGuarded(stored);
-    requireUntold(stored);
-    return stored;
+    return changedMembers(stored, { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified });
   });
+}
+
+/**
+ * Changes a source that the caller wants to change as it is now.
+ * @param columns what it becomes; may be called again @throws ApiError 400, 404, 412
+ */
+export function changeSource(
+  ctx: Context,
+  deps: ApiDeps,
+  id: string,
+  columns: (stored: Source) => EntityData<Source>,
+): Promise<Source> {
+  return despiteConflicts(() =>
+    entityManager(ctx, deps).transactional(async (em) => {
+      const stored = await findSource(em, id, 'lock');
+      requireWanted(ctx, 'source', stored);
+      em.assign(stored, columns(stored));
+      requireSignature(stored.idempotencyKey, stored);
+      requireGuarded(stored);
+      requireUntold(stored);
+      return stored;
+    }),
+  );
 }

@@ -26,8 +26,7 @@ import { requireWanted, tell } from '../preconditions.ts';
 import { findSource, requireId, stillValid } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { putBySlug, slugOf } from './by-slug.ts';
-import { makeSource, replaceSource } from './source-record.ts';
-import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
+import { changeSource, makeSource, replaceSource } from './source-record.ts';
 import { changedVerification } from './source-verification.ts';
 import { rotateTokenOperation, shownHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
 
@@ -203,16 +202,10 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   const { verificationConfig: config, provider, slug, ...body } = await parseBody(ctx, updateSourceSchema);
-  const source = await entityManager(ctx, deps).transactional(async (em) => {
-    const stored = await findSource(em, id, 'lock');
-    requireWanted(ctx, 'source', stored);
+  const source = await changeSource(ctx, deps, id, (stored) => {
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
-    em.assign(stored, changedVerification(deps, stored, provider, config) ?? {});
-    em.assign(stored, { ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) });
-    requireSignature(stored.idempotencyKey, stored);
-    requireGuarded(stored);
-    requireUntold(stored);
-    return stored;
+    const verified = changedVerification(deps, stored, provider, config);
+    return { ...verified, ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) };
   });
   ctx.body = await showSource(ctx, deps, source);
 }

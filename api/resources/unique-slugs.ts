@@ -3,10 +3,10 @@
 import type { EntityName } from '@mikro-orm/core';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
 import type { Destination, Filter, Schema, Transform } from '../../db/entities.ts';
-import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { ApiError } from '../errors.ts';
 import { violates } from '../records.ts';
+import { despiteConflicts } from './write-conflicts.ts';
 
 /** What makes slugs of a kind of record unique. */
 export interface SlugRules {
@@ -22,10 +22,6 @@ type Slugged = { id: string; slug: string };
 
 // Slugs that share this many characters may differ only in the numeric suffix.
 const COMPARED_LENGTH = 50;
-
-// A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the organization
-// (migration 0001). PostgreSQL ends one of the two, which is repeated.
-const MOST_CONFLICTS = 3;
 
 /**
  * Stores a new record under the given slug, or one derived from its name, with a numeric suffix on conflict.
@@ -49,17 +45,6 @@ export async function storeWithSlug<T>(
       if (!violates(error, rules.constraint)) throw error;
       // A concurrent request took the slug of this name: try the next one.
       if (input.slug !== undefined) throw duplicateSlug(rules, input.slug);
-    }
-  }
-}
-
-/** @param work makes a fresh unit of work for each try */
-async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {
-  for (let conflicts = 1; ; conflicts += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isWriteConflict(error) || conflicts > MOST_CONFLICTS) throw error;
     }
   }
 }

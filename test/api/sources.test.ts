@@ -2,7 +2,11 @@
 import { expect } from 'chai';
 import { type Answer, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource } from '../support/api-records.ts';
+import { holdOrganization, waitingFor } from '../support/row-lock.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const WANTED = 'wanted';
 
 describe('Sources', () => {
   let organization: TestOrganization;
@@ -116,6 +120,26 @@ describe('Sources', () => {
       const answers = await Promise.all([1, 2, 3, 4].map(() => post({ name: 'Race', slug: 'race' })));
       expect(answers.map(({ status }) => status).toSorted()).to.deep.equal([201, 409, 409, 409]);
     });
+    for (const [method, path] of [
+      ['PATCH', (id: string) => `${base}/${id}`],
+      ['PUT', () => `${base}/by-slug/${WANTED}`],
+    ] as const) {
+      it(`takes a ${method} while another with its slug is created: each gets its answer, though they wait for each other`, async () => {
+        const { id } = await organization.api.create(base, { name: 'Wanted', slug: WANTED });
+        const held = await holdOrganization(testPool(), organization.id);
+        const created = post({ name: 'Wanted too', slug: WANTED });
+        const [creating] = await until('it to wait', async () => {
+          const waiting = await held.waiting();
+          return waiting.length === 1 && waiting;
+        });
+        const changed = organization.api.request(method, path(String(id)), { name: 'Changed' });
+        await until('the change to wait behind it', async () => (await waitingFor(testPool(), creating)).length === 1);
+        await held.release();
+        expectError(await created, 409, 'DUPLICATE_SLUG');
+        expect((await changed).body).to.include({ name: 'Changed', slug: WANTED });
+        await organization.api.delete(`${base}/${id}`);
+      });
+    }
 
     const wrong: [string, object, string][] = [
       ['no name', { slug: 'a' }, 'name'],
