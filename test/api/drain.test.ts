@@ -89,6 +89,7 @@ describe('The end of the API @turns', () => {
 
 describe('The end of the HTTP server', () => {
   const LONG_MS = 60_000;
+  const CONNECTED_MS = 50;
 
   async function serve() {
     const connections = new OpenConnections();
@@ -122,8 +123,9 @@ describe('The end of the HTTP server', () => {
   it('answers the connections that were made but not accepted yet', async () => {
     const { port, close } = await serve();
     const answers = Array.from({ length: CLIENTS }, () => answersTo(port, get('/')));
-    // Now each of them has asked for its connection.
+    // Now each of them has asked for its connection. The system makes them meanwhile, and nobody accepts them.
     await new Promise(process.nextTick);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)), 0, 0, CONNECTED_MS);
     await close();
     for (const answer of await Promise.all(answers)) expect(answer.map(({ status }) => status)).to.deep.equal([200]);
   });

@@ -28,8 +28,13 @@ describe('API process @turns', () => {
     const { code, output } = await runToEnd('api', { HOOKYARD_PORT: port, LOG_LEVEL: 'warn' });
     other.close();
     expect(code).to.equal(1);
-    expect(output.trim().split('\n')).to.have.length(1);
-    expect(output).to.include(`Port ${port}`).and.include('HOOKYARD_PORT');
+    // A busy machine may be warned of in the log.
+    const told = output
+      .trim()
+      .split('\n')
+      .filter((line) => !line.startsWith('{'));
+    expect(told, output).to.have.length(1);
+    expect(told[0]).to.include(`Port ${port}`).and.include('HOOKYARD_PORT');
   });
 
   const refused: [string, Record<string, string>, RegExp][] = [
