@@ -9,7 +9,6 @@ import { recipients } from '../../core/notification-mail.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { openChannel, openConfig } from '../../db/alerts/channel-config.ts';
 import { existingIds, knowsTimeZone } from '../../db/alerts/channels.ts';
-import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import { noteArrived, noteOver } from '../../db/alerts/recoveries.ts';
 import { confirmedAddresses } from '../../db/notifications/notification-recipients.ts';
 import { AlertChannel } from '../../db/entities.ts';
@@ -41,8 +40,8 @@ import { sealConfig, shownConfig } from './alert-channel-config.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
 import { refuseOwnChannel } from './own-addresses.ts';
 import { rotation, signingSecretBody } from './secret-rotation.ts';
+import { transactional } from './transactions.ts';
 
-const DELETE_TRIES = 3;
 const listSchema = z.object({
   ...pageParams,
   enabled: booleanParam,
@@ -211,7 +210,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   };
   await requireValid(ctx, deps, record);
   await requireRecipients(deps, organizationId(ctx), record.notifyEmails, 'config.emails');
-  const channel = await entityManager(ctx, deps).transactional(async (em) => {
+  const channel = await transactional(ctx, deps, async (em) => {
     await requireRecordRoom(em, ctx, 'alertChannels');
     return em.create(AlertChannel, record);
   });
@@ -232,7 +231,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   await requireValid(ctx, deps, { ...patch, type: found.type });
   const checked = config && sealConfig(deps, found.id, found.type, config, found);
   await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
-  const channel = await entityManager(ctx, deps).transactional(async (em) => {
+  const channel = await transactional(ctx, deps, async (em) => {
     const stored = await find(em, ctx, 'lock');
     requireWanted(ctx, 'alert channel', stored);
     const changed = config && changedConfig(deps, stored, config);
@@ -259,22 +258,13 @@ function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string,
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
-  const once = () =>
-    entityManager(ctx, deps).transactional(async (em) => {
-      const stored = await find(em, ctx, 'lock');
-      requireWanted(ctx, 'alert channel', stored);
-      await noteOver(em, stored);
-      em.remove(stored);
-    });
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await once();
-      break;
-    } catch (error) {
-      // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
-      if (tries === DELETE_TRIES || !isWriteConflict(error)) throw error;
-    }
-  }
+  // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
+  await transactional(ctx, deps, async (em) => {
+    const stored = await find(em, ctx, 'lock');
+    requireWanted(ctx, 'alert channel', stored);
+    await noteOver(em, stored);
+    em.remove(stored);
+  });
   ctx.status = 204;
 }
 
@@ -302,7 +292,7 @@ async function rotate(ctx: Context, deps: ApiDeps): Promise<void> {
   const problem = signingSecretProblem(body.secret);
   if (problem !== null) throw invalid('secret', problem);
   const id = param(ctx, 'id');
-  const channel = await entityManager(ctx, deps).transactional(async (em) => {
+  const channel = await transactional(ctx, deps, async (em) => {
     const stored = await find(em, ctx, 'lock');
     const current = openConfig(deps.secretBox, stored);
     if (current.type !== 'webhook') throw invalid('secret', 'cannot be rotated: only channels of type webhook sign');

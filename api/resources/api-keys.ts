@@ -18,6 +18,7 @@ import type { Operation } from '../operation.ts';
 import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { isoTime, requireId } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
+import { transactional } from './transactions.ts';
 
 const listSchema = z.object({ ...pageParams });
 
@@ -91,7 +92,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const token = newToken();
   const id = newId('key');
   noteRecords(ctx, [id]);
-  const key = await entityManager(ctx, deps).transactional(async (em) => {
+  const key = await transactional(ctx, deps, async (em) => {
     await requireRecordRoom(em, ctx, 'apiKeys');
     return em.create(ApiKey, {
       id,
@@ -114,7 +115,7 @@ async function revoke(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   requireId('API key', 'key', id);
   const { key: own } = callerOf(ctx);
-  await entityManager(ctx, deps).transactional(async (em) => {
+  await transactional(ctx, deps, async (em) => {
     // All of them are locked, so that of two requests that revoke the last two keys one is refused.
     const keys = await em.find(
       ApiKey,

@@ -11,6 +11,7 @@ import { noteRecords } from '../audit-trail.ts';
 import { count, exampleId, flag, named } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { parseChoice } from '../validation.ts';
+import { despiteConflicts } from './transactions.ts';
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);
@@ -71,15 +72,14 @@ export const bulkOperations: Operation[] = [
 
 async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseChoice(ctx, destinationsSchema);
-  const { deleted, cancelled } = await deleteDestinations(
-    deps.pool,
-    organizationId(ctx),
-    wellFormed(body.ids, 'dst', 'dst_wh'),
-    (removed) =>
+  const ids = wellFormed(body.ids, 'dst', 'dst_wh');
+  const { deleted, cancelled } = await despiteConflicts(() =>
+    deleteDestinations(deps.pool, organizationId(ctx), ids, (removed) =>
       noteRecords(
         ctx,
         removed.map(({ id }) => id),
       ),
+    ),
   );
   deps.signals.cancelAll(cancelled);
   ctx.body = { success: true, deleted: deleted.length };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
-import { type ApiDeps, type Context, callerOf, entityManager } from '../context.ts';
+import { type ApiDeps, type Context, callerOf } from '../context.ts';
 import { invalid } from '../errors.ts';
 import {
   createDestinationSchema,
@@ -29,6 +29,7 @@ import {
 } from './destination-record.ts';
 import { showDestination } from './destination-view.ts';
 import { isWarehouse, refuseConfig, replacedWarehouse } from './destination-warehouse.ts';
+import { transactional } from './transactions.ts';
 import { requireAccess } from './warehouse-access.ts';
 import { refuseOwnUrl } from './own-addresses.ts';
 
@@ -75,7 +76,7 @@ async function put(ctx: Context, deps: ApiDeps, newRecord: Made): Promise<void> 
 
 function replace(ctx: Context, deps: ApiDeps, id: string, body: unknown): Promise<Destination> {
   const { type } = check(typeSchema, body, 'The body');
-  return entityManager(ctx, deps).transactional(async (em) => {
+  return transactional(ctx, deps, async (em) => {
     const stored = await findDestination(em, id, undefined, 'lock');
     requireWanted(ctx, 'destination', stored);
     if (type !== stored.type) throw invalid('type', UNCHANGEABLE);

@@ -26,6 +26,7 @@ import { check, parseQuery } from '../validation.ts';
 import { summarizeDestination } from './destination-view.ts';
 import type { changedWarehouse, newWarehouse } from './destination-warehouse.ts';
 import { refuseOwnUrl } from './own-addresses.ts';
+import { despiteConflicts } from './transactions.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 export const listSchema = z.object({
@@ -159,9 +160,11 @@ export function changedDestination(deps: ApiDeps, stored: Destination, patch: Pa
 export async function removeDestination(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
   const id = param(ctx, 'id');
   requireId('destination', ids, id);
-  const { deleted, cancelled } = await deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed]) => {
-    if (removed) requireWanted(ctx, 'destination', removed);
-  });
+  const { deleted, cancelled } = await despiteConflicts(() =>
+    deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed]) => {
+      if (removed) requireWanted(ctx, 'destination', removed);
+    }),
+  );
   if (deleted.length === 0) throw notFound('destination', id);
   deps.signals.cancelAll(cancelled);
   ctx.status = 204;

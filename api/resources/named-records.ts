@@ -22,6 +22,7 @@ import { requireId } from '../records.ts';
 import { parseQuery } from '../validation.ts';
 import { changedMembers, putBySlug, slugOf } from './by-slug.ts';
 import { type RouteReference, requireUnused, routeCounts } from './route-references.ts';
+import { transactional } from './transactions.ts';
 import { type SlugRules, storeWithSlug, updateWithSlug } from './unique-slugs.ts';
 
 type NamedInput = { name: string; slug?: string; description?: string | null };
@@ -189,7 +190,7 @@ export class NamedRecords<Own extends object> {
       entity: this.#entity,
       create: () => this.#store(ctx, deps, { ...input, slug }, own),
       replace: (id) =>
-        entityManager(ctx, deps).transactional(async (em) => {
+        transactional(ctx, deps, async (em) => {
           const stored = await this.#findIn(em, id, 'lock');
           requireWanted(ctx, this.#kind.kind, stored);
           const changed = changedMembers(stored, { name, description, ...own });
@@ -265,7 +266,7 @@ export class NamedRecords<Own extends object> {
   }
 
   async #remove(ctx: Context, deps: ApiDeps): Promise<void> {
-    await entityManager(ctx, deps).transactional(async (em) => {
+    await transactional(ctx, deps, async (em) => {
       const record = await this.#findIn(em, param(ctx, 'id'), 'lock');
       requireWanted(ctx, this.#kind.kind, record);
       await requireUnused(em, this.#kind.usedAs, record);

@@ -18,6 +18,7 @@ import { choiceParam } from '../query.ts';
 import { requireWanted, tell } from '../preconditions.ts';
 import { findRoute, isoTime } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
+import { transactional } from './transactions.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });
@@ -145,7 +146,7 @@ async function resetCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
 async function configureCircuit(ctx: Context, deps: ApiDeps): Promise<void> {
   const patch = await parseBody(ctx, circuitConfigSchema);
   const id = param(ctx, 'id');
-  const route = await entityManager(ctx, deps).transactional(async (em) => {
+  const route = await transactional(ctx, deps, async (em) => {
     const stored = await findRoute(em, id, 'lock');
     requireWanted(ctx, 'route', stored);
     em.assign(stored, field.sent(patch));

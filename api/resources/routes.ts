@@ -21,6 +21,7 @@ import { parseBody, parseQuery } from '../validation.ts';
 import { withheldEmails } from './notification-recipients.ts';
 import { changeRoute, makeRoute, putRoute } from './route-record.ts';
 import { referenceNames } from './route-references.ts';
+import { transactional } from './transactions.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -194,7 +195,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
-  await entityManager(ctx, deps).transactional(async (em) => {
+  await transactional(ctx, deps, async (em) => {
     requireWanted(ctx, 'route', await findRoute(em, id, 'lock'));
     await em.nativeDelete(Route, { id });
   });

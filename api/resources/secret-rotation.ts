@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { isRedacted } from '../../core/redaction.ts';
 import { isSameSecret, secretSchema } from '../../core/signatures/index.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
-import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
+import { type ApiDeps, type Context, param } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { httpDestination } from '../members/destinations.ts';
 import { sourceAnswer } from '../members/sources.ts';
@@ -16,6 +16,7 @@ import { openSigningSecret } from './destination-record.ts';
 import { showDestination } from './destination-view.ts';
 import { showSource } from './sources.ts';
 import { openSecret, withNewSecret, withSecret } from './source-verification.ts';
+import { transactional } from './transactions.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -73,7 +74,7 @@ async function rotateOfDestination(ctx: Context, deps: ApiDeps): Promise<void> {
   const problem = signingSecretProblem(body.secret);
   if (problem !== null) throw invalid('secret', problem);
   const id = param(ctx, 'id');
-  const destination = await entityManager(ctx, deps).transactional(async (em) => {
+  const destination = await transactional(ctx, deps, async (em) => {
     const stored = await findDestination(em, id, httpDestinations, 'lock');
     const current = openSigningSecret(deps, stored);
     if (current === null) {
@@ -96,7 +97,7 @@ async function rotateOfSource(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseBody(ctx, sourceBody);
   if (isRedacted(body.secret)) throw invalid('secret', 'must be the whole new secret');
   const id = param(ctx, 'id');
-  const source = await entityManager(ctx, deps).transactional(async (em) => {
+  const source = await transactional(ctx, deps, async (em) => {
     const stored = await findSource(em, id, 'lock');
     const current = openSecret(deps, stored);
     if (current === null) {

@@ -4,7 +4,7 @@ import type { EntityData, RequiredEntityData } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Source } from '../../db/entities.ts';
-import { type ApiDeps, type Context, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { noteRecords } from '../audit-trail.ts';
 import { ApiError } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
@@ -15,7 +15,7 @@ import { changedMembers } from './by-slug.ts';
 import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
 import { newVerification, replacedVerification } from './source-verification.ts';
 import { tokenColumns } from './source-tokens.ts';
-import { despiteConflicts } from './write-conflicts.ts';
+import { transactional } from './transactions.ts';
 
 type Input = z.output<typeof createSourceSchema>;
 
@@ -37,12 +37,10 @@ export async function makeSource(
 
 async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityData<Source>): Promise<Source> {
   try {
-    return await despiteConflicts(() =>
-      entityManager(ctx, deps).transactional(async (em) => {
-        await requireRecordRoom(em, ctx, 'sources');
-        return em.create(Source, record);
-      }),
-    );
+    return await transactional(ctx, deps, async (em) => {
+      await requireRecordRoom(em, ctx, 'sources');
+      return em.create(Source, record);
+    });
   } catch (error) {
     if (!violates(error, 'sources_slug_unique')) throw error;
     throw new ApiError(409, 'DUPLICATE_SLUG', `A source with the slug ${record.slug} exists already; choose another`);
@@ -73,15 +71,13 @@ export function changeSource(
   id: string,
   columns: (stored: Source) => EntityData<Source>,
 ): Promise<Source> {
-  return despiteConflicts(() =>
-    entityManager(ctx, deps).transactional(async (em) => {
-      const stored = await findSource(em, id, 'lock');
-      requireWanted(ctx, 'source', stored);
-      em.assign(stored, columns(stored));
-      requireSignature(stored.idempotencyKey, stored);
-      requireGuarded(stored);
-      requireUntold(stored);
-      return stored;
-    }),
-  );
+  return transactional(ctx, deps, async (em) => {
+    const stored = await findSource(em, id, 'lock');
+    requireWanted(ctx, 'source', stored);
+    em.assign(stored, columns(stored));
+    requireSignature(stored.idempotencyKey, stored);
+    requireGuarded(stored);
+    requireUntold(stored);
+    return stored;
+  });
 }

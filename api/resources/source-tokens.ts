@@ -7,13 +7,14 @@ import { type IngestTokenRule, newIngestToken } from '../../core/ingest-token.ts
 import { redactSecret } from '../../core/redaction.ts';
 import type { Source } from '../../db/entities.ts';
 import type { Handshaken } from '../../db/handshakes.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, param } from '../context.ts';
 import { noteSecretRead } from '../audit-trail.ts';
 import { ApiError } from '../errors.ts';
 import { sourceAnswer } from '../members/sources.ts';
 import type { Operation } from '../operation.ts';
 import { findSource } from '../records.ts';
 import { parseOptionalBody } from '../validation.ts';
+import { transactional } from './transactions.ts';
 
 const DAY_SECONDS = 86_400;
 
@@ -40,7 +41,7 @@ export function rotateTokenOperation(
     async run(ctx, deps) {
       const { overlapSeconds = DAY_SECONDS } = await parseOptionalBody(ctx, rotateSchema);
       const id = param(ctx, 'id');
-      const source = await entityManager(ctx, deps).transactional(async (em) => {
+      const source = await transactional(ctx, deps, async (em) => {
         const stored = await findSource(em, id, 'lock');
         if (stored.ingestToken === 'none') {
           throw new ApiError(409, 'INVALID_STATE', 'The source has no token; set its ingestToken first');

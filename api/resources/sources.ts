@@ -29,6 +29,7 @@ import { putBySlug, slugOf } from './by-slug.ts';
 import { changeSource, makeSource, replaceSource } from './source-record.ts';
 import { changedVerification } from './source-verification.ts';
 import { rotateTokenOperation, shownHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
+import { despiteConflicts } from './transactions.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -213,8 +214,8 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   requireId('source', 'src', id);
-  const deleted = await deleteSource(deps.pool, organizationId(ctx), id, (version) =>
-    requireWanted(ctx, 'source', { id, version }),
+  const deleted = await despiteConflicts(() =>
+    deleteSource(deps.pool, organizationId(ctx), id, (version) => requireWanted(ctx, 'source', { id, version })),
   );
   if (!deleted) throw notFound('source', id);
   ctx.status = 204;

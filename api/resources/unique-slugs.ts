@@ -6,7 +6,7 @@ import type { Destination, Filter, Schema, Transform } from '../../db/entities.t
 import type { EntityManager } from '../../db/orm.ts';
 import { ApiError } from '../errors.ts';
 import { violates } from '../records.ts';
-import { despiteConflicts } from './write-conflicts.ts';
+import { despiteConflicts } from './transactions.ts';
 
 /** What makes slugs of a kind of record unique. */
 export interface SlugRules {
