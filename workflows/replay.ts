@@ -102,7 +102,8 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
     run.view = after;
     const events = after.eventsReplayed - before.eventsReplayed;
     const paceMs = pauseAfterPage(events, input.ratePerSecond, Date.now() - begunAt);
-    await pause(run, Math.max(paceMs, after.restMs ?? 0));
+    const restMs = after.restMs !== undefined && patched('replay-rests') ? after.restMs : 0;
+    await pause(run, Math.max(paceMs, restMs));
     if (!requests.cancel) await continueWhenLong(run);
   }
   return cancelled(run);

@@ -12,6 +12,7 @@ import {
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
+import { pausesOf } from '../../db/circuits/pauses.ts';
 import { databaseTime } from '../../db/clock.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
@@ -59,7 +60,8 @@ export async function prepareBatch(
     await endWaiting(deps, key, opened);
     return idle(deps, key);
   }
-  const found = ahead?.version === opened.target.version ? ahead : await look(deps, key, opened.target);
+  const isRight = ahead?.version === opened.target.version && !(await isPaused(deps, key, ahead.plan));
+  const found = isRight ? ahead : await look(deps, key, opened.target);
   if (found === null) return idle(deps, key);
   const { plan, snapshot } = found;
   if (plan.kind === 'due') return adviceOn(await freeze(deps, key, opened, { ...plan, id: found.id }), resumedAt);
@@ -69,8 +71,8 @@ export async function prepareBatch(
 }
 
 /**
- * Looks for the next file while the one before is uploaded. A delivery that ends, or a new one that would come first, until the file is
- * frozen is like one a moment later.
+ * Looks for the next file while the one before is uploaded. A delivery that ends until the file is frozen is left out of it; one that
+ * would have come first is like one a moment later; a pause, or a change of the destination, has it looked for again.
  * @returns null: none is due, or it has to be looked for again
  */
 export async function lookAhead(deps: LookDeps, key: WarehouseKey): Promise<Found | null> {
@@ -115,6 +117,13 @@ async function look(
   throw new Error('A full look decides');
 }
 
+/** Whether the destination, or a route of what is due, was paused since a look (PAUSE-15). */
+async function isPaused({ pool }: LookDeps, key: WarehouseKey, plan: BatchPlan<Waiting>): Promise<boolean> {
+  const routeIds = plan.kind === 'due' ? plan.members.flatMap(({ routeId }) => routeId ?? []) : [];
+  const ids = [key.destinationId, ...new Set(routeIds)];
+  return (await pausesOf(pool, key.organizationId, ids)).size > 0;
+}
+
 /**
  * Holds deliveries whose route or destination is paused (PAUSE-15).
  * @returns whether there were any; one that has ended, or that was resumed meanwhile, is none
@@ -131,6 +140,7 @@ async function holdPaused({ pool }: LookDeps, { destinationId }: WarehouseKey, r
 }
 
 interface Waiting extends WaitingDelivery {
+  routeId: string | null;
   priority: number;
   source: string;
 }
@@ -150,7 +160,7 @@ async function withoutEnded(
 ): Promise<Waiting[]> {
   const gone: string[] = [];
   const waiting = rows.flatMap((row): Waiting[] => {
-    const { deliveryId, priority, payloadSize, receivedAt, queuedAt, sourceSlug } = row;
+    const { deliveryId, routeId, priority, payloadSize, receivedAt, queuedAt, sourceSlug } = row;
     if (payloadSize === null || receivedAt === null || queuedAt === null || sourceSlug === null) {
       gone.push(deliveryId);
       return [];
@@ -159,9 +169,7 @@ async function withoutEnded(
     const openedAt = open.get(partition)?.openedAt.getTime() ?? nowMs;
     return [
       {
-        deliveryId,
-        priority,
-        partition,
+        ...{ deliveryId, routeId, priority, partition },
         source: sourceSlug,
         bytes: payloadSize,
         receivedAt: receivedAt.getTime(),

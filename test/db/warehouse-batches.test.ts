@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { lookAhead, prepareBatch } from '../../activities/warehouse-flush/prepare.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
+import { pause } from '../../db/circuits/pauses.ts';
 import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
@@ -425,6 +426,20 @@ describe('warehouse batches in PostgreSQL', () => {
       await configure(warehouse.key.destinationId, { batchSize: 3 });
       expect(await deliveriesOf(await prepared(warehouse, first, ahead))).to.deep.equal(ids.slice(2));
     });
+
+    for (const table of ['routes', 'destinations'] as const) {
+      it(`wait when their ${table.slice(0, -1)} was paused since (PAUSE-15)`, async () => {
+        const warehouse = await line({ batchSize: 2 });
+        await store(warehouse, 4);
+        const first = await prepared(warehouse, null);
+        const ahead = await lookAhead(deps(), warehouse.key);
+        expect(ahead?.plan.kind).to.equal('due');
+        const id = table === 'routes' ? warehouse.route.id : warehouse.key.destinationId;
+        await pause(pool, table, { organizationId, id }, { until: null, reason: null });
+        await uploaded(warehouse, first);
+        expect(await prepareBatch(deps(), { ...warehouse.key, finishing: first }, ahead)).to.include({ state: 'idle' });
+      });
+    }
 
     it('are none before one is due, and nothing is noted', async () => {
       const warehouse = await line({ batchSize: 2 });

@@ -282,6 +282,16 @@ describe('export of histories of replays', () => {
     save('event-replay-waited', historyToJSON(await handle.fetchHistory()));
   });
 
+  it('event-replay-rested', async () => {
+    const { handle } = await replays.start([
+      { pages: 0, restMs: 300 },
+      { eventsReplayed: 1, restMs: 300 },
+      { eventsReplayed: 2, status: 'completed' },
+    ]);
+    await handle.result();
+    save('event-replay-rested', historyToJSON(await handle.fetchHistory()));
+  });
+
   it('event-replay-cancelled-away', async () => {
     const { handle, pages } = await replays.start([new Error('The database is away')]);
     await until('the page to fail', () => pages.length === 1);

@@ -48,6 +48,22 @@ describe('replay workflow @turns', () => {
     expect(await timerLengths(replay)).to.deep.equal([]);
   });
 
+  it('rests until its next page may be made, and can be cancelled meanwhile', async () => {
+    const rested = await replays.start([
+      { pages: 0, restMs: 700 },
+      { eventsReplayed: 1, restMs: 300 },
+      { status: 'completed' },
+    ]);
+    expect(await rested.handle.result()).to.include({ status: 'completed' });
+    expect(rested.pages).to.deep.equal([1, 1, 2]);
+    expect(await timerLengths(rested)).to.deep.equal([700, 300]);
+    const cancelled = await replays.start([{ pages: 0, restMs: 600_000 }]);
+    await until('the rest', async () => (await timerLengths(cancelled)).length === 1);
+    await cancelled.handle.signal(cancel);
+    expect(await cancelled.handle.result()).to.include({ status: 'cancelled' });
+    expect(cancelled.pages).to.deep.equal([1]);
+  });
+
   it('continues where the replay is when it is started again, without waiting for what was replayed long ago', async () => {
     const replay = await replays.start([{ pages: 57, eventsReplayed: 57_000 }, { status: 'completed' }]);
     await replay.handle.result();

@@ -26,6 +26,7 @@ describe('recorded histories', () => {
       'event-replay-cancelled',
       'event-replay-cancelled-away',
       'event-replay-completed',
+      'event-replay-rested',
       'event-replay-waited',
       'express-deferred',
       'express-failed',
