@@ -64,8 +64,11 @@ async function replayPage(
   const until = performance.now() + LOOKING_MS;
   for (;;) {
     const beganAt = performance.now();
-    const { progress, deliveries } = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
+    const made = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
+    const { progress, deliveries, unplanned } = made;
     await tellReplaced(deps, key, deliveries);
+    if (unplanned !== undefined)
+      deps.log.warn({ ...key, page, cause: causeOf(unplanned) }, 'the next page of a replay is not planned');
     if (progress.status !== 'running') {
       deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
       return progress;

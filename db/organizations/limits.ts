@@ -1,6 +1,7 @@
 // An operator's overrides of the limits of an organization.
 import { LIMIT_NAMES, type LimitName, type LimitOverrides } from '../../core/limits.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { forgetPlans } from '../replay/replay-pace.ts';
 
 /** What to change: a number, null for no limit, 'default' for that of the plan. What is not named stays. */
 export type LimitChanges = Readonly<Partial<Record<LimitName, number | null | 'default'>>>;
@@ -27,6 +28,7 @@ export async function setLimits(
   for (const name of names) requireValid(name, changes[name]);
   const overrides = Object.fromEntries(names.flatMap((name) => overrideOf(name, changes[name])));
   const { rows } = await db.query<{ limits: LimitOverrides }>(SET, [organizationId, names, JSON.stringify(overrides)]);
+  if (names.includes('replayedPerSecond')) await forgetPlans(db, organizationId);
   return rows[0]?.limits ?? null;
 }
 

@@ -5,6 +5,7 @@ import { newId } from '../../core/ids.ts';
 import type { LimitOverrides } from '../../core/limits.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hashToken, newToken } from '../../core/api-token.ts';
+import { forgetPlans } from '../replay/replay-pace.ts';
 
 export interface OrganizationView {
   id: string;
@@ -44,6 +45,7 @@ export async function setPlan(db: Queryable, organizationId: string, plan: Plan)
     'update organizations set plan = $2, config_version = config_version + 1, updated_at = now() where id = $1',
     [organizationId, plan],
   );
+  await forgetPlans(db, organizationId);
 }
 
 /**

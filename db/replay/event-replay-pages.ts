@@ -13,6 +13,7 @@ import {
   waitsFor,
 } from '../../core/event-replay.ts';
 import type { Reservation } from '../../core/reservations.ts';
+import { planPage } from './replay-pace.ts';
 import {
   type EventReplayKey,
   type EventSelection,
@@ -39,11 +40,15 @@ import { OPEN_REPLAY } from '../sql-rules.ts';
 const MAX_SCANNED_EVENTS = 1000;
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
+// Then it asks again, in case the rate is another one by now.
+const LONGEST_REST_MS = 10_000;
 
 export interface PageStep {
   progress: ReplayProgress;
   /** The new deliveries. */
   deliveries: ReplayedDelivery[];
+  /** Why the next page was not planned; the next call plans it. */
+  unplanned?: unknown;
 }
 
 interface ReplayRow extends EventSelection {
@@ -116,18 +121,23 @@ export async function makePage(
   if (!isPaced) return createPage(pool, { key, page, replay: known, room, validate });
   const rates = { events: known.ratePerSecond, deliveries: room.deliveriesPerSecond };
   const expected = expectedDeliveries(known, rates);
-  const replay = known.restMs === null ? await planPage(pool, key, rates.deliveries, { expected }) : known;
-  const progress = replay ? progressOf(replay) : await readProgress(pool, key);
-  if (!replay || progress.restMs !== undefined) return { progress, deliveries: [] };
-  const made = await createPage(pool, { key, page, replay, room, validate });
+  const restMs = known.restMs ?? (await planPage(pool, key, rates.deliveries, { expected }));
+  if (restMs === undefined || restMs > 0)
+    return { progress: resting(await readProgress(pool, key), restMs), deliveries: [] };
+  const made = await createPage(pool, { key, page, replay: known, room, validate });
   const { deliveries } = made;
   if (deliveries.length === 0) return made;
-  // Failure policy: the page exists, and what it has replaced must hear of it. A page that is not planned is planned by the next call.
-  const next = await planPage(pool, key, rates.deliveries, {
-    expected: made.progress.status === 'running' ? expectedDeliveries(made.progress, rates) : 0,
-    more: deliveries.length - expected,
-  }).catch(() => undefined);
-  return { progress: next ? progressOf(next) : made.progress, deliveries };
+  try {
+    // Pages without deliveries since the plan make `expected` smaller than it was then: such a page may be counted twice.
+    const nextInMs = await planPage(pool, key, rates.deliveries, {
+      expected: made.progress.status === 'running' ? expectedDeliveries(made.progress, rates) : 0,
+      more: deliveries.length - expected,
+    });
+    return { progress: resting(made.progress, nextInMs), deliveries };
+  } catch (unplanned) {
+    // Failure policy: the page exists, and what it has replaced must hear of it. The next call plans.
+    return { ...made, unplanned };
+  }
 }
 
 interface PageRequest {
@@ -155,41 +165,6 @@ async function createPage(pool: Pool, { key, page, replay, room, validate }: Pag
     if (made && made.deliveries.length > 0) place.keep();
     else place.release(false);
   }
-}
-
-// Replays of an organization queue by the time until which its rate is planned. Pages that come at the same time wait for each
-// other's row only as long as this statement takes.
-const PLAN = `
-with planned as (
-  update organizations
-  set replays_planned_until = greatest(coalesce(replays_planned_until, now()), now()) + make_interval(secs => $3)
-  where id = $1 returning replays_planned_until - make_interval(secs => $4) as at
-)
-update event_replays r
-set status = 'running', started_at = coalesce(started_at, now()), page_at = planned.at,
-    due_at = greatest(due_at, planned.at + make_interval(secs => $5))
-from planned where r.organization_id = $1 and r.id = $2 and r.status in ${OPEN_REPLAY}
-returning ${ROW}`;
-
-/**
- * Plans when the next page may be made, behind those of the organization's other replays.
- * @param deliveries how many it is expected to have, and how many more than was expected the page before had
- * @returns undefined: the replay has ended
- */
-async function planPage(
-  db: Queryable,
-  key: EventReplayKey,
-  deliveriesPerSecond: number,
-  { expected, more = 0 }: { expected: number; more?: number },
-): Promise<ReplayRow | undefined> {
-  const { rows } = await db.query<ReplayRow>(PLAN, [
-    key.organizationId,
-    key.replayId,
-    (expected + more) / deliveriesPerSecond,
-    expected / deliveriesPerSecond,
-    REPLAY_LEASE_SECONDS,
-  ]);
-  return rows[0];
 }
 
 interface NewPage {
@@ -384,6 +359,12 @@ const NOTHING: ReplayProgress = {
   replayedUntil: null,
 };
 
+/** @param restMs until its next page; undefined: none is planned */
+function resting(progress: ReplayProgress, restMs = 0): ReplayProgress {
+  const rests = progress.status === 'running' && restMs > 0;
+  return { ...progress, ...(rests && { restMs: Math.min(Math.ceil(restMs), LONGEST_REST_MS) }) };
+}
+
 function progressOf(replay: ReplayRow): ReplayProgress {
   return {
     status: replay.status,
@@ -394,7 +375,6 @@ function progressOf(replay: ReplayRow): ReplayProgress {
     eventsExpired: replay.eventsExpired,
     eventsUnroutable: replay.eventsUnroutable,
     replayedUntil: replay.started ? timeText(boundTime(replay.nextId)) : null,
-    ...(replay.status === 'running' && (replay.restMs ?? 0) > 0 && { restMs: Math.ceil(replay.restMs ?? 0) }),
   };
 }
 

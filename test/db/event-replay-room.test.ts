@@ -4,6 +4,7 @@ import { createReplayRoom } from '../../activities/replay-room.ts';
 import { newId } from '../../core/ids.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { setLimits } from '../../db/organizations/limits.ts';
+import { setPlan } from '../../db/organizations/organizations.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../../db/replay/event-replays.ts';
 import { cannotValidate } from '../../db/replay/replay-schemas.ts';
@@ -143,17 +144,21 @@ describe('the pages of a replay and the backlog', () => {
     const second = await page(keys[1], 1);
     expect(second.deliveries).to.deep.equal([]);
     expect(second.progress).to.include({ status: 'running', pages: 0 });
-    expect(second.progress.restMs).to.be.above(0);
+    expect(second.progress.restMs, 'it asks again').to.equal(10_000);
     const { rests, behind, takes } = await planned(...keys);
     // The start is stored in whole milliseconds.
     expect(rests, 'the rest after a page with one delivery').to.be.at.least(0.999);
     expect(behind, 'the second behind what was planned').to.be.at.least(3600);
     expect(takes).to.equal(1);
-    await db.pool.query(`update event_replays set page_at = now() where id = $1`, [keys[1].replayId]);
+    // What was planned for another rate is forgotten.
+    await limit({ replayedPerSecond: 2 });
     expect((await page(keys[1], 1)).progress).to.include({ pages: 1, deliveriesCreated: 1 });
+    expect((await page(keys[0], 2)).deliveries, 'behind the other').to.deep.equal([]);
+    await setPlan(db.pool, db.organizationId, 'pro');
+    expect((await page(keys[0], 2)).progress).to.include({ pages: 2, deliveriesCreated: 2 });
     await limit({ replayedPerSecond: null });
     for (const [key, number] of [
-      [keys[0], 2],
+      [keys[0], 3],
       [keys[1], 2],
     ] as const)
       expect((await page(key, number)).progress).to.include({ status: 'completed', deliveriesCreated: 6 });
@@ -162,8 +167,8 @@ describe('the pages of a replay and the backlog', () => {
   it('are told of when the next one cannot be planned, which the next call does', async () => {
     await db.storeEvents(...many(3));
     const key = await db.startReplay({}, 100);
-    await db.pool.query(`update event_replays set page_at = now() where id = $1`, [key.replayId]);
     await limit({ replayedPerSecond: 1 });
+    await db.pool.query(`update event_replays set page_at = now() where id = $1`, [key.replayId]);
     const impatient = createPool(db.databaseUrl, {
       max: 2,
       statementTimeoutMs: 5000,
@@ -179,6 +184,7 @@ describe('the pages of a replay and the backlog', () => {
       expect(made.deliveries).to.have.length(1);
       expect(made.progress).to.include({ status: 'running', pages: 1, deliveriesCreated: 1 });
       expect(made.progress.restMs, 'planned').to.equal(undefined);
+      expect(made.unplanned).to.be.instanceOf(Error);
     } finally {
       await holder.query('rollback');
       holder.release();
@@ -195,6 +201,12 @@ describe('the pages of a replay and the backlog', () => {
     expect(progress).to.include({ status: 'running', pages: 0 });
     expect(progress.waitsFor).to.include('limit replayedPerSecond');
     await limit({ replayedPerSecond: 1 });
+    await db.pool.query(`update organizations set replays_planned_until = now() + interval '1 hour' where id = $1`, [
+      db.organizationId,
+    ]);
+    expect((await page(key, 1)).progress).to.include({ status: 'running', pages: 0 });
+    expect(await waitsFor(key), 'but for its turn').to.equal(null);
+    await limit({ replayedPerSecond: 2 });
     expect((await page(key, 1)).progress).to.include({ status: 'completed', deliveriesCreated: 1 });
   });
 
