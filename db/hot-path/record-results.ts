@@ -76,7 +76,7 @@ export interface FailoverOffer {
 // - events are taken in the order of their ids, as pages of replays take them, and roll-up rows in that of their keys
 //   (test/db/record-results.test.ts). A hash join, which PostgreSQL may choose where a partition is small, does not keep to it. Should
 //   two meet then, it aborts one with a deadlock error, which rolls it back whole, and the caller repeats it. To lock the events first
-//   would take 9 µs for each (a twentieth of what the deliveries of a file cost it).
+//   would take 9 µs for each: a twentieth of what PostgreSQL does for a delivery in a file.
 const recordInto = (events: string) => `
 with ${settingLate('$4', '$5')}, input as (
   select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status

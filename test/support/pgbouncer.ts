@@ -13,8 +13,6 @@ const HOW_TO_INSTALL = 'PgBouncer is not installed: "apt-get install pgbouncer" 
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 
 export interface PgBouncer {
-  /** As 1.21.0. */
-  readonly version: string;
   /** Through it to the database it was started for. */
   databaseUrl: string;
   /** Through it to another database of the same server. */
@@ -57,7 +55,6 @@ export async function startPgBouncer(databaseUrl: string, settings: Record<strin
   const urlOf = (url: string) => Object.assign(new URL(url), { host: `127.0.0.1:${port}` }).href;
   let child: ChildProcess | undefined;
   const pooler: PgBouncer = {
-    version: versionOf(execFileSync(program() ?? 'pgbouncer', ['--version'], { encoding: 'utf8' })),
     databaseUrl: urlOf(databaseUrl),
     urlOf,
     get pid() {
@@ -107,10 +104,12 @@ async function launch(file: string, databaseUrl: string): Promise<ChildProcess> 
   return child;
 }
 
-function versionOf(output: string): string {
+/** Whether this one knows names of statements on all its sessions, with `max_prepared_statements`: from 1.21 on. */
+export function knowsNames(): boolean {
+  const output = execFileSync(program() ?? 'pgbouncer', ['--version'], { encoding: 'utf8' });
   const version = /PgBouncer ([\d.]+)/.exec(output)?.[1];
   if (version === undefined) throw new Error(`PgBouncer does not say its version: ${output}`);
-  return version;
+  return version.localeCompare('1.21', 'en', { numeric: true }) >= 0;
 }
 
 function program(): string | undefined {
