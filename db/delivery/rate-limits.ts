@@ -85,12 +85,13 @@ export async function lookAtSlot(db: Queryable, at: number): Promise<Slot> {
   return { at, inMs: at - (await databaseTime(db)) };
 }
 
-/** When the next slot of each destination is, ms from now; a destination without a reservation is missing: its slot is now. */
-export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, number>> {
-  const { rows } = await db.query<{ id: string; inMs: number }>(
-    `select destination_id as id, greatest(0, extract(epoch from next_at - clock_timestamp()) * 1000)::float8 as "inMs"
+/** The next slot of each destination that nobody has reserved; a destination without a reservation is missing: its slot is now. */
+export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, Slot>> {
+  const { rows } = await db.query<Slot & { id: string }>(
+    `select destination_id as id, extract(epoch from next_at - clock_timestamp())::float8 * 1000 as "inMs",
+            extract(epoch from next_at)::float8 * 1000 as at
      from rate_limits where destination_id = any($1::text[])`,
     [destinationIds],
   );
-  return new Map(rows.map((row) => [row.id, row.inMs]));
+  return new Map(rows.map(({ id, ...slot }) => [id, slot]));
 }
