@@ -40,8 +40,8 @@ export function logForNode(log: Log): void {
   process.on('warning', ({ name, message, stack }) =>
     throttled(log).warn({ warning: name, details: message, stack }, 'Node warns', `${name} ${message}`),
   );
-  process.on('uncaughtException', (error) => {
-    log.fatal({ cause: causeOf(error) }, 'the process ends: an error that nobody handled');
+  process.on('uncaughtException', (error, origin) => {
+    log.fatal({ cause: causeOf(error), origin }, 'the process ends: an error that nobody handled');
     process.exit(1);
   });
   // Before the listener of pino, which writes what it has in its buffer.

@@ -70,12 +70,22 @@ export function createPool(
     ...(options.hotPath && pooling.namesStatements && PLANNED_ONCE),
     ...(tenantRole && { role: tenantRole }),
   };
+  surviveBreaks(pool);
   keepSettings(pool, settings, pooling);
   pool.on('connect', cleanParameters);
   dropReadOnlyConnections(pool);
   hideQuotedValues(pool);
   if (tenantRole) bindToOrganizations(pool, tenantRole, pooling);
   return pool;
+}
+
+/**
+ * Keeps a connection that breaks from ending the process: an error event without a listener does. The pool listens to idle ones, and
+ * whoever uses one listens a moment after it was handed out; what PostgreSQL says at its end may be read between. The next statement on
+ * the connection fails, and the pool replaces it.
+ */
+function surviveBreaks(pool: pg.Pool): void {
+  pool.on('connect', (client) => client.on('error', () => undefined));
 }
 
 /**
@@ -138,8 +148,7 @@ export function inSnapshot<T>(pool: Pool, work: (db: Queryable) => Promise<T>): 
 async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const client = await pool.connect();
   let broken: Error | undefined;
-  // The pool listens to idle connections only, and an error event without a listener ends the process. The statement
-  // under way rejects as well, which is how the caller learns of it.
+  // The statement under way rejects as well, which is how the caller learns of it.
   const onError = (error: Error) => {
     broken = error;
   };

@@ -21,17 +21,12 @@ export function bindToOrganizations(pool: pg.Pool, role: string, pooling: Poolin
 
   async function connectBound(organizationId: string): Promise<pg.PoolClient> {
     const client = await connect();
-    // Nobody else listens at the moment, and an error event without a listener ends the process. The statement fails as well.
-    const onError = () => {};
-    client.on('error', onError);
     try {
       await bind(client, organizationId);
       return client;
     } catch (error) {
       client.release(true);
       throw error;
-    } finally {
-      client.off('error', onError);
     }
   }
 

@@ -1,0 +1,30 @@
+// Connections that PostgreSQL ends at any moment.
+import { expect } from 'chai';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+
+describe('a connection that breaks', () => {
+  let database: OwnDatabase;
+  let pool: Pool;
+  before(async () => {
+    database = await ownDatabase('broken_connections');
+    pool = createPool(database.databaseUrl, { max: 1, statementTimeoutMs: 5000, onError: () => undefined });
+  });
+  after(async () => {
+    await pool?.end();
+    await database?.close();
+  });
+
+  it('after it was handed out, and before it is used, ends nothing but itself', async () => {
+    const client = await pool.connect();
+    const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+    const ended = new Promise((resolve) => client.once('end', () => resolve(undefined)));
+    await database.pool.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+    // An error event without a listener would end this process, too.
+    await ended;
+    const failure: unknown = await client.query('select 1').catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error);
+    client.release(true);
+    expect((await pool.query('select 1 as one')).rows).to.deep.equal([{ one: 1 }]);
+  });
+});
