@@ -12,7 +12,6 @@ import {
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
-import { pausesOf } from '../../db/circuits/pauses.ts';
 import { databaseTime } from '../../db/clock.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
@@ -22,31 +21,25 @@ import {
   type OpenBatch,
   openBatches,
   removeWaiting,
+  type StoredDestination,
   waitingDeliveries,
   type WaitingRow,
 } from '../../db/warehouse/batches.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { endFlush, noteFilling, noteSeen, takeSnapshot, type WarehouseKey } from '../../db/warehouse/flushes.ts';
-import { loadSuspension } from '../../db/organizations/suspension.ts';
-import type { WarehouseTarget } from '../../outbound/warehouses/index.ts';
+import { loadSuspension, type Suspension } from '../../db/organizations/suspension.ts';
 import type { WarehouseAdvice } from '../types.ts';
-import { type FlushDeps, openDestination, type UsableDestination } from './deps.ts';
-
-type LookDeps = Pick<FlushDeps, 'pool' | 'secretBox' | 'log'>;
+import { type FlushDeps, openDestination } from './deps.ts';
 
 const END_STEP = 1000;
 const HOLD_STEP = 1000;
 // While the organization is suspended; resuming it wakes the workflow.
 const SUSPENDED_MS = 600_000;
 
-/**
- * Checks what waits, and freezes a batch when one is due.
- * @param ahead what a look has found already
- */
+/** Checks what waits, and freezes a batch when one is due. */
 export async function prepareBatch(
-  deps: LookDeps,
+  deps: FlushDeps,
   { finishing, ...key }: WarehouseKey & { finishing: string | null },
-  ahead: Found | null = null,
 ): Promise<WarehouseAdvice> {
   const destination = await findWarehouse(deps.pool, key);
   // Before the record is used: a later change wakes the workflow again.
@@ -60,75 +53,44 @@ export async function prepareBatch(
     await endWaiting(deps, key, opened);
     return idle(deps, key);
   }
-  const isRight = ahead?.version === opened.target.version && !(await isPaused(deps, key, ahead.plan));
-  const found = isRight ? ahead : await look(deps, key, opened.target);
-  if (found === null) return idle(deps, key);
-  const { plan, snapshot } = found;
-  if (plan.kind === 'due') return adviceOn(await freeze(deps, key, opened, { ...plan, id: found.id }), resumedAt);
+  // No rules: rows are whole events.
+  const fieldMapping = opened.fieldMapping?.length === 0 ? null : opened.fieldMapping;
+  return nextBatch(deps, key, { config: opened.target.config, fieldMapping, resumedAt });
+}
+
+type Form = { config: WarehouseConfig } & Pick<StoredDestination, 'fieldMapping'> & Pick<Suspension, 'resumedAt'>;
+
+async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promise<WarehouseAdvice> {
+  const { batchSize, batchBytes, batchWindowSeconds } = form.config;
+  const rule: BatchRule = { batchSize, batchBytes, batchWindowMs: batchWindowSeconds * 1000 };
+  const open = await openBatches(deps.pool, key);
+  const nowMs = await databaseTime(deps.pool);
+  const snapshot = await takeSnapshot(deps.pool);
+  let plan: BatchPlan<Waiting> | null = null;
+  for (const limit of [quickLook(rule), fullLook(rule)]) {
+    const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
+    const waiting = await withoutEnded(deps, key, rows, { ...form.config, open, nowMs });
+    if (rows.length === 0) return idle(deps, key);
+    // The ended ones are removed now, and paused ones held; there may be others behind them.
+    if (waiting.length < rows.length || (await holdPaused(deps, key, rows))) return nextBatch(deps, key, form);
+    plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
+    if (plan !== null) break;
+  }
+  if (plan === null) throw new Error('A full look decides');
+  if (plan.kind === 'due') {
+    const id = open.get(plan.partition)?.id ?? newId('bat');
+    return adviceOn(await freeze(deps, key, form, { ...plan, id }), form.resumedAt);
+  }
   await noteFilling(deps.pool, key, { ...plan, snapshot });
   const waiting = plan.batches.reduce((sum, { events }) => sum + events, 0);
   return { state: 'filling', waiting, waitMs: Math.max(0, plan.waitMs) };
 }
 
 /**
- * Looks for the next file while the one before is uploaded. A delivery that ends until the file is frozen is left out of it; one that
- * would have come first is like one a moment later; a pause, or a change of the destination, has it looked for again.
- * @returns null: none is due, or it has to be looked for again
- */
-export async function lookAhead(deps: LookDeps, key: WarehouseKey): Promise<Found | null> {
-  const opened = openDestination(deps, await findWarehouse(deps.pool, key));
-  const found = opened.ok ? await look(deps, key, opened.target) : null;
-  return found?.plan.kind === 'due' ? found : null;
-}
-
-/** What waits, of one version of the destination. */
-export interface Found {
-  version: WarehouseTarget['version'];
-  plan: BatchPlan<Waiting>;
-  /** Of the batch that is due. */
-  id: string;
-  /** From before the look. */
-  snapshot: string;
-}
-
-/** @returns null: nothing waits */
-async function look(
-  deps: LookDeps,
-  key: WarehouseKey,
-  { version, config }: Pick<WarehouseTarget, 'version' | 'config'>,
-): Promise<Found | null> {
-  const { batchSize, batchBytes, batchWindowSeconds } = config;
-  const rule: BatchRule = { batchSize, batchBytes, batchWindowMs: batchWindowSeconds * 1000 };
-  const open = await openBatches(deps.pool, key);
-  const nowMs = await databaseTime(deps.pool);
-  const snapshot = await takeSnapshot(deps.pool);
-  for (const limit of [quickLook(rule), fullLook(rule)]) {
-    const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
-    const waiting = await withoutEnded(deps, key, rows, { ...config, open, nowMs });
-    if (rows.length === 0) return null;
-    // The ended ones are removed now, and paused ones held; there may be others behind them.
-    if (waiting.length < rows.length || (await holdPaused(deps, key, rows)))
-      return look(deps, key, { version, config });
-    const plan = planBatch(waiting, rule, { nowMs, isAll: rows.length < limit });
-    if (plan === null) continue;
-    const id = (plan.kind === 'due' ? open.get(plan.partition)?.id : undefined) ?? newId('bat');
-    return { version, plan, id, snapshot };
-  }
-  throw new Error('A full look decides');
-}
-
-/** Whether the destination, or a route of what is due, was paused since a look (PAUSE-15). */
-async function isPaused({ pool }: LookDeps, key: WarehouseKey, plan: BatchPlan<Waiting>): Promise<boolean> {
-  const routeIds = plan.kind === 'due' ? plan.members.flatMap(({ routeId }) => routeId ?? []) : [];
-  const ids = [key.destinationId, ...new Set(routeIds)];
-  return (await pausesOf(pool, key.organizationId, ids)).size > 0;
-}
-
-/**
  * Holds deliveries whose route or destination is paused (PAUSE-15).
  * @returns whether there were any; one that has ended, or that was resumed meanwhile, is none
  */
-async function holdPaused({ pool }: LookDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
+async function holdPaused({ pool }: FlushDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {
   const paused = rows.filter(({ isPaused }) => isPaused).slice(0, HOLD_STEP);
   if (paused.length === 0) return false;
   const blocked = paused.map(({ deliveryId, routeId }) => ({
@@ -140,7 +102,6 @@ async function holdPaused({ pool }: LookDeps, { destinationId }: WarehouseKey, r
 }
 
 interface Waiting extends WaitingDelivery {
-  routeId: string | null;
   priority: number;
   source: string;
 }
@@ -153,14 +114,14 @@ interface Look extends Pick<WarehouseConfig, 'partitionBy'> {
 
 /** Ends deliveries whose event or source is gone. */
 async function withoutEnded(
-  deps: LookDeps,
+  deps: FlushDeps,
   key: WarehouseKey,
   rows: WaitingRow[],
   { partitionBy, open, nowMs }: Look,
 ): Promise<Waiting[]> {
   const gone: string[] = [];
   const waiting = rows.flatMap((row): Waiting[] => {
-    const { deliveryId, routeId, priority, payloadSize, receivedAt, queuedAt, sourceSlug } = row;
+    const { deliveryId, priority, payloadSize, receivedAt, queuedAt, sourceSlug } = row;
     if (payloadSize === null || receivedAt === null || queuedAt === null || sourceSlug === null) {
       gone.push(deliveryId);
       return [];
@@ -169,7 +130,9 @@ async function withoutEnded(
     const openedAt = open.get(partition)?.openedAt.getTime() ?? nowMs;
     return [
       {
-        ...{ deliveryId, routeId, priority, partition },
+        deliveryId,
+        priority,
+        partition,
         source: sourceSlug,
         bytes: payloadSize,
         receivedAt: receivedAt.getTime(),
@@ -192,12 +155,12 @@ function waitsSince({ deliveryId, eventId }: WaitingRow, queuedAt: Date): number
 }
 
 async function freeze(
-  deps: LookDeps,
+  deps: FlushDeps,
   key: WarehouseKey,
-  { target, fieldMapping }: UsableDestination,
+  { config, fieldMapping }: Form,
   { id, partition, members }: Extract<BatchPlan<Waiting>, { kind: 'due' }> & { id: string },
 ): Promise<BatchUnderWay> {
-  const { fileFormat, compression, payloadColumn, partitionBy, keyOrder, prefix } = target.config;
+  const { fileFormat, compression, payloadColumn, partitionBy, keyOrder, prefix } = config;
   const events = members.map(({ receivedAt, source }) => ({ receivedAt: new Date(receivedAt), source }));
   const batch = await freezeBatch(deps.pool, {
     ...key,
@@ -208,8 +171,7 @@ async function freeze(
     fileFormat,
     compression,
     payloadColumn,
-    // No rules: rows are whole events.
-    fieldMapping: fieldMapping?.length === 0 ? null : fieldMapping,
+    fieldMapping,
     waitingSince: new Date(Math.min(...members.map(({ since }) => since))),
     bytes: members.reduce((sum, { bytes }) => sum + bytes, 0),
     members,
@@ -234,7 +196,7 @@ function adviceOn(batch: BatchUnderWay, resumedAt: Date | null): WarehouseAdvice
   };
 }
 
-async function idle(deps: LookDeps, key: WarehouseKey): Promise<WarehouseAdvice> {
+async function idle(deps: FlushDeps, key: WarehouseKey): Promise<WarehouseAdvice> {
   await endFlush(deps.pool, key);
   return { state: 'idle' };
 }
@@ -242,7 +204,7 @@ async function idle(deps: LookDeps, key: WarehouseKey): Promise<WarehouseAdvice>
 type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedError };
 
 /** Ends everything that waits for a destination that cannot be written to. */
-async function endWaiting(deps: LookDeps, key: WarehouseKey, ending: Ending): Promise<void> {
+async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): Promise<void> {
   for (;;) {
     const rows = await waitingDeliveries(deps.pool, key.destinationId, END_STEP);
     if (rows.length === 0) return;
@@ -252,7 +214,7 @@ async function endWaiting(deps: LookDeps, key: WarehouseKey, ending: Ending): Pr
 }
 
 async function endThese(
-  { pool, log }: LookDeps,
+  { pool, log }: FlushDeps,
   { organizationId, destinationId }: WarehouseKey,
   deliveryIds: string[],
   { ending, reason }: Ending,

@@ -4,28 +4,25 @@ import { cancellationSignal } from '@temporalio/activity';
 import type { WarehouseReference, WritingOutcome } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 import { finishBatch } from './finish.ts';
-import { type Found, lookAhead, prepareBatch } from './prepare.ts';
+import { prepareBatch } from './prepare.ts';
 import { uploadBatch } from './upload.ts';
 
 /** When no further file is begun, so that other destinations get the place. */
 const TURN_MS = 4000;
 
 const MORE = { state: 'more' } as const;
-const NOTHING = Promise.resolve(null);
 
 /** @throws when our own side is away; then it is repeated */
 export async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promise<WritingOutcome> {
   const [until, cancelled] = [performance.now() + TURN_MS, cancellationSignal()];
   const turn = { isOver: () => performance.now() > until || cancelled.aborted };
   const recorder = new Recorder(deps, warehouse, turn);
-  const scout = new Scout(deps, warehouse);
   try {
-    const outcome = await whileDue(deps, warehouse, { turn, recorder, scout });
+    const outcome = await whileDue(deps, warehouse, { turn, recorder });
     return (await recorder.isDone()) ? outcome : MORE;
   } finally {
     // Nothing of it continues after its end.
     await recorder.isDone().catch(() => undefined);
-    await scout.found();
   }
 }
 
@@ -36,10 +33,10 @@ interface Turn {
 async function whileDue(
   deps: FlushDeps,
   warehouse: WarehouseReference,
-  { turn, recorder, scout }: { turn: Turn; recorder: Recorder; scout: Scout },
+  { turn, recorder }: { turn: Turn; recorder: Recorder },
 ): Promise<WritingOutcome> {
   while (!turn.isOver()) {
-    const advice = await prepareBatch(deps, { ...warehouse, finishing: recorder.batchId }, await scout.found());
+    const advice = await prepareBatch(deps, { ...warehouse, finishing: recorder.batchId });
     if (advice.state === 'idle' && recorder.batchId !== null) {
       // Nothing waits only when the last deliveries are recorded too.
       await recorder.isDone();
@@ -47,7 +44,6 @@ async function whileDue(
     }
     if (advice.state !== 'frozen' && advice.state !== 'uploaded') return advice;
     if (advice.state === 'frozen') {
-      scout.begin();
       const upload = await uploadBatch(deps, { ...warehouse, batchId: advice.batchId });
       if (upload.status === 'failed') return { state: 'refused', batch: advice, upload };
       if (upload.status === 'ended') continue;
@@ -55,30 +51,6 @@ async function whileDue(
     await recorder.begin(advice.batchId);
   }
   return MORE;
-}
-
-/** Looks for the next file while one is uploaded. */
-class Scout {
-  readonly #deps: FlushDeps;
-  readonly #warehouse: WarehouseReference;
-  #looking: Promise<Found | null> = NOTHING;
-
-  constructor(deps: FlushDeps, warehouse: WarehouseReference) {
-    this.#deps = deps;
-    this.#warehouse = warehouse;
-  }
-
-  begin(): void {
-    // Failure policy: without it the next step looks itself.
-    this.#looking = lookAhead(this.#deps, this.#warehouse).catch(() => null);
-  }
-
-  /** What it has found, once. */
-  async found(): Promise<Found | null> {
-    const found = await this.#looking;
-    this.#looking = NOTHING;
-    return found;
-  }
 }
 
 /** Records the deliveries of one file while the next one is written: one waits for the database, the other for the store. */

@@ -1,16 +1,10 @@
 // Deliveries that wait for warehouses, the signals for them, and how they are moved into batches, in a separate database.
-import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { pino } from 'pino';
-import { lookAhead, prepareBatch } from '../../activities/warehouse-flush/prepare.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
-import { pause } from '../../db/circuits/pauses.ts';
 import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
-import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { encryptedWarehouseConfig } from '../../db/warehouse/config.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import {
   beginUpload,
@@ -28,10 +22,8 @@ import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot
 import { batchContent, openMembers } from '../../db/warehouse/members.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';
 import { aloneRelay } from '../support/relays.ts';
-import { warehouseConfigs, warehouseDefaults } from '../support/warehouse-records.ts';
 
 const PARTITION = 'date=2026-11-21';
-const secretBox = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
 
 describe('warehouse batches in PostgreSQL', () => {
   let database: HistoryDatabase;
@@ -60,8 +52,7 @@ describe('warehouse batches in PostgreSQL', () => {
     route: HistoryOwner['routes'][number];
   }
 
-  /** @param config of the destination; without one it cannot be written to */
-  async function line(config?: object): Promise<Line> {
+  async function line(): Promise<Line> {
     const [sourceId, routeId, destinationId] = [newId('src'), newId('rte'), newId('dst_wh')];
     await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, $1, $1)`, [
       sourceId,
@@ -72,7 +63,6 @@ describe('warehouse batches in PostgreSQL', () => {
        values ($1, $2, 'Lake', $1, 's3', '', 'POST', 'none', 1000, '{}')`,
       [destinationId, organizationId],
     );
-    if (config) await configure(destinationId, config);
     await pool.query(
       `insert into routes (id, organization_id, name, source_id, destination_ids) values ($1, $2, $1, $3, $4)`,
       [routeId, organizationId, sourceId, [destinationId]],
@@ -82,12 +72,6 @@ describe('warehouse batches in PostgreSQL', () => {
       route: { id: routeId, sourceId, destinationIds: [destinationId], failoverId: '' },
     };
   }
-
-  const configure = (destinationId: string, config: object) =>
-    pool.query('update destinations set config = $2, version = version + 1 where id = $1', [
-      destinationId,
-      encryptedWarehouseConfig(secretBox, destinationId, { ...warehouseDefaults, ...warehouseConfigs.s3, ...config }),
-    ]);
 
   /** @returns ids of events and deliveries */
   async function store(
@@ -369,86 +353,5 @@ describe('warehouse batches in PostgreSQL', () => {
     const other = { organizationId: newId('org'), batchId };
     expect(await beginUpload(pool, other), 'of another organization').to.equal(undefined);
     await endFlush(pool, warehouse.key);
-  });
-
-  describe('of the next file, looked for while one is uploaded', () => {
-    const deps = () => ({ pool, secretBox, log: pino({ level: 'silent' }) });
-    const idsOf = (stored: { deliveryId: string }[]) => stored.map(({ deliveryId }) => deliveryId);
-
-    /** @returns the id of the batch whose file is to be written */
-    async function prepared(
-      { key }: Line,
-      finishing: string | null,
-      ahead: Awaited<ReturnType<typeof lookAhead>> = null,
-    ) {
-      const advice = await prepareBatch(deps(), { ...key, finishing }, ahead);
-      if (advice.state !== 'frozen') throw new Error(`It is ${advice.state}`);
-      return advice.batchId;
-    }
-    async function deliveriesOf(batchId: string): Promise<string[]> {
-      const batch = await findBatch(pool, { organizationId, batchId });
-      if (!batch) throw new Error('It is gone');
-      return idsOf(await batchContent(pool, batch));
-    }
-    const uploaded = async ({ key }: Line, batchId: string) => {
-      const batch = await beginUpload(pool, { ...key, batchId });
-      if (!batch) throw new Error('It has ended');
-      await noteUploaded(pool, batch, {
-        ...{ events: 2, bytes: 10, conversions: [], sha256: '', latency: 1 },
-        ...{ firstReceivedAt: new Date(), lastReceivedAt: new Date() },
-      });
-    };
-
-    it('are those that were found, without one that has ended since', async () => {
-      const warehouse = await line({ batchSize: 2 });
-      const ids = idsOf(await store(warehouse, 5));
-      const first = await prepared(warehouse, null);
-      expect(await deliveriesOf(first)).to.deep.equal(ids.slice(0, 2));
-      const ahead = await lookAhead(deps(), warehouse.key);
-      await uploaded(warehouse, first);
-      const reason = openError(ownWords`a test`);
-      await cancelDeliveries(pool, { organizationId, deliveryIds: [ids[2] ?? ''], reason, notInBatch: true });
-      const second = await prepared(warehouse, first, ahead);
-      expect(second).to.equal(ahead?.id);
-      expect(await deliveriesOf(second)).to.deep.equal(ids.slice(3, 4));
-      await uploaded(warehouse, second);
-      expect(await prepareBatch(deps(), { ...warehouse.key, finishing: first }, null)).to.include({
-        state: 'uploaded',
-      });
-    });
-
-    it('are looked for again when the destination has changed', async () => {
-      const warehouse = await line({ batchSize: 2 });
-      const ids = idsOf(await store(warehouse, 5));
-      const first = await prepared(warehouse, null);
-      const ahead = await lookAhead(deps(), warehouse.key);
-      await uploaded(warehouse, first);
-      await configure(warehouse.key.destinationId, { batchSize: 3 });
-      expect(await deliveriesOf(await prepared(warehouse, first, ahead))).to.deep.equal(ids.slice(2));
-    });
-
-    for (const table of ['routes', 'destinations'] as const) {
-      it(`wait when their ${table.slice(0, -1)} was paused since (PAUSE-15)`, async () => {
-        const warehouse = await line({ batchSize: 2 });
-        await store(warehouse, 4);
-        const first = await prepared(warehouse, null);
-        const ahead = await lookAhead(deps(), warehouse.key);
-        expect(ahead?.plan.kind).to.equal('due');
-        const id = table === 'routes' ? warehouse.route.id : warehouse.key.destinationId;
-        await pause(pool, table, { organizationId, id }, { until: null, reason: null });
-        await uploaded(warehouse, first);
-        expect(await prepareBatch(deps(), { ...warehouse.key, finishing: first }, ahead)).to.include({ state: 'idle' });
-      });
-    }
-
-    it('are none before one is due, and nothing is noted', async () => {
-      const warehouse = await line({ batchSize: 2 });
-      await store(warehouse, 3);
-      const first = await prepared(warehouse, null);
-      expect(await lookAhead(deps(), warehouse.key)).to.equal(null);
-      expect((await openBatches(pool, warehouse.key)).size).to.equal(0);
-      await uploaded(warehouse, first);
-      expect(await prepareBatch(deps(), { ...warehouse.key, finishing: first })).to.include({ state: 'filling' });
-    });
   });
 });
