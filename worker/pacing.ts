@@ -13,6 +13,7 @@ const LOOK_AGAIN_MS = 1000;
 const LOOK_AGAIN_SOON_MS = 20;
 // A start whose attempt has not reserved a slot by then is lost, and will be claimed again.
 const UNHEARD_MS = 5000;
+const NONE_RESERVED: Slot = { at: 0, inMs: 0 };
 // Of destinations; one that is forgotten is looked at anew.
 const MOST_REMEMBERED = 10_000;
 
@@ -44,8 +45,7 @@ export function createPacing(pool: Pool): Pacing {
    * Attempts of other workers take slots, too: they may have been started here, because workflows run anywhere. Should they be others, this
    * one starts as many too early, which then wait with a slot of their own.
    */
-  function hearOfOthers(destinationId: string, perMinute: number, slot: Slot | undefined): void {
-    if (slot === undefined) return;
+  function hearOfOthers(destinationId: string, perMinute: number, slot: Slot): void {
     const before = looks.get(destinationId);
     looks.set(destinationId, { slot, heard: 0 });
     if (before === undefined || slot.at <= before.slot.at) return;
@@ -84,9 +84,9 @@ export function createPacing(pool: Pool): Pacing {
       const near = [...byDestination].flatMap(([id, waiting]) => {
         const [first] = waiting;
         const perMinute = (first && limitOf(first)) ?? 1;
-        const slot = slots.get(id);
+        const slot = slots.get(id) ?? NONE_RESERVED;
         hearOfOthers(id, perMinute, slot);
-        return takeNear(waiting, id, perMinute, Math.max(0, slot?.inMs ?? 0));
+        return takeNear(waiting, id, perMinute, Math.max(0, slot.inMs));
       });
       return [...unlimited, ...near];
     },
