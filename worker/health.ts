@@ -3,6 +3,7 @@ import { CachedProbe, UNREACHABLE } from '../core/cached-probe.ts';
 import { sizeOf } from '../core/positions.ts';
 import type { Readiness } from '../telemetry/index.ts';
 import type { Relay } from './relay.ts';
+import type { KeptRelease } from './release.ts';
 import type { AttributeWatch } from './search-attributes.ts';
 import type { Shards } from './shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
@@ -17,17 +18,19 @@ export interface HealthDeps {
   shards: Pick<Shards, 'held'>;
   relay: Pick<Relay, 'state'>;
   worker: Pick<RunningWorker, 'isPolling'>;
+  release: Pick<KeptRelease, 'state'>;
   /** Whether it has been asked to end. */
   isEnding: () => boolean;
 }
 
 /**
- * Ready: the relay holds positions and claims from them, and Temporal answers, knows the namespace, and is polled. In the lanes
+ * Ready: the relay holds positions and claims from them, and Temporal answers, knows the namespace, is polled, and gives workflows
+ * to workers that are there. In the lanes
  * `express` and `adaptive` first attempts continue while Temporal is away; their retries do not, so that is not ready either. Missing
  * search attributes are only shown: deliveries continue without them.
  */
 export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
-  const { namespace, attributes, shards, relay, worker, isEnding } = deps;
+  const { namespace, attributes, shards, relay, worker, release, isEnding } = deps;
   let takesAttributes = false;
   const temporal = new CachedProbe(async () => {
     takesAttributes = await attributes.look();
@@ -38,6 +41,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
     const held = shards.held();
     const { inFlight, free, claimedMsAgo } = relay.state();
     const isPolling = worker.isPolling();
+    const { own, current, isUnserved } = release.state();
     const hasClaimed = free <= 0 || (claimedMsAgo !== undefined && claimedMsAgo < CLAIMED_WITHIN_MS);
     const problems = [
       isEnding() && 'the worker ends',
@@ -46,6 +50,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       found === undefined && `Temporal does not answer within ${DEADLINE_MS / 1000} s`,
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'Temporal is not polled for tasks',
+      isUnserved && `workflows stand still: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {
       problems,
@@ -60,7 +65,13 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
           searchAttributes: found === null && takesAttributes,
           polling: isPolling,
         },
+        release: { own, current },
       },
     };
   };
+}
+
+function unservedBecause(current: string | null): string {
+  const who = current === null ? 'workers without a release' : `the release ${current}`;
+  return `Temporal gives them to ${who}, and no worker of that kind asks for them. Start one, or make this release the current one (docs/upgrading.md)`;
 }

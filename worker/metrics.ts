@@ -7,6 +7,7 @@ import {
   concurrencyLimit,
   relayInFlight,
   relayShards,
+  releaseUnserved,
   workflowTurnsAwaited,
 } from '../core/metrics/deliveries.ts';
 import { sizeOf } from '../core/positions.ts';
@@ -15,6 +16,7 @@ import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createReadiness } from './health.ts';
 import type { Relay } from './relay.ts';
+import type { KeptRelease } from './release.ts';
 import type { AttributeWatch } from './search-attributes.ts';
 import type { Shards } from './shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
@@ -28,6 +30,7 @@ export interface WorkerMetricsDeps {
   shards: Shards;
   relay: Relay;
   worker: RunningWorker;
+  release: KeptRelease;
   places: DestinationPlaces;
   workflowTurns: WorkflowTurns;
   /** Those of Temporal's SDK, as text. */
@@ -42,11 +45,12 @@ export interface WorkerMetrics extends Metrics {
 }
 
 export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<WorkerMetrics> {
-  const { relay, shards, places, workflowTurns } = deps;
+  const { relay, release, shards, places, workflowTurns } = deps;
   let isEnding = false;
   const stops = [
     relayShards.readFrom(() => sizeOf(shards.held()?.positions ?? [])),
     relayInFlight.readFrom(() => relay.state().inFlight),
+    releaseUnserved.readFrom(() => (release.state().isUnserved ? 1 : 0)),
     workflowTurnsAwaited.readFrom(() => workflowTurns.waiting),
     concurrencyDestinations.readFrom(() => places.limits().length),
     concurrencyLimit.readFrom(() => summaryOf(places.limits())),

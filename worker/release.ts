@@ -1,23 +1,29 @@
 // Worker versioning (https://docs.temporal.io/worker-versioning): workers of two releases run side by side, and Temporal gives each
 // workflow to those of the current one. A worker of a new release makes that the current one when it is ready; from then on workflows
-// continue there with their next task, and workers of the release before finish what they have. One that was current before never takes
-// it back by itself: a restart in the middle of an upgrade changes nothing.
+// continue there with their next task, and workers of the release before finish what they have. One that was current before takes it
+// back only when no worker of the current one is left: a restart in the middle of an upgrade changes nothing.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NativeConnection, WorkerDeploymentOptions, WorkflowBundleOption } from '@temporalio/worker';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
+import { PollLoop, type Rest } from '../core/poll-loop.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { TASK_QUEUE, taskQueuesOf } from '../core/workflow-names.ts';
-import { type Watch, watch } from './watch.ts';
+import { type Heard, hear, isSilent, type Routing } from './current-release.ts';
+import type { Watch } from './watch.ts';
 
-const LOOK_EVERY_MS = 1000;
+const SOON: Rest = { ms: 1000 };
+const SETTLED: Rest = { ms: 10_000 };
 const DEADLINE_MS = 10_000;
 // The gRPC status NOT_FOUND.
 const NOT_FOUND = 5;
 // Of releases that were current before: WorkerDeploymentVersionStatus of temporal.api.enums.v1.
 const STATUS = { DRAINING: 4, DRAINED: 5 };
+// WorkerVersioningMode and TaskQueueType of temporal.api.enums.v1.
+const VERSIONED = 2;
+const WORKFLOW_QUEUE = 1;
 
 export interface Release {
   deploymentName: string;
@@ -68,65 +74,108 @@ export interface KeepReleaseDeps {
   log: Log;
 }
 
-/**
- * Makes the release of this worker the current one, unless it was that before.
- * Failure policy: while Temporal is away, or does not let this client, the release before stays the current one
- */
-export function keepRelease(deps: KeepReleaseDeps): Watch {
-  const { release, log } = deps;
-  let isDone = false;
-  const look = () => (release === null ? tellOfAnother(deps) : makeCurrent(deps, release));
-  return watch(
-    async () => {
-      if (!isDone) isDone = await look();
-      return false;
-    },
-    {
-      everyMs: LOOK_EVERY_MS,
-      onError(error) {
-        // One that is not versioned only wanted to know.
-        if (release === null) isDone = true;
-        else
-          throttled(log).warn({ ...release, cause: causeOf(error) }, 'this release cannot be made the current one yet');
-      },
-    },
-  );
+export interface ReleaseState {
+  /** Of this worker; null: none, or not known yet. */
+  own: string | null;
+  /** What Temporal gives workflows to; null: workers without a release, or not known yet. */
+  current: string | null;
+  /** Whether workflows stand still: no worker of the current one asks for them, and this worker does not get them. */
+  isUnserved: boolean;
 }
 
-/** @returns whether there is nothing left to do */
-async function makeCurrent(deps: KeepReleaseDeps, release: Release): Promise<boolean> {
-  const { connection, namespace, log } = deps;
-  const { deploymentName, buildId } = release;
-  const known = await describeDeployment(deps, deploymentName);
-  if (known === null) return false;
-  const { current, conflictToken } = known;
-  if (current === buildId) return true;
-  const { workflowService } = connection;
+export interface KeptRelease extends Watch {
+  state(): ReleaseState;
+}
+
+/**
+ * Makes the release of this worker the current one, unless it was that before and workers of the current one still ask for workflows.
+ * Failure policy: while Temporal is away, or does not let this client, the current one stays that
+ */
+export function keepRelease(deps: KeepReleaseDeps): KeptRelease {
+  const { release, log } = deps;
+  const own = release?.buildId ?? null;
+  let heard: Heard | null = null;
+  let isSettled = false;
+  let toldOf: string | null | undefined;
+  const isUnserved = () => heard !== null && heard.current !== own && isSilent(heard, performance.now());
+
+  async function round(): Promise<Rest> {
+    const routing = await routingOf(deps).catch((error: unknown) => {
+      // Nobody could ask for workflows meanwhile.
+      heard = null;
+      throw error;
+    });
+    heard = hear(heard, routing, performance.now());
+    const { current } = heard;
+    isSettled = current === own;
+    if (isSettled) {
+      toldOf = undefined;
+      return SETTLED;
+    }
+    const { wasCurrent, isReady } = release === null ? WITHOUT_RELEASE : await lookAt(deps, release);
+    const takesOver = isUnserved();
+    if (wasCurrent && !takesOver) {
+      if (toldOf !== current) tellOf(deps, current);
+      toldOf = current;
+      return SETTLED;
+    }
+    if (isReady) await makeCurrent(deps, takesOver);
+    return SOON;
+  }
+
+  const loop = new PollLoop({
+    round,
+    onError(error) {
+      if (!isSettled)
+        throttled(log).warn({ ...release, cause: causeOf(error) }, 'the current release cannot be changed yet');
+      return SOON;
+    },
+  });
+  return {
+    state: () => ({ own, current: heard?.current ?? null, isUnserved: isUnserved() }),
+    stop: () => loop.stop(),
+  };
+}
+
+/** Who may become the current one. Temporal gives no workflow to workers without a release while there is a current one. */
+const WITHOUT_RELEASE = { wasCurrent: true, isReady: true };
+
+async function lookAt({ connection, namespace, taskQueue }: KeepReleaseDeps, release: Release) {
   const version = await ask(connection, () =>
-    workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: release }),
+    connection.workflowService.describeWorkerDeploymentVersion({ namespace, deploymentVersion: release }),
   );
   const info = version?.workerDeploymentVersionInfo;
-  if (info?.status === STATUS.DRAINING || info?.status === STATUS.DRAINED) {
-    log.warn({ ...release, current }, 'another release is the current one: this worker finishes what it has');
-    return true;
-  }
-  // Before all of its workers poll, tasks of some would go to nobody.
   const polled = new Set(info?.taskQueueInfos?.map(({ name }) => name));
-  if (!taskQueuesOf(deps.taskQueue).every((name) => polled.has(name))) return false;
-  await workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId, conflictToken });
-  log.info({ ...release, before: current }, 'this release is the current one: workflows continue with its workers');
-  return true;
+  return {
+    wasCurrent: info?.status === STATUS.DRAINING || info?.status === STATUS.DRAINED,
+    // Before all of its workers poll, tasks of some would go to nobody.
+    isReady: taskQueuesOf(taskQueue).every((name) => polled.has(name)),
+  };
 }
 
-/** Temporal gives no workflow to workers without a release while there is a current one. */
-async function tellOfAnother(deps: KeepReleaseDeps): Promise<true> {
-  const known = await describeDeployment(deps, deploymentNameOf(deps.prefix));
-  if (known?.current)
-    deps.log.warn(
-      { release: known.current },
+function tellOf({ release, log }: KeepReleaseDeps, current: string | null): void {
+  if (release === null)
+    log.warn(
+      { release: current },
       'Temporal gives workflows to workers of a release only: set HOOKYARD_WORKER_VERSIONING=on',
     );
-  return true;
+  else log.warn({ ...release, current }, 'another release is the current one: this worker finishes what it has');
+}
+
+/** @param takesOver whether no worker of the one before is left */
+async function makeCurrent(deps: KeepReleaseDeps, takesOver: boolean): Promise<void> {
+  const { connection, namespace, release, log } = deps;
+  const deploymentName = release?.deploymentName ?? deploymentNameOf(deps.prefix);
+  const buildId = release?.buildId ?? '';
+  const known = await describeDeployment(deps, deploymentName);
+  if (known === null || known.current === buildId) return;
+  const { current: before, conflictToken } = known;
+  await connection.withDeadline(Date.now() + DEADLINE_MS, () =>
+    connection.workflowService.setWorkerDeploymentCurrentVersion({ namespace, deploymentName, buildId, conflictToken }),
+  );
+  const names = { deploymentName, buildId, before };
+  if (takesOver) log.warn(names, 'workflows continue with this worker: none of the current release asked for them');
+  else log.info(names, 'this release is the current one: workflows continue with its workers');
 }
 
 async function describeDeployment({ connection, namespace }: KeepReleaseDeps, deploymentName: string) {
@@ -135,8 +184,25 @@ async function describeDeployment({ connection, namespace }: KeepReleaseDeps, de
   );
   if (found === null) return null;
   const { routingConfig } = found.workerDeploymentInfo ?? {};
-  const current = routingConfig?.currentDeploymentVersion?.buildId || null;
-  return { current, conflictToken: found.conflictToken };
+  return { current: routingConfig?.currentDeploymentVersion?.buildId ?? '', conflictToken: found.conflictToken };
+}
+
+async function routingOf({ connection, namespace, taskQueue }: KeepReleaseDeps): Promise<Routing> {
+  const { versioningInfo, pollers } = await connection.withDeadline(Date.now() + DEADLINE_MS, () =>
+    connection.workflowService.describeTaskQueue({
+      namespace,
+      taskQueue: { name: taskQueue },
+      taskQueueType: WORKFLOW_QUEUE,
+    }),
+  );
+  const current = versioningInfo?.currentDeploymentVersion?.buildId || null;
+  const asked = (pollers ?? []).filter(({ deploymentOptions: worker }) =>
+    worker?.workerVersioningMode === VERSIONED ? worker.buildId === current : current === null,
+  );
+  const times = asked.map(
+    ({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000 + (lastAccessTime?.nanos ?? 0) / 1e6,
+  );
+  return { current, askedAt: Math.max(0, ...times) };
 }
 
 /** @returns null when Temporal knows none by that name */

@@ -8,7 +8,7 @@ import { type Loops, startLoops } from './loops.ts';
 import { activityDepsOf, startMainWorker } from './main-worker.ts';
 import { startWorkerMetrics } from './metrics.ts';
 import { closeAll } from './pools.ts';
-import { keepRelease } from './release.ts';
+import { keepRelease, type KeptRelease } from './release.ts';
 import { startSideWorkers } from './side-workers.ts';
 import type { RunningWorker } from './temporal-worker.ts';
 import { buildParts, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
@@ -37,16 +37,18 @@ export async function runWorker(
   const release = keepRelease({ ...parts.common, prefix: parts.client.prefix });
   // Not before: loading modules takes longer.
   const stopWatching = watchLoop(log);
-  const metrics = await startOwnMetrics(context, parts, loops, worker);
+  const metrics = await startOwnMetrics(context, parts, loops, worker, release);
   return {
     ended: Promise.all(workers.map(({ ended }) => ended)).then(() => undefined),
     isPolling: worker.isPolling,
     stop() {
       metrics.ending();
+      // A worker that ends takes no workflows over.
+      const released = release.stop();
       return stopInOrder(loops, workers, [
         () => Promise.all([metrics.stop(), parts.traces.stop()]).then(() => undefined),
         ...loopClosers(parts, loops),
-        () => release.stop(),
+        () => released,
         ...partClosers(parts, stopWatching),
       ]);
     },
@@ -58,6 +60,7 @@ function startOwnMetrics(
   parts: WorkerParts,
   { shards, relay }: Loops,
   worker: RunningWorker,
+  release: KeptRelease,
 ) {
   const { common, attributes, hotPool, pool, warehousePool, places, workflowTurns } = parts;
   return startWorkerMetrics({
@@ -69,6 +72,7 @@ function startOwnMetrics(
     shards,
     relay,
     worker,
+    release,
     places,
     workflowTurns,
     temporalMetrics: temporalMetrics?.text,

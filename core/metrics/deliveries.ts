@@ -69,6 +69,12 @@ export const relayClaim = new Histogram({
   in: ['worker'],
 });
 
+export const releaseUnserved = new Gauge({
+  name: 'hookyard_release_unserved',
+  help: 'One when workflows stand still, as far as this worker knows: it does not get them, and no worker of the current release asks for them.',
+  in: ['worker'],
+});
+
 export const relayShards = new Gauge({
   name: 'hookyard_relay_shards_owned',
   help: 'Positions of the outbox that this relay may claim from, of 2048.',

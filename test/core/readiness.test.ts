@@ -11,17 +11,22 @@ interface Said {
   isPolling: boolean;
   isEnding: boolean;
   hasNamespace: boolean;
+  isUnserved: boolean;
   /** Null: Temporal does not answer in time. */
   look: (() => Promise<boolean>) | null;
 }
 
 const WELL: Said = {
   ...{ hasPositions: true, free: 10, claimedMsAgo: 120, isPolling: true, isEnding: false, hasNamespace: true },
+  isUnserved: false,
   look: async () => true,
 };
 
 function readinessOf(differences: Partial<Said>) {
-  const { hasPositions, free, claimedMsAgo, isPolling, isEnding, hasNamespace, look } = { ...WELL, ...differences };
+  const { hasPositions, free, claimedMsAgo, isPolling, isEnding, hasNamespace, isUnserved, look } = {
+    ...WELL,
+    ...differences,
+  };
   const held = hasPositions ? { owner: 'this worker', positions: ALL_POSITIONS } : null;
   const deps: HealthDeps = {
     namespace: 'orders',
@@ -29,6 +34,7 @@ function readinessOf(differences: Partial<Said>) {
     shards: { held: () => held },
     relay: { state: () => ({ inFlight: 3, free, claimedMsAgo }) },
     worker: { isPolling: () => isPolling },
+    release: { state: () => ({ own: '1', current: '2', isUnserved }) },
     isEnding: () => isEnding,
   };
   return createReadiness(deps)();
@@ -66,6 +72,13 @@ describe('a worker', () => {
       ['Temporal does not know the namespace orders'],
     ],
     ['is ready without search attributes', { look: async () => false }, []],
+    [
+      'is not ready when nobody gets workflows',
+      { isUnserved: true },
+      [
+        'workflows stand still: Temporal gives them to the release 2, and no worker of that kind asks for them. Start one, or make this release the current one (docs/upgrading.md)',
+      ],
+    ],
     ['is not ready when Temporal is not polled', { isPolling: false }, ['Temporal is not polled for tasks']],
     [
       'names every problem',
@@ -89,6 +102,7 @@ describe('a worker', () => {
     expect((await readinessOf({ claimedMsAgo: 1234 })).facts).to.deep.equal({
       relay: { positions: 2048, lastClaimSeconds: 1.2, inFlight: 3 },
       temporal: { answers: true, searchAttributes: true, polling: true },
+      release: { own: '1', current: '2' },
     });
     expect((await readinessOf({ hasPositions: false, claimedMsAgo: undefined })).facts.relay).to.deep.equal({
       ...{ positions: 0, lastClaimSeconds: null, inFlight: 3 },

@@ -111,4 +111,29 @@ describe('workers of two releases @turns', function () {
     await records.workflowsEnd([delivery.id]);
     expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['back-to-1'], failed: 0 });
   });
+
+  describe('when no worker of the current one is left', () => {
+    const TAKES_OVER = 'workflows continue with this worker: none of the current release asked for them';
+    // Two minutes of silence, and what a worker needs to start.
+    const TAKEN_OVER_MS = 180_000;
+
+    async function takenOverBy(settings: Record<string, string>) {
+      const destination = { retryPolicy: onceMore(1, HOUR_MS) };
+      const waiting = await records.deliver(receiver.endpoint(500, 200).url, '{"n":5}', 'retrying', { destination });
+      const [worker] = await testInstance.onlyWorkers(settings);
+      await until('it to take over', () => worker.output().includes(TAKES_OVER), TAKEN_OVER_MS);
+      await testInstance.client.post(`/api/deliveries/${waiting.delivery.id}/retry`, {});
+      await records.deliveryWith('delivered', waiting.eventId);
+      return (await workedOn(waiting.delivery.id)).releases;
+    }
+
+    it('go back to one that was current before, by itself', async () => {
+      await startRelease('3');
+      expect(await takenOverBy({ HOOKYARD_BUILD_ID: '1' })).to.deep.equal(['3', '1']);
+    });
+
+    it('give way to workers without a release', async () => {
+      expect(await takenOverBy({ HOOKYARD_WORKER_VERSIONING: 'off' })).to.deep.equal(['1']);
+    });
+  });
 });
