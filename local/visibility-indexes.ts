@@ -4,7 +4,7 @@ import pg from 'pg';
 import { StartupError } from './errors.ts';
 
 /**
- * Besides those of Keyword columns in use: the primary key; lists by time; the UI's filters by id, type and status; and the division
+ * Besides those of columns in use: the primary key; lists by time; the UI's filters by id, type and status; and the division
  * of the namespace, by which schedules and other internal executions are told apart.
  */
 const KEPT = [
@@ -19,7 +19,7 @@ const KEPT = [
 /**
  * Drops those that are not used.
  * @param url of the visibility database, as the owner of its table
- * @param options.used columns with search attributes, as the server names them: `Keyword01`
+ * @param options.used columns with search attributes, as the server names them: `Keyword01`, `Int01`
  * @param options.inUse one after the other, so that no reader or writer of the table has to wait
  * @param options.dryRun drops nothing
  * @returns their names
@@ -44,14 +44,20 @@ export async function dropUnusedIndexes(
 }
 
 async function unusedIndexes(client: pg.Client, used: string[]): Promise<string[]> {
-  const kept = [...KEPT, ...used.map((column) => column.replace(/^Keyword/, 'by_keyword_'))];
-  const { rows } = await client.query<{ name: string }>(
-    `select indexname as name from pg_indexes
-     where schemaname = current_schema() and tablename = 'executions_visibility' order by indexname`,
+  const { rows } = await client.query<{ name: string; columns: string[] }>(
+    `select c.relname::text as name, array_agg(a.attname::text) as columns
+     from pg_index i join pg_class c on c.oid = i.indexrelid
+       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+     where i.indrelid = to_regclass('executions_visibility')
+     group by c.relname order by c.relname`,
   );
   if (rows.length === 0)
     throw new StartupError(
       'This database has no table executions_visibility; name the visibility database of Temporal.',
     );
-  return rows.map(({ name }) => name).filter((name) => !kept.includes(name));
+  // PostgreSQL knows the columns in lower case.
+  const inUse = used.map((column) => column.toLowerCase());
+  return rows
+    .filter(({ name, columns }) => !KEPT.includes(name) && !columns.some((column) => inUse.includes(column)))
+    .map(({ name }) => name);
 }
