@@ -145,10 +145,53 @@ describe('The Helm chart @turns', function () {
     expect(spec.policyTypes).to.deep.equal(['Ingress', 'Egress']);
   });
 
+  type Rule = { to: { ipBlock?: { cidr: string } }[]; ports?: { port: number; protocol?: string }[] };
+  const egressOf = (manifests: Manifest[]) => manifest(manifests, 'NetworkPolicy').spec.egress as Rule[];
+
+  it('lets pods ask for names at a metadata address that is a name server too, unless it shall not', async () => {
+    const [, names] = egressOf(rendered('minimal'));
+    expect(names).to.deep.equal({
+      to: [{ ipBlock: { cidr: '169.254.169.254/32' } }],
+      ports: [
+        { port: 53, protocol: 'UDP' },
+        { port: 53, protocol: 'TCP' },
+      ],
+    });
+    const texts = await template(...fileOf('minimal'), '--set-json', 'networkPolicy.nameServers=[]');
+    expect(egressOf(manifestsOf(texts))).to.have.length(1);
+  });
+
+  it('takes the authority of Temporal from a Secret or a ConfigMap, without a certificate for the client', () => {
+    for (const [name, source] of Object.entries({
+      'http-route': { configMap: { name: 'temporal-ca', items: [{ key: 'root.pem', path: 'ca.crt' }] } },
+      small: { secret: { secretName: 'temporal-ca', items: [{ key: 'ca.crt', path: 'ca.crt' }] } },
+    })) {
+      const pod = podOf(manifest(rendered(name), 'Deployment', '-worker'));
+      expect(pod.volumes.find((volume) => volume.name === 'temporal-ca')).to.deep.equal({
+        name: 'temporal-ca',
+        ...source,
+      });
+      const { env = [], volumeMounts } = containerOf(pod);
+      const { mountPath } = volumeMounts.find((mount) => mount.name === 'temporal-ca') ?? {};
+      const settings = Object.fromEntries(env.map(({ name: variable, value }) => [variable, value]));
+      expect(settings).to.include({
+        TEMPORAL_TLS: 'true',
+        TEMPORAL_TLS_SERVER_CA_CERT_PATH: `${mountPath}/ca.crt`,
+      });
+      expect(settings).to.not.have.any.keys('TEMPORAL_TLS_CLIENT_CERT_PATH', 'TEMPORAL_TLS_CLIENT_KEY_PATH');
+    }
+  });
+
+  it('lets the drain of a node evict pods that are not ready, and never more than one that is', () => {
+    for (const role of ['-api', '-worker'])
+      expect(manifest(rendered('minimal'), 'PodDisruptionBudget', role).spec).to.include({
+        maxUnavailable: 1,
+        unhealthyPodEvictionPolicy: 'AlwaysAllow',
+      });
+  });
+
   it('opens the address that gives the pods their identity when it is asked to, and keeps it closed to everything else', async () => {
-    type Rule = { to: { ipBlock?: { cidr: string } }[]; ports?: { port: number }[] };
-    const rulesOf = (manifests: Manifest[]) => manifest(manifests, 'NetworkPolicy').spec.egress as [Rule, ...Rule[]];
-    const [usual, ...none] = rulesOf(rendered('minimal'));
+    const [usual, names, ...none] = egressOf(rendered('minimal'));
     expect(none).to.deep.equal([]);
     const opened: Record<string, [string[], number[]]> = {
       'eks-pod-identity': [['169.254.170.23/32', 'fd00:ec2::23/128'], [80]],
@@ -160,8 +203,8 @@ describe('The Helm chart @turns', function () {
     };
     for (const [identity, [addresses, ports]] of Object.entries(opened)) {
       const texts = await template(...fileOf('minimal'), '--set', `networkPolicy.identity=${identity}`);
-      const [same, rule, ...others] = rulesOf(manifestsOf(texts));
-      expect(same, identity).to.deep.equal(usual);
+      const [same, sameNames, rule, ...others] = egressOf(manifestsOf(texts));
+      expect([same, sameNames], identity).to.deep.equal([usual, names]);
       expect(
         rule?.to.map(({ ipBlock }) => ipBlock?.cidr),
         identity,
@@ -270,6 +313,22 @@ describe('The Helm chart @turns', function () {
     ['versioning as a setting', 'config.HOOKYARD_WORKER_VERSIONING=off', /config\/HOOKYARD_WORKER_VERSIONING/],
     ['an ingress without a host', 'ingress.enabled=true', /hosts/],
     ['autoscaling of workers without a Prometheus', 'worker.autoscaling.enabled=true', /prometheusUrl/],
+    ['certificates for Temporal without TLS', 'temporal.tls.secret=temporal-client', /temporal\/tls/],
+    [
+      'two authorities for Temporal',
+      'temporal.tls.enabled=true,temporal.tls.secret=x,temporal.tls.hasCa=true,temporal.tls.ca.secret=y',
+      /temporal\.tls\.hasCa and temporal\.tls\.ca/,
+    ],
+    [
+      'fewer APIs at most than at least',
+      'api.autoscaling.enabled=true,api.autoscaling.minReplicas=4,api.autoscaling.maxReplicas=3',
+      /api\.autoscaling\.maxReplicas is 3/,
+    ],
+    [
+      'fewer workers at most than at least',
+      'worker.autoscaling.enabled=true,worker.autoscaling.prometheusUrl=http://x,worker.autoscaling.maxReplicas=1',
+      /worker\.autoscaling\.maxReplicas is 1/,
+    ],
     [
       'two ways in',
       'httpRoute.enabled=true,httpRoute.parentRefs[0].name=x,ingress.enabled=true,ingress.hosts[0]=x',

@@ -76,6 +76,17 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
 {{- end }}
 {{- end }}
 
+{{/* { name, ca }: the file of an authority's certificate. */}}
+{{- define "hookyard.caVolume" -}}
+{{- if .ca.secret }}
+- name: {{ .name }}
+  secret: { secretName: {{ .ca.secret }}, items: [{ key: {{ .ca.key }}, path: ca.crt }] }
+{{- else if .ca.configMap }}
+- name: {{ .name }}
+  configMap: { name: {{ .ca.configMap }}, items: [{ key: {{ .ca.key }}, path: ca.crt }] }
+{{- end }}
+{{- end }}
+
 {{/* { root, secrets } */}}
 {{- define "hookyard.volumes" -}}
 - name: tmp
@@ -92,15 +103,7 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
           items: [{ key: {{ .key }}, path: {{ $variable }} }]
 {{- end }}{{ end }}
 {{- end }}
-{{- with .root.Values.database.ca }}
-{{- if .secret }}
-- name: postgres-ca
-  secret: { secretName: {{ .secret }}, items: [{ key: {{ .key }}, path: ca.crt }] }
-{{- else if .configMap }}
-- name: postgres-ca
-  configMap: { name: {{ .configMap }}, items: [{ key: {{ .key }}, path: ca.crt }] }
-{{- end }}
-{{- end }}
+{{- include "hookyard.caVolume" (dict "name" "postgres-ca" "ca" .root.Values.database.ca) }}
 {{- end }}
 
 {{/* [name, value]: YAML reads on and off as booleans, and Helm would write large numbers as 2.6e+08. */}}
@@ -135,6 +138,10 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
 - { name: TEMPORAL_TLS_SERVER_CA_CERT_PATH, value: /etc/hookyard/temporal/ca.crt }
 {{- end }}
 {{- end }}
+{{- if or .ca.secret .ca.configMap }}
+{{- if .hasCa }}{{ fail "temporal.tls.hasCa and temporal.tls.ca both name an authority: choose one" }}{{ end }}
+- { name: TEMPORAL_TLS_SERVER_CA_CERT_PATH, value: /etc/hookyard/temporal-ca/ca.crt }
+{{- end }}
 {{- with .serverName }}
 - { name: TEMPORAL_TLS_SERVER_NAME, value: {{ . | quote }} }
 {{- end }}
@@ -153,6 +160,7 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
 - name: temporal-tls
   secret: { secretName: {{ .Values.temporal.tls.secret }}, defaultMode: 0440 }
 {{- end }}
+{{- include "hookyard.caVolume" (dict "name" "temporal-ca" "ca" .Values.temporal.tls.ca) }}
 {{- with .Values.extraVolumes }}
 {{ toYaml . }}
 {{- end }}
@@ -161,6 +169,9 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
 {{ include "hookyard.mounts" . }}
 {{- if and .Values.temporal.tls.enabled .Values.temporal.tls.secret }}
 - { name: temporal-tls, mountPath: /etc/hookyard/temporal, readOnly: true }
+{{- end }}
+{{- if or .Values.temporal.tls.ca.secret .Values.temporal.tls.ca.configMap }}
+- { name: temporal-ca, mountPath: /etc/hookyard/temporal-ca, readOnly: true }
 {{- end }}
 {{- with .Values.extraVolumeMounts }}
 {{ toYaml . }}
