@@ -54,6 +54,7 @@ COPY --from=console /app/console/built ./console/built
 RUN node --input-type=module -e "import { bundleWorkflows } from '/app/worker/workflow-bundle.ts'; await bundleWorkflows();"
 USER node
 EXPOSE 3000 9464 9465
-# Of both roles. Whether the process lives, not whether it is ready: who restarts by it must not restart for an outage of PostgreSQL.
-HEALTHCHECK --interval=10s --timeout=5s --start-period=150s --retries=3 CMD ["node", "local/healthcheck.ts"]
+# Of both roles. Whether the process lives, not whether it is ready: who restarts by it must not restart for an outage of PostgreSQL. A
+# worker waits for PostgreSQL and for Temporal for up to two minutes each before it answers.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=300s --retries=3 CMD ["node", "local/healthcheck.ts"]
 CMD ["node", "api/main.ts"]

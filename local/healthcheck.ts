@@ -3,18 +3,24 @@
 import { metricsPort } from '../core/metrics/ports.ts';
 
 const DEADLINE_MS = 4000;
+const EVERY_ADDRESS = ['0.0.0.0', '::'];
 
 const [, , path = '/healthz'] = process.argv;
-const { HOOKYARD_PORT, HOOKYARD_METRICS_PORT } = process.env;
+const { HOOKYARD_HOST, HOOKYARD_PORT, HOOKYARD_METRICS_HOST, HOOKYARD_METRICS_PORT } = process.env;
 const metrics = HOOKYARD_METRICS_PORT ? Number(HOOKYARD_METRICS_PORT) : undefined;
-const ports = [Number(HOOKYARD_PORT || 3000), metricsPort({ HOOKYARD_METRICS_PORT: metrics }, 'worker')];
-const answers = await Promise.all(ports.map(isWell));
+const answers = await Promise.all([
+  isWell(HOOKYARD_HOST, Number(HOOKYARD_PORT || 3000)),
+  isWell(HOOKYARD_METRICS_HOST, metricsPort({ HOOKYARD_METRICS_PORT: metrics }, 'worker')),
+]);
 // A worker listens on one of them, an API on the other.
 process.exit(answers.includes(true) ? 0 : 1);
 
-async function isWell(port: number): Promise<boolean> {
+/** @param host that the process listens on */
+async function isWell(host: string | undefined, port: number): Promise<boolean> {
+  const address = !host || EVERY_ADDRESS.includes(host) ? '127.0.0.1' : host;
+  const name = address.includes(':') ? `[${address}]` : address;
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(DEADLINE_MS) });
+    const answer = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(DEADLINE_MS) });
     await answer.body?.cancel();
     return answer.ok;
   } catch {

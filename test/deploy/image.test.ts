@@ -1,5 +1,6 @@
 // What the Dockerfile runs while it builds the image, and what the image is asked for its health, without a container engine.
 import { execFile, execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -10,7 +11,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -131,5 +134,26 @@ describe('The health check of the image', function () {
     for (const path of [[], ['/readyz']]) expect(await codeOf(env, ...path)).to.equal(0);
     await worker.stop();
     expect(await codeOf(env)).to.equal(1);
+  });
+
+  it('asks where the processes listen', async () => {
+    const [nothing = 0] = await freePorts(1);
+    for (const [host, address] of [
+      ['::1', '::1'],
+      ['0.0.0.0', '127.0.0.1'],
+      ['::', '127.0.0.1'],
+    ] as const) {
+      const server = createServer((_request, response) => response.end()).listen(0, address);
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const asApi = { HOOKYARD_HOST: host, HOOKYARD_PORT: String(port), HOOKYARD_METRICS_PORT: '0' };
+      const asWorker = {
+        ...{ HOOKYARD_METRICS_HOST: host, HOOKYARD_METRICS_PORT: String(port) },
+        HOOKYARD_PORT: String(nothing),
+      };
+      const codes = await Promise.all([codeOf(asApi), codeOf(asWorker)]);
+      server.close();
+      expect(codes, host).to.deep.equal([0, 0]);
+    }
   });
 });
