@@ -1,4 +1,4 @@
-// Shared schemas of query strings: pages, booleans, times, search texts. Bodies with the same members use them too.
+// Shared schemas of query strings: pages, booleans, times, search texts. Bodies with the same members use some of them too.
 // Rules: HTTP-09, LIST-06, LIST-07.
 import { z } from 'zod';
 
@@ -31,13 +31,15 @@ export const timeParam = once
     description: 'An ISO 8601 date and time, or a date; UTC where no zone is given.',
     examples: ['2026-11-21T10:00:00Z'],
   })
+const boundedText = once.max(1000, 'must be at most 1000 characters long');
+
   .optional();
 
 /** A text; empty counts as not given. */
-export const textParam = once
-  .max(1000, 'must be at most 1000 characters long')
-  .transform((text) => text || undefined)
-  .optional();
+export const textParam = boundedText.transform((given) => given || undefined).optional();
+
+/** A text in the body of a request that acts on what it selects: without the filter it would act on more than intended. */
+export const textMember = boundedText.min(1, 'must not be empty; leave it out').optional();
 
 /** One of some words; empty counts as not given. */
 export function choiceParam<const Choices extends readonly [string, ...string[]]>(choices: Choices) {

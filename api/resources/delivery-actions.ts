@@ -15,7 +15,7 @@ import { invalid } from '../errors.ts';
 import { count, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { FIRST } from '../pagination.ts';
-import { textParam } from '../query.ts';
+import { textMember } from '../query.ts';
 import { replayRoom } from '../replay-room.ts';
 import { inThreads } from '../threads.ts';
 import { parseBody } from '../validation.ts';
@@ -36,7 +36,7 @@ const APPLIES: Record<Action, readonly DeliveryStatus[] | null> = {
 };
 
 const bodySchema = z.strictObject({
-  eventId: textParam,
+  eventId: textMember,
   ...deliveryFilterMembers,
   action: z.enum(ACTIONS),
   cursor: z

@@ -4,9 +4,20 @@ import { z } from 'zod';
 import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import { LANES } from '../../core/lane.ts';
 import { CODE_CLASSES, type DeliveryFilter } from '../../db/history/delivery-filter.ts';
-import { choiceParam, choicesParam, containsPattern, integerParam, textParam, timeParam } from '../query.ts';
+import {
+  choiceParam,
+  choicesParam,
+  containsPattern,
+  integerParam,
+  textMember,
+  textParam,
+  timeParam,
+} from '../query.ts';
 
 const CODES = { min: 100, max: 599 };
+const OF_CODE_CLASS = { description: 'Of the latest attempt; `none`: it had no answer.' };
+const OF_ERROR = { description: 'A part of the error of the latest attempt.' };
+const OF_LANE = { description: 'Of the first attempt.' };
 
 export const deliveryFilterParams = {
   sourceId: textParam,
@@ -14,22 +25,27 @@ export const deliveryFilterParams = {
   destinationId: textParam,
   status: choicesParam(DELIVERY_STATUSES).meta({ description: 'One or several.' }),
   statusCode: integerParam(CODES.min, CODES.max).meta({ description: 'Of the latest attempt.' }),
-  codeClass: choiceParam(CODE_CLASSES).meta({
-    description: 'Of the latest attempt; `none`: it had no answer.',
-  }),
-  error: textParam.meta({ description: 'A part of the error of the latest attempt.' }),
-  lane: choiceParam(LANES).meta({ description: 'Of the first attempt.' }),
+  codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
+  error: textParam.meta(OF_ERROR),
+  lane: choiceParam(LANES).meta(OF_LANE),
   from: timeParam,
   to: timeParam,
 };
 
 const status = z.enum(DELIVERY_STATUSES);
 
-/** The same in a body. */
+/** The same in the body of a request that acts on what it selects. */
 export const deliveryFilterMembers = {
-  ...deliveryFilterParams,
+  sourceId: textMember,
+  routeId: textMember,
+  destinationId: textMember,
   status: z.union([status.transform((one) => [one]), z.array(status).min(1).max(DELIVERY_STATUSES.length)]).optional(),
   statusCode: z.int().min(CODES.min).max(CODES.max).optional().meta({ description: 'Of the latest attempt.' }),
+  codeClass: z.enum(CODE_CLASSES).optional().meta(OF_CODE_CLASS),
+  error: textMember.meta(OF_ERROR),
+  lane: z.enum(LANES).optional().meta(OF_LANE),
+  from: timeParam,
+  to: timeParam,
 };
 
 /** The filters for which rows have to be read. */

@@ -23,19 +23,28 @@ import { limitExceeded } from '../limits.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
+import { textMember, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
 import { parseChoice, parseQuery } from '../validation.ts';
 import { dryRunAnswer, replayAnswer, showFilter, showReplay } from './event-replay-view.ts';
-import { eventFilter, eventFilterParams } from './events.ts';
+import { EVENT_STATUSES, eventFilter } from './events.ts';
 
 const MAX_DESTINATIONS = 100;
 // A replay takes minutes.
 const RETRY_AFTER_SECONDS = 60;
 
-const createSchema = z.strictObject({
-  ...eventFilterParams,
+// The filters of the list, in the body of a request that acts on what they select.
+const filterMembers = {
+  sourceId: textMember,
+  status: z.enum(EVENT_STATUSES).optional(),
   routed: z.boolean().optional(),
+  from: timeParam,
+  to: timeParam,
+  search: textMember,
+};
+const createSchema = z.strictObject({
+  ...filterMembers,
   all: z.boolean().optional(),
   destinationIds: z.array(z.string()).min(1).max(MAX_DESTINATIONS).optional(),
   ratePerSecond: z.int().min(REPLAY_RATE.min).max(REPLAY_RATE.max).default(REPLAY_RATE.default),
@@ -122,7 +131,7 @@ async function create(ctx: Context, deps: ApiDeps): Promise<void> {
 
 /** An empty body, or a filter with a mistyped name, must not replay everything. */
 function requireChoice({ all, ...body }: Body): void {
-  const filters = Object.keys(eventFilterParams) as (keyof typeof eventFilterParams)[];
+  const filters = Object.keys(filterMembers) as (keyof typeof filterMembers)[];
   const filtered = filters.some((name) => body[name] !== undefined);
   if (!filtered && all !== true)
     throw invalid('all', `must be true to replay every event; or give one of ${filters.join(', ')}`);

@@ -32,7 +32,7 @@ import {
 } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { partAnswer, partOf, partParams } from '../pagination.ts';
-import { booleanParam, choiceParam, choicesParam, containsPattern, textParam, timeParam } from '../query.ts';
+import { booleanParam, choicesParam, containsPattern, textParam, timeParam } from '../query.ts';
 import { requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
@@ -42,12 +42,12 @@ import { boundedSearches } from './event-search.ts';
 // Deliveries whose workflow may be open: open ones, and failed ones, which wait for a replay.
 const WITH_WORKFLOW: string[] = [...OPEN_STATUSES, 'failed'];
 
-const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
+export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 
-/** Filters of events, in the query of the list and the body of a replay. */
+/** Filters of events in the query of the list. */
 export const eventFilterParams = {
   sourceId: textParam,
-  status: choiceParam(EVENT_STATUSES),
+  status: choicesParam(EVENT_STATUSES).meta({ description: 'One or several.' }),
   routed: booleanParam.meta({ description: 'Whether a route took it.' }),
   from: timeParam,
   to: timeParam,
@@ -56,7 +56,6 @@ export const eventFilterParams = {
 const listSchema = z.object({
   ...partParams,
   ...eventFilterParams,
-  status: choicesParam(EVENT_STATUSES).meta({ description: 'One or several.' }),
   routeId: textParam.meta({ description: 'It has a delivery of the route.' }),
   destinationId: textParam.meta({ description: 'It has a delivery to the destination; of `routeId`, if given.' }),
 });

@@ -53,6 +53,25 @@ export const requestRows = rowsOf({
     const { pagination } = await w.api.list(PATH);
     expect((await w.api.list(`${PATH}?search=`)).pagination.total).to.be.at.least(pagination.total);
   },
+  'LIST-06 an empty filter of a request that acts is refused': async (w) => {
+    const acting: [path: string, texts: string[]][] = [
+      [
+        '/api/deliveries/bulk',
+        ['eventId', 'sourceId', 'routeId', 'destinationId', 'codeClass', 'error', 'lane', 'from'],
+      ],
+      [`${w.base}/events/replay`, ['sourceId', 'search', 'status', 'to']],
+    ];
+    for (const [path, texts] of acting) {
+      const others = path.endsWith('bulk') ? { action: 'cancel', status: 'retrying' } : { routed: true };
+      for (const name of texts) {
+        const answer = await w.api.request('POST', path, { ...others, [name]: '', dryRun: true });
+        expectInvalid(answer, name);
+      }
+    }
+    const body = { action: 'cancel', status: 'retrying', routeId: '', dryRun: true };
+    const { message } = (await w.api.request('POST', '/api/deliveries/bulk', body)).body;
+    expect(message).to.equal('routeId must not be empty; leave it out');
+  },
   'ERR-29 a kept answer that does not open': async (w) => {
     const { api, id } = await w.organization();
     const send = (key: string) => api.request('POST', PATH, minimal, { headers: { 'Idempotency-Key': key } });
