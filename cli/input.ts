@@ -51,6 +51,27 @@ export function parseJson(text: string, what: string, advice: string): unknown {
 /** The members that were given. */
 export function given<T extends object>(members: T): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
+/** What may be without a value: it removes a description, and sends a webhook without a body. */
+const MAY_BE_EMPTY = ['--description', '--data'];
+
+/**
+ * Refuses options and arguments without a value, such as those that a script makes of a variable that is not set: a command that acts
+ * on what filters select would act on more than intended.
+ * @throws CliError
+ */
+export function refuseEmpty(command: Command): void {
+  const isEmpty = (value: unknown): boolean => [value].flat().includes('');
+  const empty = command.registeredArguments
+    .filter((_argument, index) => isEmpty(command.processedArgs[index]))
+    .map((argument) => `<${argument.name()}>`);
+  for (let each: Command | null = command; each !== null; each = each.parent) {
+    for (const option of each.options)
+      if (isEmpty(each.getOptionValue(option.attributeName()))) empty.push(option.long ?? option.flags);
+  }
+  const refused = empty.find((name) => !MAY_BE_EMPTY.includes(name));
+  if (refused !== undefined) throw usage(`${refused} is empty; give it a value, or leave it out`);
+}
+
 }
 
 export function integer(text: string | undefined, option: string): number | undefined {

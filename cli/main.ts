@@ -24,6 +24,7 @@ import { addUsage } from './commands/usage.ts';
 import { addWhoami } from './commands/whoami.ts';
 import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
+import { refuseEmpty } from './input.ts';
 import { watchOutput } from './output.ts';
 
 const program = new Command('hookyard')
@@ -39,6 +40,7 @@ const program = new Command('hookyard')
   .option('--json', 'print the result as JSON on stdout, errors as JSON on stderr')
   .showHelpAfterError('(see --help)')
   .exitOverride()
+  .hook('preAction', (_program, command) => refuseEmpty(command))
   .addHelpText(
     'after',
     `

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Command } from 'commander';
 import type { Client, Delivery } from '../../client/index.ts';
 import { contextOf } from '../context.ts';
+import { usage } from '../errors.ts';
 import { findDestination, findRoute, findSource, integer, pageOf, time, withParts, withTimes } from '../input.ts';
 import { type Output, printable } from '../output.ts';
 import { showDone, showPage } from './show.ts';
@@ -154,20 +155,21 @@ interface BulkOptions {
 async function bulk(action: Action, { rate, dryRun, ...options }: BulkOptions, command: Command): Promise<void> {
   const context = contextOf(command);
   const { client, output } = context;
+  const perSecond = /^\d+$/.test(rate) ? Number(rate) : 0;
+  if (perSecond < 1 || perSecond > MOST_PER_SECOND)
+    throw usage(`--rate must be a whole number from 1 to ${MOST_PER_SECOND}, not "${rate}"`);
   const { status, ...filters } = await filtersOf(client, options);
   const selection = { ...filters, action, ...(status && { status: String(status).split(',') as never }) };
   if (dryRun) {
     const answer = await client.actOnDeliveries({ body: { ...selection, dryRun } });
     return showDone(context, answer, answer.message);
   }
-  const perSecond = integer(rate, '--rate') ?? MOST_PER_SECOND;
-  const limit = Math.min(Math.max(perSecond, 1), MOST_PER_SECOND);
   const all = { deliveriesFound: 0, deliveriesChanged: 0 };
   let cursor: string | null = 'first';
   while (cursor !== null) {
     const began = performance.now();
     const answer: Awaited<ReturnType<Client['actOnDeliveries']>> = await client.actOnDeliveries({
-      body: { ...selection, cursor, limit },
+      body: { ...selection, cursor, limit: perSecond },
     });
     all.deliveriesFound += answer.deliveriesFound;
     all.deliveriesChanged += answer.deliveriesChanged;

@@ -69,6 +69,7 @@ describe('hookyard on the command line @turns', () => {
     expect(changed).to.include({ name: 'Orders of the shop', description: 'from the shop', enabled: false });
     expect(changed).to.have.deep.property('verificationConfig', { type: 'github' });
     expect(await cli.json('sources', 'show', 'orders')).to.deep.equal(changed);
+    expect(await cli.json('sources', 'update', 'orders', '--description', '')).to.include({ description: '' });
     expect(await cli.ok('sources', 'list', '--search', 'orders')).to.match(
       /^SLUG +ID +VERIFY[^\n]*\norders +src_\w+ +github +false/,
     );
@@ -350,6 +351,13 @@ describe('hookyard on the command line @turns', () => {
     await fails(1, /^hookyard: slug must be/, 'sources', 'create', 'Not A Slug');
     await fails(2, /unknown command 'frob'/, 'frob');
     await fails(2, /--page must be a whole number/, 'sources', 'list', '--page', 'x');
+    const all = ['deliveries', 'cancel-all', '--status', 'retrying'];
+    await fails(2, /^hookyard: --route is empty; give it a value, or leave it out\n$/, ...all, '--route', '');
+    await fails(2, /--destination is empty/, 'events', 'replay', '--all', '--destination', 'CRM', '--destination', '');
+    await fails(2, /<route> is empty/, 'routes', 'delete', '');
+    for (const rate of ['0', '101']) {
+      await fails(2, /--rate must be a whole number from 1 to 100/, ...all, `--rate=${rate}`);
+    }
     const quotes =
       /^hookyard: --data is not JSON: .*; write it in single quotes, --data '\{"name": "CRM"\}', or in a file, --data @file\n$/;
     await fails(2, quotes, 'sources', 'create', 'x', '--data', '{\nname');
