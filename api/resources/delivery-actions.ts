@@ -18,7 +18,7 @@ import { FIRST } from '../pagination.ts';
 import { textMember } from '../query.ts';
 import { replayRoom } from '../replay-room.ts';
 import { inThreads } from '../threads.ts';
-import { parseBody } from '../validation.ts';
+import { parseChoice } from '../validation.ts';
 import { readDeliveries, signalRetry } from './deliveries.ts';
 import { deliveryFilterMembers } from './delivery-filter.ts';
 
@@ -84,7 +84,7 @@ export const deliveryActionOperation: Operation = {
 };
 
 async function act(ctx: Context, deps: ApiDeps): Promise<void> {
-  const { action, cursor, limit, dryRun, ...filter } = await parseBody(ctx, bodySchema);
+  const { action, cursor, limit, dryRun, ...filter } = await parseChoice(ctx, bodySchema);
   if (Object.values(filter).every((value) => value === undefined)) {
     throw invalid('status', 'or another filter of the list must be given, such as routeId or from');
   }

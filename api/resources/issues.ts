@@ -19,7 +19,7 @@ import { isoTime, requireId } from '../records.ts';
 import { replayRoom } from '../replay-room.ts';
 import { requireScope } from '../scopes.ts';
 import { inThreads } from '../threads.ts';
-import { parseBody, parseOptionalBody, parseQuery } from '../validation.ts';
+import { parseBody, parseChoice, parseQuery } from '../validation.ts';
 
 /** Deliveries of one retry, and of each of its transactions. */
 const MAX_RETRIED = 1000;
@@ -182,10 +182,10 @@ const superseded = (id: string) =>
 
 /** In steps, each of one transaction: what was created stays when a later step fails, and is not created again by another call. */
 async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { before = null, dryRun = false } = await parseChoice(ctx, retrySchema, 'optional');
   const issue = await requireIssue(ctx, deps);
   requireScope(ctx, 'deliveries:write', 'the retry of an issue');
   if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
-  const { before = null, dryRun = false } = await parseOptionalBody(ctx, retrySchema);
   const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
   const found = { deliveriesFound: retried.length, more: next !== null, next };
   if (dryRun) {

@@ -146,6 +146,8 @@ describe('What a request holds that is not known', () => {
       ['POST', '/api/routes/bulk-pause', { routeIds: ['x'], isActive: true }, 'isactive', 'isActive'],
       ['POST', '/api/routes/bulk-delete', { routeIds: ['x'] }, 'routes', 'routeIds'],
       ['DELETE', '/api/destinations/bulk', { ids: ['x'] }, 'id', 'ids'],
+      ['POST', '/api/deliveries/bulk', { action: 'retry', status: 'retrying', dryRun: true }, 'routeid', 'routeId'],
+      ['POST', '/api/issues/iss_00000000000000000000000000/retry', { dryRun: true }, 'befor', 'before'],
     ];
     for (const [method, template, body, misspelt, nearest] of endpoints) {
       it(`${method} ${template}`, async () => {
