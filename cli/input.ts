@@ -29,9 +29,12 @@ export function dataOf(text: string | undefined): Record<string, unknown> {
 }
 
 /** @param name of the file; /dev/stdin is stdin on every system */
-export function readInput(name: string): string {
+export const readInput = (name: string): string => readBytes(name).toString('utf8');
+
+/** The same, byte by byte. */
+export function readBytes(name: string): Buffer {
   try {
-    return readFileSync(name === '/dev/stdin' || name === '-' ? 0 : name, 'utf8');
+    return readFileSync(name === '/dev/stdin' || name === '-' ? 0 : name);
   } catch (error) {
     throw usage(`${name} cannot be read: ${(error as Error).message}`);
   }
@@ -48,9 +51,6 @@ export function parseJson(text: string, what: string, advice: string): unknown {
   }
 }
 
-/** The members that were given. */
-export function given<T extends object>(members: T): Partial<T> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 /** What may be without a value: it removes a description, and sends a webhook without a body. */
 const MAY_BE_EMPTY = ['--description', '--data'];
 
@@ -72,6 +72,9 @@ export function refuseEmpty(command: Command): void {
   if (refused !== undefined) throw usage(`${refused} is empty; give it a value, or leave it out`);
 }
 
+/** The members that were given. */
+export function given<T extends object>(members: T): Partial<T> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
 export function integer(text: string | undefined, option: string): number | undefined {

@@ -5,7 +5,7 @@ import { isRedacted } from '../../core/redaction.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
-import { findSource, readInput } from '../input.ts';
+import { findSource, readBytes } from '../input.ts';
 import { printable } from '../output.ts';
 import { privateKeyOf } from '../private-key.ts';
 import { describedWebhook, type ProvidedWebhook, providedWebhook, unsignedWebhook } from '../provided.ts';
@@ -124,7 +124,8 @@ function sampleKind(name: string, slug: string): Provider {
 
 function bodyOf(text: string | undefined): Buffer | undefined {
   if (text === undefined) return undefined;
-  return Buffer.from(text === '-' ? readInput('-') : text.startsWith('@') ? readInput(text.slice(1)) : text);
+  if (text === '-') return readBytes('-');
+  return text.startsWith('@') ? readBytes(text.slice(1)) : Buffer.from(text);
 }
 
 /** @throws CliError for an event that there is no sample of */

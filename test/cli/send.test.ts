@@ -1,4 +1,7 @@
 // hookyard send: what it signs is what sources of each kind accept.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
@@ -8,10 +11,13 @@ const SECRET = 'whsec_whispered_on';
 describe('hookyard send @turns', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
+  let folder: string;
   before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'hookyard-send-'));
     organization = await createOrganization();
     cli = commandLine(organization);
   });
+  after(() => rmSync(folder, { recursive: true }));
 
   const hmac = JSON.stringify({
     verificationConfig: {
@@ -102,6 +108,16 @@ describe('hookyard send @turns', () => {
     expect(await cli.ok('events', 'list', '--routed', 'true')).not.to.include(eventId);
     expect(await cli.run(['events', 'list', '--routed', 'no'])).to.include({ code: 2 });
     expect(await cli.ok('send', '--source', 'plain', '--watch')).to.match(/has no route that takes it/);
+    const bytes = Buffer.from([0x1f, 0x8b, 0xff, 0x00, 0xfe, 0x80]);
+    const file = join(folder, 'body.gz');
+    writeFileSync(file, bytes);
+    const binary = (await cli.ok('send', '--source', 'plain', '--data', `@${file}`)).trim();
+    const path = `${organization.base}/events/${binary}/payload`;
+    const headers = { Authorization: `Bearer ${organization.token}` };
+    const answer = await fetch(`${organization.api.url}${path}`, { headers });
+    expect(Buffer.from(await answer.arrayBuffer()).toString('hex')).to.equal(bytes.toString('hex'));
+    const empty = (await cli.ok('send', '--source', 'plain', '--data', '')).trim();
+    expect(await cli.json('events', 'show', empty)).to.include({ payload: '', payloadSize: 0 });
   });
 
   it('refuses an event that there is no sample of, and names those that there are', async () => {
