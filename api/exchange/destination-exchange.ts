@@ -11,7 +11,7 @@ import { requireRecordRoom } from '../limits.ts';
 import { count, flag, idOf, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { booleanParam } from '../query.ts';
-import { changedDestination, newDestination, slugRules } from '../resources/destination-record.ts';
+import { changedDestination, lacksCredentials, newDestination, slugRules } from '../resources/destination-record.ts';
 import { isWarehouse } from '../resources/destination-warehouse.ts';
 import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
@@ -384,8 +384,7 @@ function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: Ht
   if (redacted.authConfig && authType !== undefined && authType !== stored.authType) {
     throw invalid('authConfig', `must be sent whole: what it overwrites has no credentials of the type ${authType}`);
   }
-  return {
-    changed: changedDestination(deps, stored, redacted.authConfig ? patch : { ...patch, authType }),
-    incomplete: redacted.authConfig && stored.authType !== 'none' && !stored.authConfig,
-  };
+  const incomplete = redacted.authConfig && lacksCredentials(stored);
+  const change = redacted.authConfig ? patch : { ...patch, authType };
+  return { changed: changedDestination(deps, stored, change, incomplete), incomplete };
 }

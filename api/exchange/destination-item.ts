@@ -77,10 +77,11 @@ export function readDestinationItem(plan: string, given: unknown): DestinationIt
   if (type !== 'http') return readWarehouseItem(type, given);
   const members = isObject(given) ? { ...given } : {};
   const redacted = {
-    authConfig: members.authConfig === REDACTED,
+    // It stands there in every file; without authentication there are no credentials.
+    authConfig: members.authConfig === REDACTED && members.authType !== 'none',
     signingSecret: members.signingSecret === REDACTED,
   };
-  if (redacted.authConfig) delete members.authConfig;
+  if (members.authConfig === REDACTED) delete members.authConfig;
   if (redacted.signingSecret) delete members.signingSecret;
   const { isActive: enabled, type: _known, ...rest } = check(destinationImportItem, members, 'It');
   const { name, url, ...optional } = rest;

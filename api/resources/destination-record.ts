@@ -136,15 +136,26 @@ export async function updateDestination(
 
 export type DestinationChange = ReturnType<typeof changedDestination> | ReturnType<typeof changedWarehouse>;
 
-/** The columns that a patch of an HTTP destination changes. @throws ApiError 400 when its credentials cannot be used */
-export function changedDestination(deps: ApiDeps, stored: Destination, patch: Partial<DestinationInput>) {
+/**
+ * The columns that a patch of an HTTP destination changes.
+ * @param incomplete whether it may still lack its credentials (imports)
+ * @throws ApiError 400 when its credentials cannot be used
+ */
+export function changedDestination(
+  deps: ApiDeps,
+  stored: Destination,
+  patch: Partial<DestinationInput>,
+  incomplete = false,
+) {
   const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
   const { id } = stored;
+  const isAuthSent = authType !== undefined || authConfig !== undefined;
+  if (patch.enabled === true && !isAuthSent && !incomplete && lacksCredentials(stored))
+    throw invalid('authConfig', 'must be set before it is enabled');
   return {
     ...rest,
     ...(retryPolicy && { retryPolicy: { ...stored.retryPolicy, ...retryPolicy } }),
-    ...((authType !== undefined || authConfig !== undefined) &&
-      sealAuth(deps, id, changedAuth(deps, stored, authType, authConfig))),
+    ...(isAuthSent && sealAuth(deps, id, changedAuth(deps, stored, authType, authConfig))),
     ...(signingSecret !== undefined && {
       signingSecret: sealSigningSecret(deps, id, signingSecret, openSigningSecret(deps, stored)),
       // What is set by an update counts alone, and at once.
@@ -155,6 +166,9 @@ export function changedDestination(deps: ApiDeps, stored: Destination, patch: Pa
     }),
   };
 }
+
+/** Whether it was imported without its credentials, and has had none since: every delivery would fail. */
+export const lacksCredentials = ({ authType, authConfig }: Destination): boolean => authType !== 'none' && !authConfig;
 
 /** Deletes the destination of the path and signals the workflows of its open deliveries. */
 export async function removeDestination(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../../core/ids.ts';
 import { hashToken, newToken } from '../../../core/api-token.ts';
-import { createClient, expectError, expectInvalid } from '../../support/api-client.ts';
+import { type Answer, createClient, expectError, expectInvalid } from '../../support/api-client.ts';
 import { makeDestination } from '../../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../../support/service.ts';
 import {
@@ -131,6 +131,49 @@ describe('Export and import of destinations', () => {
         enabled: true,
         authConfig: { username: 'u', password: '••••word' },
       });
+    });
+
+    it('does not enable one that has none yet', async () => {
+      await importInto(organization, [redacted]);
+      const { id } = await bySlug(organization, 'all-of-it');
+      const refused = (answer: Answer) => {
+        expectInvalid(answer, 'authConfig');
+        expect(answer.body.message).to.equal('authConfig must be set before it is enabled');
+      };
+      const { api, base } = organization;
+      for (const path of ['/api/destinations', `${base}/destinations`]) {
+        refused(await api.request('PATCH', `${path}/${id}`, { enabled: true }));
+      }
+      const { name, url: target, authType } = everything;
+      const put = await api.request('PUT', '/api/destinations/by-slug/all-of-it', { name, url: target, authType });
+      expect(put.status, 'a replacement names its credentials').to.equal(400);
+      const item = { name, slug: 'all-of-it', url: target, isActive: true };
+      const overwritten = await importInto(organization, [item], 'overwrite');
+      expect(overwritten.errors[0]).to.match(/"Everything": authConfig must be set before it is enabled/);
+      expect(await bySlug(organization, 'all-of-it')).to.include({ enabled: false, authType: 'basic' });
+      expect(await api.patch(`/api/destinations/${id}`, { timeoutMs: 99 })).to.include({ enabled: false });
+      const free = await api.patch(`/api/destinations/${id}`, { authType: 'none', enabled: true });
+      expect(free).to.include({ enabled: true, authType: 'none' });
+    });
+
+    it('are none where the item has no authentication: it replaces one that has', async () => {
+      await importInto(organization, [everything]);
+      const from = await createOrganization();
+      await importInto(from, [{ name: 'Open', slug: 'all-of-it', url }]);
+      const { destinations } = await exported(from);
+      expect(destinations[0]).to.include({ authType: 'none', authConfig: REDACTED });
+      const result = await importInto(organization, destinations, 'overwrite');
+      expect(result).to.deep.include({ success: true, errors: [], warnings: [] });
+      expect(await bySlug(organization, 'all-of-it')).to.deep.include({
+        name: 'Open',
+        authType: 'none',
+        enabled: true,
+      });
+      // So does the file that holds credentials.
+      await importInto(organization, [everything], 'overwrite');
+      const { destinations: whole } = await exported(from, '?includeSensitive=true');
+      expect((await importInto(organization, whole, 'overwrite')).errors).to.deep.equal([]);
+      expect((await bySlug(organization, 'all-of-it')).authType).to.equal('none');
     });
 
     it('does not turn credentials of one type into another', async () => {
