@@ -5,7 +5,7 @@ import { type IssueSink, issueSubjects } from '../core/issues.ts';
 import type { Log } from '../core/log.ts';
 import { notifications } from '../core/metrics/services.ts';
 import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
-import { mayReceive, type RecipientRule } from '../core/notify-recipients.ts';
+import { mayReceive, type RecipientRule, type StopLink } from '../core/notify-recipients.ts';
 import { type PeopleLinks, peopleLink } from '../core/people-link.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import {
@@ -19,7 +19,7 @@ import {
   summaryOf,
 } from '../db/notifications/notifications.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { MailError, type Mailer } from '../outbound/mail.ts';
+import { MailError, type Mailer, sendToEach, type Taken } from '../outbound/mail.ts';
 import { withHeartbeat } from './heartbeat.ts';
 import type { NotificationOutcome, NotifyActivities } from './types.ts';
 
@@ -30,6 +30,7 @@ export interface NotifyDeps extends PeopleLinks {
   smtp: { mailer: Mailer; from: string } | null;
   /** Who may be sent mails at the moment. */
   recipientRule: () => RecipientRule;
+  stopLink: StopLink;
   workflowLink: WorkflowLink;
   issues: IssueSink;
   log: Log;
@@ -77,16 +78,17 @@ async function send(
   key: NotificationKey,
   mail: FrozenMail,
   { context, to }: { context: MailContext; to: string[] },
-): Promise<{ accepted: number; refused: number }> {
+): Promise<Taken> {
   const deliveryId = mail.facts.delivery_id;
   const subject = issueSubjects.notification(context.organizationId, key.routeId);
   try {
-    const sending = mailer.send({
-      ...renderMail(mailFacts(deps, key, mail, context)),
-      messageId: messageId(key.kind, deliveryId, from),
-      from,
-      to,
-    });
+    const text = renderMail(mailFacts(deps, key, mail, context));
+    const organization = { id: context.organizationId, slug: context.organization };
+    const sending = sendToEach(
+      mailer,
+      { ...text, messageId: messageId(key.kind, deliveryId, from), from, to },
+      (address) => deps.stopLink(organization, address),
+    );
     // A worker that ends does not wait for a silent server; another worker sends the same mail again.
     const taken = await Promise.race([sending, cancelled()]);
     deps.issues.worked(subject);

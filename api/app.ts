@@ -9,7 +9,7 @@ import type { ProxyTrust } from './clients/client-addresses.ts';
 import { mountConsole } from './console/serve-console.ts';
 import { mountSignIn } from './console/sign-in.ts';
 import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from './context.ts';
-import { mountConfirmPage } from './confirm-page.ts';
+import { mountRecipientPages } from './recipient-pages.ts';
 import { cors } from './cors.ts';
 import { auditTrail } from './audit-trail.ts';
 import { FirstOfMinute } from './first-of-minute.ts';
@@ -49,7 +49,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   const operator = operatorRouter(deps);
   const page = newRouter();
   mountPage(page);
-  mountConfirmPage(page, deps);
+  mountRecipientPages(page, deps);
   if (deps.settings.HOOKYARD_CONSOLE) {
     mountConsole(page);
     mountSignIn(page, deps);

@@ -12,6 +12,7 @@ import { workflowLinks } from '../core/temporal-link.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
+import { createStopLink } from '../db/notifications/stop-link.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
 import { createAlertSender } from '../outbound/alerts.ts';
 import packageJson from '../package.json' with { type: 'json' };
@@ -121,6 +122,8 @@ function createServiceApp(
   const { ingestPool, servicePool, slowPool, pool, orm, organizations } = database;
   const { sender, warehouses, transforms, compute, access, smtp } = outbound;
   const { backlog, ingest } = receiving;
+  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
+  const stopLink = createStopLink({ secretBox, recipientRule: rule }, baseUrl);
   return createApp({
     settings,
     baseUrl,
@@ -131,10 +134,10 @@ function createServiceApp(
     secretBox,
     signals: temporal.signals,
     testSender: createTestSender(sender, { headerPrefix: settings.HOOKYARD_HEADER_PREFIX, version }),
-    testAlert: createAlertTester(createAlertSender({ sender, smtp, settings, publicUrl: baseUrl, version })),
+    testAlert: createAlertTester(createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version })),
     testUploader: createTestUploader(warehouses, compute),
     operatorAccess: access,
-    recipientRule: () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral()),
+    recipientRule: rule,
     transforms,
     compute,
     workflowLink: workflowLinks(settings, temporal.options),

@@ -1792,6 +1792,8 @@ export type NotificationRecipient = {
   confirmedAt: Timestamp | null;
   /** When a mail asked its owner for the last time. */
   askedAt: Timestamp | null;
+  /** Whether its owner wants no more mails, and may not be asked again. */
+  refused: boolean;
 };
 
 export type NotificationRecipientPage = {

@@ -60,6 +60,12 @@ export function writeMail(
   return { subject, text: plainText(intro, rows, links), html: html(intro, rows, links) };
 }
 
+/** @param link of the page that ends such mails to this recipient */
+export function withStopLink({ subject, text, html: page }: MailText, link: string): MailText {
+  const end = `<p><a href="${escapeHtml(link)}">Stop these mails</a></p>\n</body>`;
+  return { subject, text: `${text}\nStop these mails: ${link}\n`, html: page.replace('</body>', () => end) };
+}
+
 /** The addresses of a route's `notifyEmails`: comma-separated, checked when the route was stored. */
 export function recipients(notifyEmails: string): string[] {
   const addresses = notifyEmails.split(',').map((address) => address.trim());

@@ -1,5 +1,5 @@
 // Who may be sent notifications: an address in a route is the choice of a tenant, not of the one who reads the mail.
-// Rules: NOTE-07 to NOTE-11.
+// Rules: NOTE-07 to NOTE-11, NOTE-13.
 
 /** Everybody, those who have agreed, or the addresses of some domains. */
 export type RecipientRule = 'any' | 'confirmed' | readonly string[];
@@ -34,3 +34,6 @@ export function mayReceive(rule: RecipientRule, address: string, confirmed: Read
 export function isOfDomain(address: string, domains: readonly string[]): boolean {
   return domains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase());
 }
+
+/** The page on which the owner of an address ends the mails of an organization; null where nobody had to agree to them. */
+export type StopLink = (organization: { id: string; slug: string }, address: string) => string | null;

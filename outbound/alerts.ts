@@ -11,10 +11,11 @@ import { webhookBody } from '../core/alerts/webhook.ts';
 import type { Settings } from '../core/config.ts';
 import { type ErrorSummary, ownWords } from '../core/error-summary.ts';
 import { HOPS_HEADER } from '../core/hops.ts';
+import type { StopLink } from '../core/notify-recipients.ts';
 import { addressesUnder } from '../core/own-address.ts';
 import { signStandardWebhook } from '../core/signatures/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
-import { MailError, type Mailer } from './mail.ts';
+import { MailError, type Mailer, sendToEach } from './mail.ts';
 
 // One deadline for connection, request and answer.
 const TIMEOUT_MS = 15_000;
@@ -48,6 +49,8 @@ export interface AlertSenderDeps {
   sender: Sender;
   /** Null when SMTP_URL is not set. */
   smtp: { mailer: Mailer; from: string } | null;
+  /** Of mails. */
+  stopLink: StopLink;
   settings: Pick<Settings, 'HOOKYARD_PAGERDUTY_URL' | 'HOOKYARD_OPSGENIE_URL'>;
   /** Base of the addresses of sources: an alert that came in as a webhook could be the cause of the next one. */
   publicUrl: () => string;
@@ -183,7 +186,11 @@ function retryAfter(headers: Record<string, string>): number | null {
   return /^\d{1,6}$/.test(text) ? Math.min(Number(text), MAX_RETRY_AFTER_SECONDS) * 1000 : null;
 }
 
-async function sendMail({ smtp }: AlertSenderDeps, message: AlertMessage, to: string[]): Promise<AlertResult> {
+async function sendMail(
+  { smtp, stopLink }: AlertSenderDeps,
+  message: AlertMessage,
+  to: string[],
+): Promise<AlertResult> {
   const startedAt = performance.now();
   const measured = () => ({
     statusCode: null,
@@ -203,7 +210,8 @@ async function sendMail({ smtp }: AlertSenderDeps, message: AlertMessage, to: st
   const { mailer, from } = smtp;
   const messageId = `<alert.${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`;
   try {
-    await mailer.send({ ...alertMail(message), messageId, from, to });
+    const mail = { ...alertMail(message), messageId, from, to };
+    await sendToEach(mailer, mail, (address) => stopLink(message.organization, address));
     return { ok: true, ...measured() };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;

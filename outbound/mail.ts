@@ -1,28 +1,39 @@
 // Sending mail by SMTP. The address comes from the operator's own settings, so the address guard is not asked.
-// Rules: NOTE-06.
+// Rules: NOTE-06, NOTE-13.
 import { createTransport } from 'nodemailer';
+import pMap from 'p-map';
 import { isUsable, type Settings } from '../core/config.ts';
 import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
-import type { MailText } from '../core/notification-mail.ts';
+import { type MailText, withStopLink } from '../core/notification-mail.ts';
 import { currentSecret } from '../core/secret-files.ts';
 
 // Deadlines of single steps in ms; the activity around them has one for the whole (workflows/notify.ts).
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
+// Mails to the recipients of one notification.
+const AT_ONCE = 5;
 
 export interface Mail extends MailText {
   messageId: string;
   from: string;
   to: string[];
+  /** The page that ends such mails to the only recipient. */
+  stopLink?: string;
+}
+
+/** How many recipients the server took and how many it refused. */
+export interface Taken {
+  accepted: number;
+  refused: number;
 }
 
 export interface Mailer {
   /**
    * Hands a mail to the server.
-   * @returns how many recipients the server took and how many it refused (at least one was taken)
+   * @returns what became of it; at least one recipient was taken
    * @throws MailError
    */
-  send(mail: Mail): Promise<{ accepted: number; refused: number }>;
+  send(mail: Mail): Promise<Taken>;
   close(): void;
 }
 
@@ -31,12 +42,49 @@ export class MailError extends Error {
   readonly summary: ErrorSummary;
   /** Trying again would not help: the server refuses this mail. */
   readonly permanent: boolean;
-  constructor(summary: ErrorSummary, permanent: boolean) {
+  /** The server could be used, and did not take this mail. */
+  readonly ofThisMail: boolean;
+  constructor(summary: ErrorSummary, { permanent, ofThisMail }: { permanent: boolean; ofThisMail: boolean }) {
     super(summary);
     this.name = 'MailError';
     this.summary = summary;
     this.permanent = permanent;
+    this.ofThisMail = ofThisMail;
   }
+}
+
+/**
+ * Sends a mail to its recipients together, or to each alone where each has a link that stops such mails. Then a recipient that the
+ * server refuses stops no other; where the server fails, all of them are to be sent again.
+ * @throws MailError when it was sent to nobody, or not to all because the server fails
+ */
+export async function sendToEach(
+  mailer: Mailer,
+  mail: Mail,
+  linkOf: (address: string) => string | null,
+): Promise<Taken> {
+  const links = mail.to.map((address) => ({ address, stopLink: linkOf(address) }));
+  if (links.every(({ stopLink }) => stopLink === null)) return mailer.send(mail);
+  const tries = await pMap(
+    links,
+    async ({ address, stopLink }) => {
+      const one = { ...mail, ...(stopLink !== null && { ...withStopLink(mail, stopLink), stopLink }), to: [address] };
+      try {
+        await mailer.send(one);
+        return null;
+      } catch (error) {
+        if (error instanceof MailError) return error;
+        throw error;
+      }
+    },
+    { concurrency: AT_ONCE },
+  );
+  const failed = tries.filter((error) => error !== null);
+  const ofServer = failed.find(({ ofThisMail }) => !ofThisMail);
+  if (ofServer) throw ofServer;
+  const [first] = failed;
+  if (first && failed.length === tries.length) throw failed.find(({ permanent }) => !permanent) ?? first;
+  return { accepted: tries.length - failed.length, refused: failed.length };
 }
 
 /** Who sends the mails of this installation, and with what. */
@@ -72,7 +120,7 @@ export function createMailer(url: () => string): Mailer {
     return transport;
   };
   return {
-    async send({ messageId, from, to, subject, text, html }) {
+    async send({ messageId, from, to, subject, text, html, stopLink }) {
       try {
         const sent = await current().sendMail({
           messageId,
@@ -81,8 +129,15 @@ export function createMailer(url: () => string): Mailer {
           subject,
           text,
           html,
-          // RFC 3834: no out-of-office answers, please.
-          headers: { 'Auto-Submitted': 'auto-generated' },
+          headers: {
+            // RFC 3834: no out-of-office answers, please.
+            'Auto-Submitted': 'auto-generated',
+            // RFC 8058
+            ...(stopLink !== undefined && {
+              'List-Unsubscribe': `<${stopLink}>`,
+              'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+            }),
+          },
           disableFileAccess: true,
           disableUrlAccess: true,
         });
@@ -129,8 +184,8 @@ function mailError(error: unknown): MailError {
   const what = refused ? 'did not take the mail' : 'could not be used';
   const answer = reply && ['reply', reply, ENHANCED_CODE.exec(response)?.[1]].filter(Boolean).join(' ');
   const facts = [code, originalCode, command, answer].filter(Boolean).join(', ');
-  return new MailError(
-    ownWords`The mail server ${named(what)} (${named(facts)})`,
-    refused && reply !== undefined && reply >= 500,
-  );
+  return new MailError(ownWords`The mail server ${named(what)} (${named(facts)})`, {
+    permanent: refused && reply !== undefined && reply >= 500,
+    ofThisMail: refused,
+  });
 }

@@ -12,6 +12,7 @@ import { alertTaskQueue, alertWorkflowId, TASK_QUEUE } from '../core/workflow-na
 import { createDueMessages } from '../db/alerts/due.ts';
 import { claimMessages, type DueMessage, noteStarted } from '../db/alerts/messages.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
+import { createStopLink } from '../db/notifications/stop-link.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { createAlertSender } from '../outbound/alerts.ts';
 import type { Sender } from '../outbound/http/sender.ts';
@@ -39,7 +40,12 @@ export interface AlertWorkerDeps extends WorkerDeps, PeopleLinks {
 
 export function startAlerts(deps: AlertWorkerDeps): Promise<RunningWorker> {
   const smtp = smtpOf(deps.settings);
-  const send = createAlertSender({ ...deps, smtp, publicUrl: () => publicUrl(deps.settings) });
+  const send = createAlertSender({
+    ...deps,
+    smtp,
+    stopLink: createStopLink(deps, () => deps.apiBase),
+    publicUrl: () => publicUrl(deps.settings),
+  });
   const look = alertRounds(deps.pool);
   return startSideWorker(deps, {
     taskQueue: alertTaskQueue(deps.taskQueue),

@@ -12,6 +12,7 @@ import { settleAll } from '../core/settle-all.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
 import { claimNotifications, type NotificationKey } from '../db/notifications/notifications.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
+import { createStopLink } from '../db/notifications/stop-link.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { mailTaskQueue, notifyWorkflowId, TASK_QUEUE } from '../core/workflow-names.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
@@ -41,7 +42,12 @@ export async function startNotifications(deps: NotificationDeps): Promise<Runnin
   const confirmations = smtp && confirm(deps, smtp);
   return startSideWorker(deps, {
     taskQueue: mailTaskQueue(deps.taskQueue),
-    activities: createNotifyActivities({ ...deps, smtp, ...peopleLinks(settings) }),
+    activities: createNotifyActivities({
+      ...deps,
+      smtp,
+      ...peopleLinks(settings),
+      stopLink: createStopLink(deps, () => peopleLinks(settings).apiBase),
+    }),
     slots: MAIL_SLOTS,
     startDue: async () => (await startDue(deps)) === MAX_PER_LOOK,
     what: 'notifications',

@@ -1,5 +1,5 @@
 // Addresses that routes and alert channels notify: who has agreed, and asking once more.
-// Rules: NOTE-10, NOTE-11.
+// Rules: NOTE-10, NOTE-11, NOTE-13.
 import { z } from 'zod';
 import { isOfDomain, mayReceive } from '../../core/notify-recipients.ts';
 import { recipients } from '../../core/notification-mail.ts';
@@ -14,7 +14,7 @@ import { waitingRecipients } from '../../db/notifications/recipient-claims.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError, invalid } from '../errors.ts';
-import { listOf, text, timestamp } from '../members/values.ts';
+import { flag, listOf, text, timestamp } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';
 import { isoTime } from '../records.ts';
@@ -32,6 +32,7 @@ const recipientAnswer = z
     address,
     confirmedAt: timestamp.nullable().meta({ description: 'When its owner has agreed.' }),
     askedAt: timestamp.nullable().meta({ description: 'When a mail asked its owner for the last time.' }),
+    refused: flag(false, 'Whether its owner wants no more mails, and may not be asked again.'),
   })
   .meta({ id: 'NotificationRecipient' });
 
@@ -62,7 +63,7 @@ export const notificationRecipientOperations: Operation[] = [
       'An hour after the first mail at the earliest, then after twice as long each time. Nothing is sent to one that has agreed.',
     body: { schema: askSchema, examples: { plain: { address: 'ops@example.com' } } },
     answer: { status: 200, description: 'The address.', schema: recipientAnswer },
-    errors: { 404: ['RESOURCE_NOT_FOUND'], 429: ['RATE_LIMITED'] },
+    errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
   },
 ];
 
@@ -82,6 +83,13 @@ async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
       `No route and no alert channel of this organization notifies ${asked}; name it there first`,
     );
   }
+  if (found.refused) {
+    throw new ApiError(
+      409,
+      'INVALID_STATE',
+      `The owner of ${asked} wants no more mails; only the owner can change that`,
+    );
+  }
   if (found.confirmedAt === null && found.waitSeconds > 0) {
     throw new ApiError(
       429,
@@ -97,8 +105,8 @@ async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = show(found);
 }
 
-function show({ address, confirmedAt, askedAt }: Recipient) {
-  return { address, confirmedAt: isoTime(confirmedAt), askedAt: isoTime(askedAt) };
+function show({ address, confirmedAt, askedAt, refused }: Recipient) {
+  return { address, confirmedAt: isoTime(confirmedAt), askedAt: isoTime(askedAt), refused };
 }
 
 /**

@@ -1,5 +1,5 @@
 // Addresses that routes notify: whose owners have agreed, and whom to ask (migration 0039).
-// Rules: NOTE-08 to NOTE-11.
+// Rules: NOTE-08 to NOTE-11, NOTE-13.
 import type { Queryable } from '../connections/pool.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
@@ -9,7 +9,12 @@ export interface Recipient {
   address: string;
   confirmedAt: Date | null;
   askedAt: Date | null;
+  /** Whether its owner has said that no more mails are wanted. */
+  refused: boolean;
 }
+
+// When the owner of an address that wants no more mails is asked again.
+const NEVER = 'infinity';
 
 /** An owner to be asked. */
 export interface Asked {
@@ -42,6 +47,22 @@ export async function confirmRecipient(
   return rowCount === 1;
 }
 
+/**
+ * Its owner wants no more mails, whatever routes say later. Only the owner can change that.
+ * @returns false when the organization no longer knows the address
+ */
+export async function refuseRecipient(
+  db: Queryable,
+  { organizationId, address }: Pick<Asked, 'organizationId' | 'address'>,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update notification_recipients set confirmed_at = null, ask_at = '${NEVER}'
+     where organization_id = $1 and address = $2`,
+    [organizationId, address],
+  );
+  return rowCount === 1;
+}
+
 /** Those of the addresses, in lower case, whose owners have agreed. */
 export async function confirmedAddresses(
   db: Queryable,
@@ -56,7 +77,7 @@ export async function confirmedAddresses(
   return new Set(rows.map(({ address }) => address));
 }
 
-const MEMBERS = 'address, confirmed_at as "confirmedAt", asked_at as "askedAt"';
+const MEMBERS = `address, confirmed_at as "confirmedAt", asked_at as "askedAt", ask_at is not distinct from '${NEVER}' as refused`;
 
 /** A page in the order of addresses, and how many there are. */
 export async function listRecipients(
@@ -95,7 +116,7 @@ export async function findRecipient(
 export async function askAgain(db: Queryable, organizationId: string, address: string): Promise<void> {
   await db.query(
     `update notification_recipients set ask_at = now()
-     where organization_id = $1 and address = $2 and confirmed_at is null`,
+     where organization_id = $1 and address = $2 and confirmed_at is null and ask_at is distinct from '${NEVER}'`,
     [organizationId, address],
   );
 }

@@ -105,6 +105,8 @@ export async function freezeMail(db: Queryable, { routeId, kind }: NotificationK
 /** The recipients, and the names in the mail; a name is null when its record was deleted. */
 export interface MailContext {
   organizationId: string;
+  /** Its slug. */
+  organization: string;
   routeName: string;
   emails: string;
   /** Those of them whose owners have agreed, in lower case. */
@@ -120,11 +122,12 @@ export async function mailContext(
   { facts }: FrozenMail,
 ): Promise<MailContext | null> {
   const { rows } = await db.query<MailContext>(
-    `select r.organization_id as "organizationId", r.name as "routeName", r.notify_emails as emails, s.name as "sourceName", d.name as "destinationName",
+    `select r.organization_id as "organizationId", o.slug as organization, r.name as "routeName", r.notify_emails as emails, s.name as "sourceName", d.name as "destinationName",
        array(select n.address from notification_recipients n
              where n.organization_id = r.organization_id and n.confirmed_at is not null
                and n.address = any(notified_addresses(r.notify_emails))) as confirmed
      from routes r
+     join organizations o on o.id = r.organization_id
      left join sources s on s.id = r.source_id
      left join destinations d on d.id = $3 and d.organization_id = r.organization_id
      where r.id = $1 and r.notify_emails is not null

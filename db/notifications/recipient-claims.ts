@@ -107,7 +107,7 @@ export async function claimRecipients(
 export async function neverAsked(db: Queryable, after: Place): Promise<{ places: Place[]; next: Place }> {
   const { rows } = await db.query<Place & { asked: boolean }>(
     `select ask_at as "askAt", organization_id as "organizationId", address, asked_at is not null as asked
-     from notification_recipients where confirmed_at is null and ${AFTER}
+     from notification_recipients where confirmed_at is null and ask_at < 'infinity' and ${AFTER}
      order by ask_at, organization_id, address limit ${MAX_FORGOTTEN}`,
     [after.askAt, after.organizationId, after.address],
   );

@@ -3349,6 +3349,9 @@ type NotificationRecipient struct {
 
 	// When a mail asked its owner for the last time.
 	AskedAt *Timestamp `json:"askedAt"`
+
+	// Whether its owner wants no more mails, and may not be asked again.
+	Refused bool `json:"refused"`
 }
 
 // NotificationRecipientPage

@@ -116,6 +116,51 @@ describe('Recipients of notifications, with several organizations @turns', () =>
     );
   });
 
+  it('stop the mails by a link of their own in each, whatever routes say later', async () => {
+    const [one, two] = ['one@stopping.example', 'two@stopping.example'] as const;
+    const { route, fail } = await failing(attacker, `${one},${two}`);
+    for (const address of [one, two]) await fetch(linkIn(await questionTo(address)), { method: 'POST' });
+    await fail();
+    const mail = await until('the notification', () => mailsTo(one)[1]);
+    await until('that of the other', () => mailsTo(two)[1]);
+    expect(mail.to).to.deep.equal([one]);
+    const link = (mail.headers['list-unsubscribe'] ?? '').slice(1, -1);
+    expect(mail.headers['list-unsubscribe-post']).to.equal('List-Unsubscribe=One-Click');
+    expect(mail.parts['text/plain']).to.contain(`Stop these mails: ${link}`);
+    expect(mail.parts['text/html']).to.contain(`<a href="${link}">`);
+
+    const page = await fetch(link);
+    expect([page.status, await page.text()].join(' ')).to.match(/^200 [^]*<form method="post">/);
+    const confirming = link.replace('/stop/', '/confirm/');
+    for (const wrong of [
+      `${link.slice(0, -3)}AAA`,
+      confirming,
+      linkIn(mailsTo(one)[0] as ReceivedMail).replace('/confirm/', '/stop/'),
+    ]) {
+      expect((await fetch(wrong, { method: 'POST' })).status, wrong).to.equal(404);
+    }
+    expect((await routeOf(attacker.api, route.id)).withheldEmails).to.deep.equal([]);
+    const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
+    const stopped = await fetch(link, { method: 'POST', body });
+    expect(stopped.status).to.equal(200);
+
+    await attacker.api.delete(`/api/routes/${route.id}`);
+    const again = await failing(attacker, `${one},${two}`);
+    expect((await routeOf(attacker.api, again.route.id)).withheldEmails).to.deep.equal([one]);
+    await again.fail();
+    await until('the notification of the other', () => mailsTo(two)[2]);
+    expect(mailsTo(one)).to.have.length(2);
+    const { data } = await attacker.api.list('/api/notification-recipients?pageSize=100');
+    expect(data.find(({ address }) => address === one)).to.include({ confirmedAt: null, refused: true });
+    expect(data.find(({ address }) => address === two)).to.include({ refused: false });
+    const asked = await attacker.api.request('POST', '/api/notification-recipients/resend', { address: one });
+    expectError(asked, 409, 'INVALID_STATE');
+
+    const [, back = ''] = /action="([^"]+)"/.exec(await stopped.text()) ?? [];
+    expect((await fetch(new URL(back, link), { method: 'POST' })).status).to.equal(200);
+    expect((await routeOf(attacker.api, again.route.id)).withheldEmails).to.deep.equal([]);
+  });
+
   it('are not confirmed by a link that is broken, of another kind, or too old', async () => {
     const { api, id: organizationId, slug } = attacker;
     const address = 'late@friends.example';

@@ -72,8 +72,9 @@ const columns: Column<NotificationRecipient>[] = [
   { title: 'Address', cell: ({ address }) => <bdi>{plain(address)}</bdi>, csv: ({ address }) => address },
   {
     title: 'Agreed',
-    cell: ({ confirmedAt }) => (confirmedAt === null ? 'not yet' : <Time at={confirmedAt} />),
-    csv: ({ confirmedAt }) => confirmedAt,
+    cell: ({ confirmedAt, refused }) =>
+      refused ? 'wants none' : confirmedAt === null ? 'not yet' : <Time at={confirmedAt} />,
+    csv: ({ confirmedAt, refused }) => (refused ? 'wants none' : confirmedAt),
   },
   { title: 'Asked last', cell: ({ askedAt }) => <Time at={askedAt} />, csv: ({ askedAt }) => askedAt },
 ];
@@ -84,7 +85,10 @@ function Recipients() {
   const input = { page: pageOf(search), pageSize: 20 };
   const answer = useAsk('listNotificationRecipients', input, { keep: true });
   const all: Column<NotificationRecipient>[] = mayWrite
-    ? [...columns, { title: 'Ask', cell: (one) => (one.confirmedAt === null ? <AskAgain of={one} /> : '-') }]
+    ? [
+        ...columns,
+        { title: 'Ask', cell: (one) => (one.confirmedAt === null && !one.refused ? <AskAgain of={one} /> : '-') },
+      ]
     : columns;
   return (
     <section aria-label="Who gets mails">

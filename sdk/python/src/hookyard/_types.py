@@ -1715,6 +1715,8 @@ class NotificationRecipient(TypedDict):
     """When its owner has agreed."""
     askedAt: "Timestamp | None"
     """When a mail asked its owner for the last time."""
+    refused: "bool"
+    """Whether its owner wants no more mails, and may not be asked again."""
 
 
 class NotificationRecipientPage(TypedDict):
