@@ -1,6 +1,7 @@
 // Shared schemas of query strings: pages, booleans, times, search texts. Bodies with the same members use some of them too.
 // Rules: HTTP-09, LIST-06, LIST-07.
 import { z } from 'zod';
+import { parseIsoTime } from '../core/iso-time.ts';
 
 const once = z.string({
   error: ({ input }) => (Array.isArray(input) ? 'must be given once' : 'must be a string'),
@@ -12,9 +13,6 @@ export const booleanParam = once
   .transform((text) => text === 'true')
   .meta({ override: { type: 'boolean' } })
   .optional();
-
-// RFC 3339 date-time, or a date alone (midnight UTC); without a zone UTC is meant.
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(?:[Tt ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?(?:[Zz]|[+ -]\d{2}:?\d{2})?)?$/;
 
 /** An ISO 8601 time; the answer is a Date. */
 export const timeParam = once
@@ -31,9 +29,9 @@ export const timeParam = once
     description: 'An ISO 8601 date and time, or a date; UTC where no zone is given.',
     examples: ['2026-11-21T10:00:00Z'],
   })
-const boundedText = once.max(1000, 'must be at most 1000 characters long');
-
   .optional();
+
+const boundedText = once.max(1000, 'must be at most 1000 characters long');
 
 /** A text; empty counts as not given. */
 export const textParam = boundedText.transform((given) => given || undefined).optional();
@@ -80,17 +78,11 @@ export function integerParam(minimum: number, maximum: number) {
     .optional();
 }
 
-/** Parses an ISO 8601 time; a time without a zone is UTC. */
+/** Parses an ISO 8601 time, from 1970 on; a time without a zone is UTC. */
 export function parseTime(text: string): Date | null {
-  if (!ISO_TIME.test(text)) return null;
   // A plus sign that was not percent-encoded arrives as a space.
-  const normal = text
-    .replace(/ (\d{2}:?\d{2})$/, '+$1')
-    .replace(',', '.')
-    .replace(' ', 'T');
-  const zoned = /[Zz]$|[+-]\d{2}:?\d{2}$/.test(normal.slice(10)) || normal.length === 10 ? normal : `${normal}Z`;
-  const ms = Date.parse(zoned);
-  return Number.isNaN(ms) || ms < 0 ? null : new Date(ms);
+  const ms = parseIsoTime(text.replace(/(:\d{2}(?:[.,]\d+)?) (\d{2}(?::?\d{2})?)$/, '$1+$2'));
+  return ms === null || ms < 0 ? null : new Date(ms);
 }
 
 /** A text as a LIKE pattern that matches it anywhere; its own wildcards are taken literally. */

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { PLANS } from '../../core/access.ts';
 import { idFloor } from '../../core/ids.ts';
+import { isCalendarDay } from '../../core/iso-time.ts';
 import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { countOpenDeliveries } from '../../db/history/lists/count-open.ts';
@@ -145,7 +146,4 @@ function tableOf(days: DayOfUse[]): string {
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
-function isDay(value: string): boolean {
-  const ms = /^[12]\d{3}-\d{2}-\d{2}$/.test(value) ? Date.parse(value) : Number.NaN;
-  return !Number.isNaN(ms) && dayOf(ms) === value;
-}
+const isDay = (value: string): boolean => /^[12]\d{3}-\d{2}-\d{2}$/.test(value) && isCalendarDay(value);

@@ -1,13 +1,14 @@
 // What several tools take: names or ids, times, pages; and what they answer.
 import { z } from 'zod';
 import type { Client } from '../../client/index.ts';
+import { parseIsoTime } from '../../core/iso-time.ts';
 import { notFound } from '../errors.ts';
 import { findDestination, findRoute, findSource, time } from '../input.ts';
 
 const name = z.string().min(1).max(200);
 const when = z
   .string()
-  .refine((text) => !Number.isNaN(dateOf(text).getTime()), 'must be an ISO 8601 time, or how long ago: 30m, 1h, 7d');
+  .refine((text) => momentOf(text) !== null, 'must be an ISO 8601 time, or how long ago: 30m, 1h, 7d');
 
 export const inputs = {
   source: name.describe('Slug or id of a source').optional(),
@@ -53,13 +54,10 @@ export function timesOf({ since, until }: { since?: string | undefined; until?: 
 }
 
 /** A time that was checked. */
-export const isoTime = (text: string): string => dateOf(text).toISOString();
+export const isoTime = (text: string): string => new Date(momentOf(text) ?? Number.NaN).toISOString();
 
-/** Without a zone it is UTC, as in the API. */
-function dateOf(text: string): Date {
-  const moment = time(text) ?? text;
-  return new Date(/T[\d:.]+$/.test(moment) ? `${moment}Z` : moment);
-}
+/** In ms since 1970; null when it is no time. */
+const momentOf = (text: string): number | null => parseIsoTime(time(text) ?? text);
 
 /** A transform or a filter by its id, slug or name. @throws CliError when there is none */
 export async function findNamed(client: Client, kind: 'transform' | 'filter', wanted: string): Promise<string> {

@@ -1,5 +1,6 @@
 // How a value becomes one of a column's type. docs/warehouses.md has the rules as a table.
 
+import { parseIsoTime } from '../iso-time.ts';
 import { type DecimalForm, unscaled } from '../numbers/decimal.ts';
 import { isJsonNumber, jsonNumber } from '../numbers/exact-json.ts';
 import { wellFormed } from './event.ts';
@@ -83,7 +84,6 @@ function toBoolean(value: unknown): Converted {
 const FIRST_MILLISECONDS = 1e11;
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
-const ISO = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 function toTimestamp(value: unknown): Converted {
   if (isJsonNumber(value)) return fromEpoch(Number(value));
@@ -96,17 +96,9 @@ function fromEpoch(number: number): Converted {
   return inRange(Math.abs(number) < FIRST_MILLISECONDS ? number * 1000 : number);
 }
 
-/** ISO 8601, or RFC 3339 with a space; a time without zone is UTC, a date alone its midnight in UTC. */
 function fromIso(text: string): Converted {
-  const [matched, date, time = '00:00', second = ':00', zone = 'Z'] = ISO.exec(text) ?? [];
-  if (matched === undefined || date === undefined || !existsInCalendar(date)) return CANNOT;
-  return inRange(Date.parse(`${date}T${time}${second.replace(',', '.')}${zone.toUpperCase()}`));
-}
-
-/** `Date.parse` would take 30 February for 2 March. */
-function existsInCalendar(date: string): boolean {
-  const parsed = new Date(`${date}T00:00:00Z`);
-  return !Number.isNaN(parsed.getTime()) && parsed.toISOString().startsWith(date);
+  const ms = parseIsoTime(text);
+  return ms === null ? CANNOT : inRange(ms);
 }
 
 function inRange(ms: number): Converted {
