@@ -2,6 +2,7 @@
 // resolves to, and once more about the address the socket really has.
 import dns from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
+import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { refusalOf } from './address-guard.ts';
@@ -131,11 +132,16 @@ function portOf({ port, protocol }: buildConnector.Options): number {
   return Number(port) || (protocol === 'https:' ? 443 : 80);
 }
 
+// The server chooses the prime of an exchange over a finite field, and OpenSSL computes with any of up to 10,000 bits. TLS 1.3 has
+// fixed ones, of which Node offers small ones only.
+const CIPHERS = `${DEFAULT_CIPHERS}:!kDHE`;
+
 /** A connector that asks the judge three times. */
 function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
   const connect = buildConnector({
     allowH2: false,
     timeout: options.connectTimeoutMs,
+    ciphers: CIPHERS,
     // A host with several addresses: half a second each before the next is tried too (RFC 8305 in spirit).
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 500,

@@ -2,6 +2,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
+import { createServer as createHandshakeServer, type TlsOptions } from 'node:tls';
 import { cert, key } from './certificate.ts';
 
 const running: { server: Server; sockets: Set<Socket> }[] = [];
@@ -28,6 +29,17 @@ export const httpServer = (listener: RequestListener, host = '127.0.0.1'): Promi
 /** Starts an HTTPS server with the self-signed certificate for receiver.test; returns its port. */
 export const tlsServer = (listener: RequestListener): Promise<number> =>
   listen(createTlsServer({ cert, key }, listener), '127.0.0.1');
+
+/** Starts a server that counts TLS handshakes; returns its port, and how each of them ended: `made`, or a code. */
+export async function handshakeServer(options: TlsOptions): Promise<{ port: number; handshakes: string[] }> {
+  const handshakes: string[] = [];
+  const server = createHandshakeServer(options, (socket) => {
+    handshakes.push('made');
+    socket.on('error', () => undefined).destroy();
+  });
+  server.on('tlsClientError', (error: NodeJS.ErrnoException) => handshakes.push(error.code ?? error.message));
+  return { port: await listen(server, '127.0.0.1'), handshakes };
+}
 
 /** Starts a server of bare connections; returns its port. */
 export const socketServer = (listener: (socket: Socket) => void, host = '127.0.0.1'): Promise<number> =>

@@ -1,9 +1,11 @@
 // What a hostile destination or object store can answer: it costs a bounded amount of memory and time, whatever it is.
+import { generateKeyPairSync } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { asResponse, closedAfterEach, request } from '../http/senders.ts';
-import { closeAll, httpServer, socketServer } from '../http/servers.ts';
+import { closeAll, handshakeServer, httpServer, socketServer } from '../http/servers.ts';
+import { certificateOf } from '../support/certificates.ts';
 import { until } from '../support/until.ts';
 import { callers } from './outbound-callers.ts';
 
@@ -60,6 +62,23 @@ for (const caller of callers) {
         expect(process.memoryUsage().rss - held).to.be.below(256 * MEBIBYTE);
       });
     }
+
+    // With a prime of 8,192 bits, which the server chooses, one such handshake holds the event loop for half a second and more.
+    it('come through no key exchange over a finite field', async () => {
+      const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
+      const cert = certificateOf(pair, 'localhost', { fromMs: Date.now() - 86_400_000, toMs: Date.now() + 86_400_000 });
+      const key = pair.privateKey.export({ format: 'pem', type: 'pkcs8' });
+      const { port, handshakes } = await handshakeServer({
+        ...{ cert, key, dhparam: 'auto' },
+        ...{ ciphers: 'DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-SHA256', maxVersion: 'TLSv1.2' },
+      });
+      const client = caller.open();
+      const outcome = await client.call(`https://127.0.0.1:${port}`);
+      await client.close();
+      expect(outcome).to.include({ ok: false, refused: false });
+      await until('the handshake to end', () => handshakes.length > 0);
+      expect(handshakes).to.deep.equal(['ERR_SSL_NO_SHARED_CIPHER']);
+    });
 
     it('are never decompressed', async () => {
       const bomb = gzipSync(Buffer.alloc(50 * MEBIBYTE), { level: 1 });
