@@ -54,7 +54,7 @@ export function createTestSender(sender: Sender, options: { headerPrefix: string
         return failure(null, result.latency, null, result.detail);
       }
       const { statusCode, latency, bodyText } = result;
-      const judged = isSuccess(null, statusCode, bodyText);
+      const judged = isSuccess(null, statusCode, false);
       if (!judged.success) return failure(statusCode, latency, bodyText, judged.reason);
       return { success: true, statusCode, latency, responseBody: bodyText, message: 'The test webhook was delivered' };
     },

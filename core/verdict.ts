@@ -6,7 +6,13 @@ import { type ExpectedResponse, isSuccess } from './response-check.ts';
 
 /** What came back from the destination. */
 export type Answer =
-  | { kind: 'response'; statusCode: number; headers: Readonly<Record<string, string>>; bodyForCheck: string }
+  | {
+      kind: 'response';
+      statusCode: number;
+      headers: Readonly<Record<string, string>>;
+      /** Whether the body contains the text that is expected. */
+      contains: boolean;
+    }
   | ({ kind: 'error'; retryable: boolean } & DescribedError);
 
 /** Delivered, failed for good, or to be retried after `waitMs`. */
@@ -49,7 +55,7 @@ function failureOf(
   if (answer.kind === 'error') {
     return { error: { summary: answer.summary, detail: answer.detail }, retryable: answer.retryable };
   }
-  const check = isSuccess(expected, answer.statusCode, answer.bodyForCheck);
+  const check = isSuccess(expected, answer.statusCode, answer.contains);
   if (check.success) return null;
   return { error: openError(check.reason), retryable: !USELESS_TO_RETRY.includes(answer.statusCode) };
 }

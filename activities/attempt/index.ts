@@ -63,7 +63,8 @@ async function attempt(
     const spanTraceparent = span?.traceparent ?? null;
     const outbound = await renderRequest(deps, request, { ...admitted, ...content, spanTraceparent }, startedAt.date);
     if ('status' in outbound) return outbound;
-    const sent = await send(deps, destination, outbound, startedAt);
+    const lookFor = route?.expectedResponse?.bodyContains;
+    const sent = await send(deps, destination, { ...outbound, lookFor }, startedAt);
     held.place.leave();
     return record(deps, request, lane, { context, destination, route, outbound, span, ...sent });
   }

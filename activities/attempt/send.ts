@@ -2,7 +2,7 @@
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { Outcome } from '../../core/destination-places.ts';
 import { isNoAnswer } from '../../outbound/http/send-errors.ts';
-import type { SendResult } from '../../outbound/http/sender.ts';
+import type { SendRequest, SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig } from '../config-cache.ts';
 import type { AttemptDeps } from './deps.ts';
 
@@ -31,7 +31,7 @@ export interface SentAttempt {
 export async function send(
   { sender, places, observeLatency }: Pick<AttemptDeps, 'sender' | 'places' | 'observeLatency'>,
   { id, timeoutMs }: DestinationConfig,
-  outbound: OutboundRequest,
+  outbound: OutboundRequest & Pick<SendRequest, 'lookFor'>,
   { date: startedAt, clockMs }: Moment,
 ): Promise<SentAttempt> {
   const ended = places.sending(id);

@@ -1,12 +1,12 @@
 // One request and its response on a pool, under one deadline. It listens to undici's events directly: its `signal`
 // option does not end a request that still waits for its connection.
 import type { Dispatcher, Pool } from 'undici';
+import { AnswerReader } from './answer-body.ts';
 import { RequestWatch, type WatchedHandler } from './connections.ts';
 import { describeError, TimeoutError } from './send-errors.ts';
 import type { SendRequest, SendResult } from './sender.ts';
 
-const CAPTURE_BYTES = 16 * 1024;
-const READ_BYTES = 1024 * 1024;
+const KEPT_BYTES = 16 * 1024;
 
 // Made once: the stack trace of an error costs more than the rest of this file does for a request.
 const OVER = new Error('The request is over');
@@ -23,8 +23,7 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
     let controller: Dispatcher.DispatchController | undefined;
     let statusCode = 0;
     let headers: Record<string, string> = {};
-    const chunks: Buffer[] = [];
-    let bytes = 0;
+    const answer = new AnswerReader(request.keptBytes ?? KEPT_BYTES, request.lookFor);
     let over: Error | null = null;
     const watch = new RequestWatch(startedAt);
 
@@ -42,7 +41,7 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
       finish({ kind: 'error', ...describeError(error, request.url), latency: latency(), exchange: watch.facts() }, cut);
     };
     const succeed = (cut: Error | null): void => {
-      const body = readBody(chunks, bytes);
+      const body = answer.end();
       finish({ kind: 'response', statusCode, headers, ...body, latency: latency(), exchange: watch.facts() }, cut);
     };
 
@@ -68,9 +67,7 @@ export function exchange(pool: Pool, path: string, request: SendRequest, started
         headers = flatten(received);
       },
       onResponseData(_controller, chunk) {
-        chunks.push(chunk);
-        bytes += chunk.length;
-        if (bytes > READ_BYTES) succeed(NOT_READ);
+        if (!answer.add(chunk)) succeed(NOT_READ);
       },
       onResponseEnd() {
         succeed(null);
@@ -96,19 +93,4 @@ function flatten(received: Record<string, string | string[] | undefined>): Recor
     if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
   }
   return headers;
-}
-
-function readBody(chunks: Buffer[], bytes: number): { bodyText: string; bodyForCheck: string; truncated: boolean } {
-  const first = chunks[0];
-  if (first === undefined) return { bodyText: '', bodyForCheck: '', truncated: false };
-  const body = chunks.length === 1 ? first : Buffer.concat(chunks, bytes);
-  const bodyForCheck = body.toString('utf8', 0, READ_BYTES);
-  const truncated = bytes > CAPTURE_BYTES;
-  const start = truncated ? wholeCharacters(body.subarray(0, CAPTURE_BYTES)) : bodyForCheck;
-  return { bodyText: start.replaceAll('\0', '\ufffd'), bodyForCheck, truncated };
-}
-
-/** The text of bytes that may end inside a character, without that half. */
-function wholeCharacters(bytes: Buffer): string {
-  return new TextDecoder().decode(bytes, { stream: true });
 }

@@ -3,6 +3,7 @@
 // Rules: DLV-23, HTTP-10.
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { addressesUnder } from '../../core/own-address.ts';
+import type { AnswerBody } from './answer-body.ts';
 import type { ExchangeFacts } from './connections.ts';
 import { exchange } from './exchange.ts';
 import { guardedConnector, guardOptions, type Reach } from './guarded-connect.ts';
@@ -19,6 +20,10 @@ export type SendRequest = {
   body: Buffer | null;
   /** One deadline in ms for DNS, connection, request and the whole response. */
   timeoutMs: number;
+  /** How many bytes of the answer's body are kept as text; by default 16 KiB. */
+  keptBytes?: number;
+  /** A text to look for in the body of the answer. */
+  lookFor?: string | undefined;
 };
 
 export type SendResponse = {
@@ -26,13 +31,8 @@ export type SendResponse = {
   statusCode: number;
   /** Lowercase names; a repeated header's values are joined with a comma. */
   headers: Record<string, string>;
-  /** The first 16 KiB of the body as text, free of NUL characters, which PostgreSQL's text cannot hold. */
-  bodyText: string;
-  /** The first MiB of the body as text. */
-  bodyForCheck: string;
-  /** Whether the body is longer than `bodyText`. */
-  truncated: boolean;
-} & Measured;
+} & AnswerBody &
+  Measured;
 
 type Measured = {
   /** From the call to the end of the response, in ms. */

@@ -33,13 +33,13 @@ export async function ask({ url, post }: Question, options: AskOptions): Promise
     method: body === null ? 'GET' : 'POST',
     url: mirror === undefined ? url : `${mirror}/${host}${pathname}${search}`,
     headers: { Accept: '*/*', ...(body !== null && { 'Content-Type': 'application/json' }) },
-    ...{ body, timeoutMs, poolKey: `keys of ${host}` },
+    ...{ body, timeoutMs, poolKey: `keys of ${host}`, keptBytes: MAX_BYTES },
   });
   // What the guard refuses may name addresses of the operator.
   if (result.kind === 'error')
     return { isOk: false, status: null, text: '', why: result.summary, said: 'there was no answer' };
-  const { statusCode: status, bodyForCheck: text } = result;
+  const { statusCode: status, bodyText: text, truncated } = result;
   const refused = (why: ErrorSummary): Answer => ({ isOk: false, status, text, why, said: why });
   if (status < 200 || status >= 300) return refused(ownWords`it answered ${status}`);
-  return text.length > MAX_BYTES ? refused(ownWords`it answered more than ${MAX_BYTES} bytes`) : { isOk: true, text };
+  return truncated ? refused(ownWords`it answered more than ${MAX_BYTES} bytes`) : { isOk: true, text };
 }

@@ -2,6 +2,7 @@
 // the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
 import { Agent, type buildConnector } from 'undici';
 import { type DescribedError, named, openError, ownWords } from '../../core/error-summary.ts';
+import { GrowingBytes } from '../growing-bytes.ts';
 import { describeError, type SendError } from '../http/send-errors.ts';
 
 export type GuardedRequest = {
@@ -111,14 +112,14 @@ function flatten(received: Record<string, string | string[] | undefined>): Recor
 }
 
 async function read(body: AsyncIterable<Buffer>, host: string): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+  const kept = new GrowingBytes(MAX_ANSWER_BYTES);
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES) throw new TransportError(oversized(host));
-    chunks.push(chunk);
+    kept.add(chunk);
   }
-  return Buffer.concat(chunks);
+  return kept.bytes;
 }
 
 function oversized(host: string): SendError {

@@ -29,7 +29,7 @@ describe('errors as they may leave PostgreSQL', () => {
   }
 
   it('of an answer, which has only its status', () => {
-    const answer = { kind: 'response' as const, statusCode: 500, headers: {}, bodyForCheck: SECRET };
+    const answer = { kind: 'response' as const, statusCode: 500, headers: { secret: SECRET }, contains: false };
     const text = 'The destination answered 500';
     expect(judge(answer, null, null, 0).error).to.deep.equal({ summary: text, detail: text });
   });

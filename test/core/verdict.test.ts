@@ -5,11 +5,11 @@ import { type Answer, judge } from '../../core/verdict.ts';
 const REFUSED = openError(ownWords`Refused: 10.0.0.1 is a private address`);
 const TIMED_OUT = { summary: ownWords`TLS failed`, detail: 'TLS failed: the words of a certificate' };
 const NOW = Date.UTC(2026, 10, 21, 12);
-const response = (statusCode: number, headers: Record<string, string> = {}, bodyForCheck = ''): Answer => ({
+const response = (statusCode: number, headers: Record<string, string> = {}): Answer => ({
   kind: 'response',
   statusCode,
   headers,
-  bodyForCheck,
+  contains: false,
 });
 
 describe('the verdict on an attempt', () => {

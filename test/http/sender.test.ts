@@ -31,7 +31,6 @@ describe('sender', () => {
       const url = `http://127.0.0.1:${port}/hook?x=1`;
       const result = asResponse(await open().send(request(url, { method: 'PUT', headers: { 'X-A': 'b' } })));
       expect(result).to.include({ statusCode: 202, bodyText: `127.0.0.1:${port} 7 {"a":1}`, truncated: false });
-      expect(result.bodyForCheck).to.equal(result.bodyText);
       expect(result.headers).to.include({ 'x-seen': 'PUT /hook?x=1 b', 'set-cookie': 'a=1, b=2' });
       expect(Number.isInteger(result.latency)).to.equal(true);
     });
@@ -70,14 +69,28 @@ describe('sender', () => {
       });
     });
 
-    it('keeps 16 KiB of the body to show, in whole characters, and all of it up to 1 MiB to check', async () => {
+    it('keeps 16 KiB of the body, in whole characters, or as much as is asked for', async () => {
       // Three bytes each: 16 KiB end inside the 5,462nd.
       const text = '☃'.repeat(6000);
       const port = await httpServer((_req, res) => res.end(text));
-      const result = asResponse(await open().send(request(`http://127.0.0.1:${port}`)));
-      expect(result.bodyText).to.equal('☃'.repeat(5461));
-      expect(result.bodyForCheck).to.equal(text);
-      expect(result.truncated).to.equal(true);
+      const sender = open();
+      const kept = async (keptBytes?: number) =>
+        asResponse(
+          await sender.send(request(`http://127.0.0.1:${port}`, keptBytes === undefined ? {} : { keptBytes })),
+        );
+      expect(await kept()).to.include({ bodyText: '☃'.repeat(5461), truncated: true });
+      expect(await kept(18_000)).to.include({ bodyText: text, truncated: false });
+      expect(await kept(17_999)).to.include({ bodyText: '☃'.repeat(5999), truncated: true });
+    });
+
+    it('looks for a text in the first MiB of the body', async () => {
+      const port = await httpServer((_req, res) => res.end(`${'x'.repeat(MIB - 4)}done and more`));
+      const sender = open();
+      const contains = async (lookFor?: string) =>
+        asResponse(await sender.send(request(`http://127.0.0.1:${port}`, { lookFor }))).contains;
+      expect(await contains('xxdone')).to.equal(true);
+      expect(await contains('done ')).to.equal(false);
+      expect(await contains()).to.equal(false);
     });
 
     it('shows a body of exactly 16 KiB whole, and no NUL characters', async () => {
@@ -101,7 +114,6 @@ describe('sender', () => {
       const sender = open();
       const result = asResponse(await sender.send(request(`http://127.0.0.1:${port}`)));
       expect(result).to.include({ statusCode: 200, truncated: true });
-      expect(result.bodyForCheck).to.have.length(MIB);
       await Promise.all(closed);
     });
 

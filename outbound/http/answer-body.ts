@@ -1,0 +1,89 @@
+// What is kept of the body of an answer, however large it is and in however many pieces it comes.
+import { GrowingBytes } from '../growing-bytes.ts';
+
+// The most that is read of an answer.
+const READ_BYTES = 1024 * 1024;
+// What is looked through at a time.
+const PART_BYTES = 16 * 1024;
+
+export interface AnswerBody {
+  /** The beginning of the body as text, free of NUL characters, which PostgreSQL's text cannot hold. */
+  bodyText: string;
+  /** Whether the body is longer than `bodyText`. */
+  truncated: boolean;
+  /** Whether the text that was looked for is in the first MiB. */
+  contains: boolean;
+}
+
+export class AnswerReader {
+  readonly #keptBytes: number;
+  readonly #kept: GrowingBytes;
+  readonly #search: TextSearch | null;
+  #read = 0;
+
+  /** @param keptBytes how much is kept as text @param lookFor a text to look for */
+  constructor(keptBytes: number, lookFor: string | undefined) {
+    this.#keptBytes = keptBytes;
+    this.#kept = new GrowingBytes(keptBytes);
+    this.#search = lookFor === undefined ? null : new TextSearch(lookFor);
+  }
+
+  /** @returns false: no more is to be read */
+  add(piece: Buffer): boolean {
+    this.#kept.add(piece);
+    this.#search?.add(piece.subarray(0, Math.max(0, READ_BYTES - this.#read)));
+    this.#read += piece.length;
+    return this.#read <= READ_BYTES;
+  }
+
+  end(): AnswerBody {
+    const truncated = this.#read > this.#keptBytes;
+    const { bytes } = this.#kept;
+    const text = truncated ? wholeCharacters(bytes) : bytes.toString('utf8');
+    return { bodyText: text.replaceAll('\0', '\ufffd'), truncated, contains: this.#search?.end() ?? false };
+  }
+}
+
+/** The text of bytes that may end inside a character, without that half. */
+function wholeCharacters(bytes: Buffer): string {
+  return new TextDecoder().decode(bytes, { stream: true });
+}
+
+/** Looks for a text in pieces, of which it keeps as much as the text may begin in. */
+class TextSearch {
+  readonly #text: Buffer;
+  #window: GrowingBytes;
+  #found = false;
+
+  constructor(text: string) {
+    this.#text = Buffer.from(text);
+    this.#window = this.#empty();
+  }
+
+  add(piece: Buffer): void {
+    for (let rest = piece; rest.length > 0 && !this.#found; ) {
+      const before = this.#window.bytes.length;
+      this.#window.add(rest);
+      const { bytes } = this.#window;
+      rest = rest.subarray(bytes.length - before);
+      if (rest.length === 0) return;
+      this.#look();
+      const overlap = bytes.subarray(bytes.length - (this.#text.length - 1));
+      this.#window = this.#empty();
+      this.#window.add(overlap);
+    }
+  }
+
+  end(): boolean {
+    this.#look();
+    return this.#found;
+  }
+
+  #look(): void {
+    this.#found ||= this.#window.bytes.includes(this.#text);
+  }
+
+  #empty(): GrowingBytes {
+    return new GrowingBytes(this.#text.length - 1 + PART_BYTES);
+  }
+}
