@@ -17,7 +17,10 @@ interface TestWebhook {
 
 export interface TestSender {
   /** Sends one test webhook; errors are part of the result. */
-  send(destination: OutboundInput['destination'] & { id: string }, webhook: TestWebhook): Promise<TestResult>;
+  send(
+    destination: OutboundInput['destination'] & { id: string; organizationId: string },
+    webhook: TestWebhook,
+  ): Promise<TestResult>;
 }
 
 export type TestResult =
@@ -49,7 +52,8 @@ export function createTestSender(sender: Sender, options: { headerPrefix: string
         if (error instanceof MissingCredentialsError) return failure(null, 0, null, error.message);
         throw error;
       }
-      const result = await sender.send({ ...request, poolKey: destination.id, timeoutMs: destination.timeoutMs });
+      const { id: poolKey, organizationId, timeoutMs } = destination;
+      const result = await sender.send({ ...request, organizationId, poolKey, timeoutMs });
       if (result.kind === 'error') {
         return failure(null, result.latency, null, result.detail);
       }

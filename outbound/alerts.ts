@@ -77,10 +77,10 @@ export function createAlertSender(deps: AlertSenderDeps): SendAlert {
   return async (channel, message, to) => {
     const { config } = channel;
     if (config.type === 'mail') return sendMail(deps, message, to);
-    const result = await post(deps, channel, requestOf(deps, channel, config, message));
+    const result = await post(deps, channel, message, requestOf(deps, channel, config, message));
     const ending = message.content.kind === 'test' && result.ok ? endOfTest(deps, config, message) : null;
     // The answer is about the incident; that it is closed again is a courtesy.
-    if (ending) await post(deps, channel, ending);
+    if (ending) await post(deps, channel, message, ending);
     return result;
   };
 }
@@ -142,11 +142,13 @@ const bytesOf = (body: object): Buffer => Buffer.from(JSON.stringify(body));
 async function post(
   { sender, publicUrl, version }: AlertSenderDeps,
   { id }: OpenChannel,
+  { organization }: AlertMessage,
   out: Outgoing,
 ): Promise<AlertResult> {
   // The setting may have come after the channel.
   if (addressesUnder(publicUrl())(out.url)) return failedBefore(COMES_BACK);
   const result = await sender.send({
+    organizationId: organization.id,
     poolKey: id,
     method: 'POST',
     url: out.url,

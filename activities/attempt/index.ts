@@ -63,8 +63,9 @@ async function attempt(
     const spanTraceparent = span?.traceparent ?? null;
     const outbound = await renderRequest(deps, request, { ...admitted, ...content, spanTraceparent }, startedAt.date);
     if ('status' in outbound) return outbound;
+    const { organizationId } = context;
     const lookFor = route?.expectedResponse?.bodyContains;
-    const sent = await send(deps, destination, { ...outbound, lookFor }, startedAt);
+    const sent = await send(deps, destination, { ...outbound, organizationId, lookFor }, startedAt);
     held.place.leave();
     return record(deps, request, lane, { context, destination, route, outbound, span, ...sent });
   }

@@ -31,7 +31,7 @@ export interface SentAttempt {
 export async function send(
   { sender, places, observeLatency }: Pick<AttemptDeps, 'sender' | 'places' | 'observeLatency'>,
   { id, timeoutMs }: DestinationConfig,
-  outbound: OutboundRequest & Pick<SendRequest, 'lookFor'>,
+  outbound: OutboundRequest & Pick<SendRequest, 'organizationId' | 'lookFor'>,
   { date: startedAt, clockMs }: Moment,
 ): Promise<SentAttempt> {
   const ended = places.sending(id);

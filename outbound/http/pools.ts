@@ -1,11 +1,12 @@
-// Keep-alive connections of the most recently used destinations.
-import { LRUCache } from 'lru-cache';
+// Keep-alive connections of the most recently used destinations. Organizations share what is kept: the one with the most loses first.
 import { Pool } from 'undici';
 import { ownWords } from '../../core/error-summary.ts';
+import { ShareCache } from '../../core/share-cache.ts';
 import type { AllowList } from './allow-list.ts';
 import { WatchedClient } from './connections.ts';
 import type { GuardedConnector } from './guarded-connect.ts';
 import { OwnSendError } from './send-errors.ts';
+import type { SendRequest } from './sender.ts';
 
 /** An address that cannot be requested; a retry would fail the same way. */
 class InvalidUrlError extends OwnSendError {
@@ -27,7 +28,7 @@ export type Pools = {
    * The pool of a destination and the path to request there.
    * @throws InvalidUrlError
    */
-  get(poolKey: string, url: string): { pool: Pool; path: string };
+  get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url'>): { pool: Pool; path: string };
   /** Closes every connection at once. */
   destroy(): Promise<void>;
 };
@@ -41,11 +42,8 @@ export function createPools(options: {
   allow: () => AllowList;
   maxPools: number;
 }): Pools {
-  const entries = new LRUCache<string, Entry>({
-    max: options.maxPools,
-    // A replaced one may keep the same pool; `open` retires it if not.
-    dispose: ({ pool }, _key, reason) => reason === 'evict' && retire(pool),
-  });
+  // A replaced one may keep the same pool; `open` retires it if not.
+  const entries = new ShareCache<Entry>(options.maxPools, ({ pool }) => retire(pool));
   // Retired pools that still finish their requests.
   const retired = new Set<Pool>();
 
@@ -79,16 +77,16 @@ export function createPools(options: {
   }
 
   return {
-    get(poolKey, url) {
-      const previous = entries.get(poolKey);
+    get({ organizationId, poolKey, url }) {
+      const previous = entries.get(organizationId, poolKey);
       // The usual case costs no parsing: a destination's address seldom changes.
       const allow = options.allow();
       const entry = previous?.url === url && previous.allow === allow ? previous : open(url, allow, previous);
-      if (entry !== previous) entries.set(poolKey, entry);
+      if (entry !== previous) entries.set(organizationId, poolKey, entry, 1);
       return entry;
     },
     async destroy() {
-      const all = [...retired, ...Array.from(entries.values(), (entry) => entry.pool)];
+      const all = [...retired, ...entries.values().map(({ pool }) => pool)];
       entries.clear();
       await Promise.all(all.map((pool) => pool.destroy()));
     },

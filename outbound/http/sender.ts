@@ -12,6 +12,8 @@ import { createPools } from './pools.ts';
 import { describeError, type SendError } from './send-errors.ts';
 
 export type SendRequest = {
+  /** Whose it is: organizations share what a sender has. */
+  organizationId: string;
   /** Requests with the same key share connections; use the destination's id. */
   poolKey: string;
   method: string;
@@ -57,7 +59,7 @@ const CONNECT_TIMEOUT_MS = 60_000;
 /**
  * Makes a sender; one serves a whole process. Proxy variables of the environment are not used.
  * @param options.publicUrl base of the addresses of sources
- * @param options.maxPools destinations whose connections are kept; the one unused for longest goes first
+ * @param options.maxPools destinations whose connections are kept
  * @throws Error naming an entry of `allow` that cannot be read
  */
 export function createSender(options: Reach & { publicUrl?: () => string; maxPools?: number }): Sender {
@@ -78,7 +80,7 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
   async function attempt(request: SendRequest): Promise<SendResult> {
     const startedAt = performance.now();
     try {
-      const { pool, path } = pools.get(request.poolKey, request.url);
+      const { pool, path } = pools.get(request);
       return await exchange(pool, path, request, startedAt);
     } catch (error) {
       return {

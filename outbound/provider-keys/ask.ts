@@ -7,6 +7,8 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 256 * 1024;
 
 export interface Question {
+  /** Whose webhooks it is for. */
+  organizationId: string;
   /** An https address. */
   url: string;
   /** As JSON; absent: the address is got. */
@@ -25,7 +27,7 @@ export interface AskOptions {
   timeoutMs?: number | undefined;
 }
 
-export async function ask({ url, post }: Question, options: AskOptions): Promise<Answer> {
+export async function ask({ organizationId, url, post }: Question, options: AskOptions): Promise<Answer> {
   const { sender, mirror, timeoutMs = TIMEOUT_MS } = options;
   const { host, pathname, search } = new URL(url);
   const body = post === undefined ? null : Buffer.from(JSON.stringify(post));
@@ -33,7 +35,7 @@ export async function ask({ url, post }: Question, options: AskOptions): Promise
     method: body === null ? 'GET' : 'POST',
     url: mirror === undefined ? url : `${mirror}/${host}${pathname}${search}`,
     headers: { Accept: '*/*', ...(body !== null && { 'Content-Type': 'application/json' }) },
-    ...{ body, timeoutMs, poolKey: `keys of ${host}`, keptBytes: MAX_BYTES },
+    ...{ body, timeoutMs, organizationId, poolKey: `keys of ${host}`, keptBytes: MAX_BYTES },
   });
   // What the guard refuses may name addresses of the operator.
   if (result.kind === 'error')

@@ -67,7 +67,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     const kept = keptKey(name, id);
     if (kept !== undefined) {
       const isStale = kept !== null && now() - (known.get(name)?.at ?? 0) >= FRESH_MS;
-      if (isStale) void fetched(name, document, null).catch(() => undefined);
+      if (isStale) void fetched(name, document, asker, false).catch(() => undefined);
       return kept;
     }
     return inTurnOf(asker, async () => {
@@ -75,24 +75,24 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
       if (meanwhile !== undefined) return meanwhile;
       // What strangers name is charged, and not what every webhook of the provider needs.
       const isNamed = document.isNamedByWebhook || known.get(name)?.keys.has(id) === false;
-      return (await fetched(name, document, isNamed ? asker : null)).get(id) ?? null;
+      return (await fetched(name, document, asker, isNamed)).get(id) ?? null;
     });
   }
 
-  /** Those who need the same document wait for one answer. @param charged for the question @throws KeysAwayError */
-  async function fetched(name: string, document: KeyDocument, charged: Asker | null): Promise<KeySet> {
+  /** Those who need the same document wait for one answer. @throws KeysAwayError */
+  async function fetched(name: string, document: KeyDocument, asker: Asker, isCharged: boolean): Promise<KeySet> {
     const failed = away.get(name);
     if (failed !== undefined && now() - failed.at < AWAY_MS) throw new KeysAwayError(failed.message);
     const running = underWay.get(name);
     if (running !== undefined) return running;
-    if (charged !== null) spend(charged);
-    const begun = fetchKeys(name, document).finally(() => underWay.delete(name));
+    if (isCharged) spend(asker);
+    const begun = fetchKeys(name, document, asker).finally(() => underWay.delete(name));
     underWay.set(name, begun);
     return begun;
   }
 
-  async function fetchKeys(name: string, document: KeyDocument): Promise<KeySet> {
-    const answer = await ask(document, options);
+  async function fetchKeys(name: string, document: KeyDocument, { organizationId }: Asker): Promise<KeySet> {
+    const answer = await ask({ ...document, organizationId }, options);
     const keys = keysOf(document, answer);
     if (keys === null) throw noteAway(name, document.url, answer.isOk ? NO_DOCUMENT : answer);
     away.delete(name);
@@ -132,7 +132,7 @@ export function createProviderKeys(options: AskOptions & { log: Log; now?: () =>
     async visit(url, asker) {
       const answer = await inTurnOf(asker, async () => {
         spend(asker);
-        return ask({ url }, options);
+        return ask({ organizationId: asker.organizationId, url }, options);
       });
       if (!answer.isOk) throw new KeysAwayError(`The subscription could not be confirmed: ${answer.said}`);
     },

@@ -1,7 +1,7 @@
 // The object stores of warehouse destinations: opened when first used, kept by destination and version, called under one
 // deadline each, through the address guard.
-import { LRUCache } from 'lru-cache';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
+import { ShareCache } from '../../core/share-cache.ts';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
 import { identityNeeds } from '../../core/warehouse/identity.ts';
 import { NO_OPERATOR_ACCESS, type OperatorAccess } from '../../core/warehouse/operator-access.ts';
@@ -86,7 +86,7 @@ const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Makes the object stores of a process. No SDK is loaded before the first call.
- * @param options.maxStores destinations whose clients are kept; the one unused for longest goes first
+ * @param options.maxStores destinations whose clients are kept; the organization with the most loses first
  * @param options.access what of the operator's access may be used; by default nothing
  * @throws Error naming an entry of `allow` that cannot be read
  */
@@ -94,20 +94,16 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   const access = options.access ?? NO_OPERATOR_ACCESS;
-  const stores = new LRUCache<string, Opened>({
-    max: options.maxStores ?? 100,
-    dispose(opened) {
-      opened.retired = true;
-      closeUnused(opened);
-    },
-  });
+  const stores = new ShareCache<Opened>(options.maxStores ?? 100, retire);
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
   function take(target: WarehouseTarget): Opened {
-    let opened = stores.get(target.id);
+    const { id, organizationId } = target;
+    let opened = stores.get(organizationId, id);
     const keys = operatorsKeys(target, access);
     if (opened?.version !== target.version || opened.allow !== guard.allow() || opened.keys !== keys) {
+      if (opened !== undefined) retire(opened);
       const http = createGuardedHttp(connect);
       opened = {
         version: target.version,
@@ -120,8 +116,12 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
       };
       // A store that could not be opened is tried again by the next call.
       const failed = opened;
-      opened.store.catch(() => stores.peek(target.id) === failed && stores.delete(target.id));
-      stores.set(target.id, opened);
+      opened.store.catch(() => {
+        if (stores.get(organizationId, id) !== failed) return;
+        stores.delete(organizationId, id);
+        retire(failed);
+      });
+      stores.set(organizationId, id, opened, 1);
     }
     opened.users++;
     return opened;
@@ -209,6 +209,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     async close() {
       closed = true;
       await Promise.all(underWay);
+      for (const opened of stores.values()) retire(opened);
       stores.clear();
     },
   };
@@ -253,6 +254,12 @@ async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>
     signal.throwIfAborted();
     return { ok: false, ...store.describeError(error) };
   }
+}
+
+/** Closes it as soon as nobody uses it. */
+function retire(opened: Opened): void {
+  opened.retired = true;
+  closeUnused(opened);
 }
 
 function closeUnused(opened: Opened): void {

@@ -23,6 +23,24 @@ describe('a cache that owners share', () => {
     expect(cache.get('a', 'x')).to.equal(19);
   });
 
+  it('drops of two owners with as much what was used least recently, and tells', () => {
+    const evicted: number[] = [];
+    const cache = new ShareCache<number>(2, (value) => evicted.push(value));
+    cache.set('a', 'x', 1, 1);
+    cache.set('b', 'x', 2, 1);
+    cache.get('a', 'x');
+    cache.set('c', 'x', 3, 1);
+    expect(evicted).to.deep.equal([2]);
+    cache.set('a', 'x', 4, 1);
+    cache.delete('c', 'x');
+    expect(evicted, 'replaced and deleted ones were not evicted').to.deep.equal([2]);
+    expect(cache.values()).to.deep.equal([4]);
+    cache.set('a', 'y', 5, 1);
+    expect(evicted, 'the weight of the deleted one is free').to.deep.equal([2]);
+    cache.clear();
+    expect(cache.values()).to.deep.equal([]);
+  });
+
   it('keeps names apart by owner', () => {
     const cache = new ShareCache<number>(10);
     cache.set('a', 'x', 1, 1);

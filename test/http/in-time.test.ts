@@ -5,6 +5,7 @@ import { DestinationPlaces } from '../../core/destination-places.ts';
 import { inTime } from '../../outbound/http/in-time.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { request } from './senders.ts';
 
 describe('an attempt and the time of its activity', () => {
   it('sends nothing whose answer may come after that', async () => {
@@ -12,8 +13,7 @@ describe('an attempt and the time of its activity', () => {
     const sender = createSender({ allow: ['127.0.0.1'] });
     try {
       const { url, requests } = receiver.endpoint(200);
-      const send = (timeoutMs: number, withinMs: number) =>
-        inTime(sender, withinMs).send({ poolKey: 'dst_1', method: 'POST', url, headers: {}, body: null, timeoutMs });
+      const send = (timeoutMs: number, withinMs: number) => inTime(sender, withinMs).send(request(url, { timeoutMs }));
       const late = await send(60_000, 59_000).catch((error: unknown) => error);
       expect(late).to.be.instanceOf(Error);
       expect(requests).to.have.length(0);
@@ -29,6 +29,7 @@ describe('an attempt and the time of its activity', () => {
     const places = new DestinationPlaces(500, () => clock);
     const destination = { id: 'dst_1', timeoutMs: 60_000 } as DestinationConfig;
     const outbound = {
+      organizationId: 'org_1',
       method: 'POST',
       url: 'http://127.0.0.1:1/',
       headers: {},

@@ -30,6 +30,7 @@ export function closedAfterEach(): OpenSender {
 
 /** A request with a small JSON body and a deadline that no test reaches. */
 export const request = (url: string, fields: Partial<SendRequest> = {}): SendRequest => ({
+  organizationId: 'org_1',
   poolKey: 'dst_1',
   method: 'POST',
   url,
