@@ -1,10 +1,12 @@
 // The address guard: which addresses an outbound request may connect to. The public internet is open. Private networks
-// are opened by the operator as a range, a host or a suffix; addresses of the machine itself, of its link and of cloud
-// metadata services only by an entry that names exactly them.
+// are opened by the operator as a range, a host or a suffix; addresses of the machine itself, whatever their range is, of its link and of
+// cloud metadata services only by an entry that names exactly them.
 // Rules: DLV-24.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { nat64Target, normalForm } from './address-forms.ts';
 import { type Address, type AllowList, normalHost, opensByRange, opensExactly } from './allow-list.ts';
+import { isOfThisMachine } from './this-machine.ts';
 
 /** What an address is: open, closed until a range opens it, or closed until named exactly. */
 export type AddressClass = { tier: 'public' | 'private' | 'forbidden'; name: string };
@@ -18,6 +20,7 @@ const LOOPBACK = forbidden('a loopback address');
 const LINK_LOCAL = forbidden('a link-local address');
 const UNSPECIFIED = forbidden('an unspecified address');
 const MULTICAST = forbidden('a multicast address');
+const THIS_MACHINE = forbidden('an address of this machine');
 
 // Metadata services outside the link-local range. Azure's wire server (168.63.129.16) is public by its range; Alibaba's
 // lies in the carrier-grade NAT range, those of AWS (a whole /32 of services), Google, Oracle and Scaleway among the
@@ -53,7 +56,6 @@ const IPV6_RANGES: Readonly<Record<string, AddressClass>> = {
 
 const RESERVED = forbidden('a reserved address');
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
-const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
 
 /** Classifies an address. A text that is not an IP address is forbidden. */
 export function classifyAddress(text: string): AddressClass {
@@ -76,12 +78,6 @@ function classifyIPv6(address: ipaddr.IPv6): AddressClass {
   return IPV6_RANGES[range] ?? RESERVED;
 }
 
-/** The IPv4 address that a NAT64 address (RFC 6052) leads to: how an IPv6-only network reaches IPv4 hosts. */
-export function nat64Target(address: Address): ipaddr.IPv4 | null {
-  if (isIPv4(address) || !address.match(NAT64)) return null;
-  return new ipaddr.IPv4(address.toByteArray().slice(12));
-}
-
 /** NAT64 is for public IPv4 hosts; it must not lead anywhere else. */
 function classifyNat64(target: ipaddr.IPv4): AddressClass {
   const embedded = classifyAddress(target.toString());
@@ -92,14 +88,25 @@ function isIPv4(address: Address): address is ipaddr.IPv4 {
   return address.kind() === 'ipv4';
 }
 
+/** Tells addresses of this machine, which are closed like loopback, whatever their range is. */
+export type IsOfThisMachine = (address: string) => boolean;
+
 /**
  * Judges one address of one host.
  * @param address the IP address to connect to
  * @param hostname the host of the URL, as a name or as the address itself
  * @returns null when it may be connected to, else what it is: "a link-local address"
  */
-export function refusalOf(address: string, hostname: string, allow: AllowList): string | null {
-  const { tier, name } = classifyAddress(address);
+export function refusalOf(
+  address: string,
+  hostname: string,
+  allow: AllowList,
+  isOwn: IsOfThisMachine = isOfThisMachine,
+): string | null {
+  const classified = classifyAddress(address);
+  const own = classified.tier !== 'forbidden' && isOwn(normalForm(address));
+  if (own && allow.thisMachine) return null;
+  const { tier, name } = own ? THIS_MACHINE : classified;
   if (tier === 'public') return null;
   const host = normalHost(hostname);
   if (isIP(address) === 0) return name;

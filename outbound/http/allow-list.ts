@@ -15,6 +15,8 @@ export type AllowList = {
   suffixes: readonly string[];
   /** Ranges: open the private addresses inside. */
   ranges: readonly [Address, number][];
+  /** Whether every address of this machine is open. */
+  thisMachine: boolean;
 };
 
 const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
@@ -37,7 +39,7 @@ export function parseAllowList(entries: readonly string[]): AllowList {
     else if (HOST_NAME.test(text) && !/^[\d.]+$/.test(text)) hosts.add(text);
     else throw new Error(`HOOKYARD_DELIVERY_ALLOW: "${entry}" is not an address, CIDR range, host name or .suffix`);
   }
-  return { addresses, hosts, suffixes, ranges };
+  return { addresses, hosts, suffixes, ranges, thisMachine: false };
 }
 
 /**
@@ -49,7 +51,7 @@ export function currentAllowList(entries: readonly string[], several: () => bool
   const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE);
   const shared = parseAllowList(lasting);
   if (lasting.length === entries.length) return () => shared;
-  const alone = parseAllowList([...lasting, ...LOOPBACK_HOSTS]);
+  const alone = { ...parseAllowList([...lasting, ...LOOPBACK_HOSTS]), thisMachine: true };
   return () => (several() ? shared : alone);
 }
 

@@ -5,7 +5,7 @@ import { isIP, type LookupFunction, Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
 import { named, openError, ownWords } from '../../core/error-summary.ts';
-import { refusalOf } from './address-guard.ts';
+import { type IsOfThisMachine, refusalOf } from './address-guard.ts';
 import { type AllowList, currentAllowList, normalHost } from './allow-list.ts';
 import { type Connection, watchSocket } from './connections.ts';
 import { createOwnServices, type OwnServices } from './own-services.ts';
@@ -62,15 +62,18 @@ export interface Reach {
   own?: OwnServices;
   /** Resolves host names, by default through the system. */
   resolve?: Resolve;
+  /** By default what the system says. */
+  isOfThisMachine?: IsOfThisMachine;
 }
 
 /**
  * The options of a connector.
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function guardOptions(reach: Reach): Pick<GuardOptions, 'allow' | 'own' | 'resolve'> {
-  const { allow, severalOrganizations = () => true, resolve = systemResolve } = reach;
+export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> {
+  const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
   return {
+    isOfThisMachine,
     allow: currentAllowList(allow, severalOrganizations),
     own: reach.own ?? createOwnServices([], resolve),
     resolve,
@@ -85,6 +88,8 @@ export interface GuardOptions {
   /** Timeout in ms of a connection attempt that no request waits for. */
   connectTimeoutMs: number;
   resolve: Resolve;
+  /** Undefined: what the system says. */
+  isOfThisMachine?: IsOfThisMachine | undefined;
 }
 
 /** A connector for undici's clients. @param connection where the steps of the connection are noted */
@@ -123,8 +128,8 @@ export function guardedConnector(options: GuardOptions): GuardedConnector {
 
 type Judge = (address: string, host: string) => OwnSendError | null;
 
-function refusedAddress({ allow }: GuardOptions, address: string, host: string): AddressRefusedError | null {
-  const refusal = refusalOf(address, host, allow());
+function refusedAddress(options: GuardOptions, address: string, host: string): AddressRefusedError | null {
+  const refusal = refusalOf(address, host, options.allow(), options.isOfThisMachine);
   return refusal === null ? null : new AddressRefusedError(host, address, refusal);
 }
 

@@ -2,13 +2,13 @@
 // organization. An entry of HOOKYARD_DELIVERY_ALLOW does not open them.
 // Rules: DLV-36.
 import { isIP } from 'node:net';
-import { networkInterfaces } from 'node:os';
-import ipaddr from 'ipaddr.js';
 import type { HostAndPort } from '../../core/host-and-port.ts';
-import { classifyAddress, nat64Target } from './address-guard.ts';
+import { normalForm } from './address-forms.ts';
+import { classifyAddress } from './address-guard.ts';
 import { normalHost } from './allow-list.ts';
 import type { Resolve } from './guarded-connect.ts';
 import { createKnownAddresses } from './known-addresses.ts';
+import { isOfThisMachine } from './this-machine.ts';
 
 export interface OwnServices {
   /** Whether one of them has this port; for every other port there is nothing to ask. */
@@ -73,20 +73,4 @@ export function createOwnServices(
     },
     add,
   };
-}
-
-/** The form that is compared: IPv4-mapped IPv6 and NAT64 as IPv4, IPv6 compressed, without the zone of a link-local address. */
-function normalForm(address: string): string {
-  const withoutZone = address.replace(/%.*$/, '');
-  if (!ipaddr.isValid(withoutZone)) return withoutZone;
-  const parsed = ipaddr.process(withoutZone);
-  return (nat64Target(parsed) ?? parsed).toString();
-}
-
-/** An unspecified address reaches this machine too. */
-function isOfThisMachine(address: string): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  const range = ipaddr.process(address).range();
-  if (range === 'loopback' || range === 'unspecified') return true;
-  return Object.values(networkInterfaces()).some((all) => all?.some((one) => normalForm(one.address) === address));
 }

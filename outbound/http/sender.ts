@@ -67,7 +67,13 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   // Webhooks that come in again are a matter of their route (`allowOwnAddress`); nothing but ingest is reached this way.
   const none = createOwnServices([], guard.resolve);
-  const connectToIngest = guardedConnector({ ...guard, own: none, connectTimeoutMs: CONNECT_TIMEOUT_MS });
+  const connectToIngest = guardedConnector({
+    ...guard,
+    own: none,
+    // Where Hookyard itself, or the proxy before it, has a public address.
+    isOfThisMachine: () => false,
+    connectTimeoutMs: CONNECT_TIMEOUT_MS,
+  });
   const isIngest = (url: URL) => addressesUnder(`${options.publicUrl?.() ?? ''}/ingest`)(url.href);
   const pools = createPools({
     connectorOf: (url) => (isIngest(url) ? connectToIngest : connect),

@@ -1,5 +1,9 @@
 // The address guard as a sender applies it (the guard alone: address-guard.test.ts).
+import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
+import { LOOPBACK_FOR_ONE } from '../../core/loopback-default.ts';
+import { refusalOf } from '../../outbound/http/address-guard.ts';
+import { currentAllowList, parseAllowList } from '../../outbound/http/allow-list.ts';
 import { createSender, type Sender } from '../../outbound/http/sender.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
 import { httpServer, socketServer } from './servers.ts';
@@ -77,6 +81,52 @@ describe('sender', () => {
       const sender = open({ allow: ['0.0.0.0'] });
       await refused(sender, `http://0.0.0.0:${port}`, /127\.0\.0\.1, which is a loopback address/);
       expect(requests).to.equal(0);
+    });
+
+    describe('knows the addresses of this machine,', () => {
+      const [open4, open6, near] = ['93.184.216.34', '2606:2800:220:1::1', '10.1.2.3'];
+      const isOfThisMachine = (address: string) => [open4, open6, near].includes(address);
+      const message = /, which is an address of this machine;|^Refused: \S+ is an address of this machine;/;
+
+      it('which are refused like loopback, whatever range is open', async () => {
+        const allow = ['10.0.0.0/8', '0.0.0.0/0', '::/0', '.example'];
+        const sender = open({ allow, isOfThisMachine, resolve: resolveTo(near) });
+        for (const host of [open4, `[${open6}]`, `[::ffff:${open4}]`, `[64:ff9b::${open4}]`, near, 'own.example'])
+          await refused(sender, `http://${host}:1/`, message);
+      });
+
+      it('which an exact entry opens', () => {
+        for (const entry of [near, 'own.example']) {
+          expect(refusalOf(near, 'own.example', parseAllowList([entry]), isOfThisMachine), entry).to.equal(null);
+        }
+      });
+
+      it('which are open where loopback is, while there is one organization', () => {
+        let several = false;
+        const allow = currentAllowList([LOOPBACK_FOR_ONE], () => several);
+        for (const address of [open4, open6, near]) {
+          several = false;
+          expect(refusalOf(address, 'own.example', allow(), isOfThisMachine), address).to.equal(null);
+          several = true;
+          expect(refusalOf(address, 'own.example', allow(), isOfThisMachine), address).to.be.a('string');
+        }
+      });
+
+      it('where webhooks may come in again', async () => {
+        const publicUrl = () => 'http://own.example:1';
+        const sender = open({ allow: ['10.0.0.0/8'], publicUrl, isOfThisMachine, resolve: resolveTo(near) });
+        await refused(sender, 'http://own.example:1/api', message);
+        const again = await sender.send(request('http://own.example:1/ingest/a/b', { timeoutMs: 300 }));
+        expect(again).to.not.include({ code: 'ADDRESS_REFUSED' });
+      });
+
+      it('as the system tells them', () => {
+        for (const { address } of Object.values(networkInterfaces()).flatMap((all) => all ?? [])) {
+          const allow = parseAllowList(['0.0.0.0/0', '::/0']);
+          expect(refusalOf(address, 'receiver.example', allow), address).to.be.a('string');
+          expect(refusalOf(address, 'receiver.example', parseAllowList([address])), address).to.equal(null);
+        }
+      });
     });
 
     it('connects to the address it checked, without a second look-up', async () => {
