@@ -9,12 +9,11 @@ const FRESH_MS = 10_000;
 let known: ReadonlySet<string> = new Set();
 let askedAt = Number.NEGATIVE_INFINITY;
 
-/** Loopback, unspecified addresses, which reach this machine too, and those of its interfaces. */
+/** Loopback, unspecified addresses, which reach this machine too, and those of its interfaces. @param address in its normal form */
 export function isOfThisMachine(address: string): boolean {
-  const normal = normalForm(address);
-  if (!ipaddr.isValid(normal)) return false;
-  const range = ipaddr.process(normal).range();
-  return range === 'loopback' || range === 'unspecified' || ofInterfaces().has(normal);
+  if (!ipaddr.isValid(address)) return false;
+  const range = ipaddr.parse(address).range();
+  return range === 'loopback' || range === 'unspecified' || ofInterfaces().has(address);
 }
 
 function ofInterfaces(): ReadonlySet<string> {
