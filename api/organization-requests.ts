@@ -5,15 +5,16 @@ import { WindowCounts } from '../core/window-counts.ts';
 import { limitExceeded } from './limits.ts';
 
 const MINUTE_MS = 60_000;
-// Imports and searches take seconds.
+// Imports, searches and tests take seconds.
 const RETRY_AFTER_SECONDS = 1;
 
 /** What an organization may have running. */
-export type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningStreams'>;
+export type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningTests' | 'runningStreams'>;
 
 const NAMES: Record<RunningLimit, string> = {
   runningImports: 'imports',
   runningSearches: 'searches of payloads',
+  runningTests: 'tests of destinations and alert channels',
   runningStreams: 'streams of events',
 };
 

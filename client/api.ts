@@ -1659,7 +1659,7 @@ export type JwtVerification = {
 export type KeyAlgorithm = 'ecdsa' | 'ed25519' | 'rsa';
 
 /** A limit of the organization. */
-export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'filters' | 'transforms' | 'schemas' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'replayedPerSecond' | 'runningImports' | 'runningSearches' | 'runningStreams';
+export type LimitName = 'eventsPerSecond' | 'eventsPerMonth' | 'payloadBytes' | 'deliveriesPerEvent' | 'routesPerSource' | 'destinations' | 'sources' | 'filters' | 'transforms' | 'schemas' | 'alertChannels' | 'apiKeys' | 'waitingDeliveries' | 'storedBytes' | 'transformMsPerMinute' | 'requestsPerMinute' | 'runningReplays' | 'replayedPerSecond' | 'runningImports' | 'runningSearches' | 'runningTests' | 'runningStreams';
 
 export type LimitUse = {
   /** Null: no limit. */
@@ -2909,6 +2909,7 @@ export type UsageLimits = {
   replayedPerSecond: LimitUse;
   runningImports: LimitUse;
   runningSearches: LimitUse;
+  runningTests: LimitUse;
   runningStreams: LimitUse;
 };
 

@@ -37,6 +37,7 @@ export const LIMITS = {
   replayedPerSecond: { unit: 'deliveries that replays by filter make per second', free: 50, pro: 500, business: 1000 },
   runningImports: { unit: 'imports that run at a time, per process', free: 1, pro: 2, business: 4 },
   runningSearches: { unit: 'payload searches that run at a time, per process', free: 1, pro: 2, business: 4 },
+  runningTests: { unit: 'test sends and uploads that run at a time, per process', free: 2, pro: 5, business: 20 },
   runningStreams: { unit: 'streams of events that are open at a time, per process', free: 2, pro: 10, business: 50 },
 } as const satisfies Record<string, { unit: string } & Record<Plan, number | null>>;
 

@@ -270,12 +270,15 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const channel = await find(entityManager(ctx, deps), ctx);
-  const { id, slug } = callerOf(ctx).organization;
-  await recordAhead(ctx);
-  const opened = { ...openChannel(deps.secretBox, channel), name: channel.name };
-  const result = await deps.testAlert(opened, { id, slug }, await mayGet(deps, id, channel));
-  if (result.success) await noteArrived(deps.pool, channel);
-  ctx.body = result;
+  const { organization } = callerOf(ctx);
+  ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
+    await recordAhead(ctx);
+    const { id, slug } = organization;
+    const opened = { ...openChannel(deps.secretBox, channel), name: channel.name };
+    const result = await deps.testAlert(opened, { id, slug }, await mayGet(deps, id, channel));
+    if (result.success) await noteArrived(deps.pool, channel);
+    return result;
+  });
 }
 
 /** The addresses of a channel that may be sent mails now. */

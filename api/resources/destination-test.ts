@@ -90,18 +90,18 @@ export const testDestinationOperation = (base: string): Operation => ({
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const { payload, path = '', query = '' } = await parseOptionalBody(ctx, testSchema);
   const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
-  await recordAhead(ctx);
-  if (isWarehouse(destination)) {
-    ctx.body = await testWarehouse(deps, callerOf(ctx).organization, destination, payload);
-    return;
-  }
-  ctx.body = await deps.testSender.send(
-    {
-      ...destination,
-      forwardHeaders: destination.forwardHeaders ?? null,
-      authConfig: openAuthConfig(deps, destination),
-      ...openSigningSecrets(deps, destination),
-    },
-    { payload, address: { path, query } },
-  );
+  const { organization } = callerOf(ctx);
+  ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
+    await recordAhead(ctx);
+    if (isWarehouse(destination)) return testWarehouse(deps, organization, destination, payload);
+    return deps.testSender.send(
+      {
+        ...destination,
+        forwardHeaders: destination.forwardHeaders ?? null,
+        authConfig: openAuthConfig(deps, destination),
+        ...openSigningSecrets(deps, destination),
+      },
+      { payload, address: { path, query } },
+    );
+  });
 }

@@ -107,6 +107,7 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
     replayedPerSecond: null,
     runningImports: deps.requests.running(id, 'runningImports'),
     runningSearches: deps.requests.running(id, 'runningSearches'),
+    runningTests: deps.requests.running(id, 'runningTests'),
     runningStreams: deps.requests.running(id, 'runningStreams'),
   };
   const shown = LIMIT_NAMES.map((name) => [

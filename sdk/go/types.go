@@ -3134,6 +3134,8 @@ const LimitNameRunningImports LimitName = "runningImports"
 
 const LimitNameRunningSearches LimitName = "runningSearches"
 
+const LimitNameRunningTests LimitName = "runningTests"
+
 const LimitNameRunningStreams LimitName = "runningStreams"
 
 // LimitUse
@@ -5440,6 +5442,8 @@ type UsageLimits struct {
 	RunningImports LimitUse `json:"runningImports"`
 
 	RunningSearches LimitUse `json:"runningSearches"`
+
+	RunningTests LimitUse `json:"runningTests"`
 
 	RunningStreams LimitUse `json:"runningStreams"`
 }

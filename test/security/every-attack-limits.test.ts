@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import type { LimitName } from '../../core/limits.ts';
 import type { Answer } from '../support/api-client.ts';
-import { forgetQueued } from '../support/api-records.ts';
+import { forgetQueued, makeDestination } from '../support/api-records.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';
 import { type Service, sharedService, testPool } from '../support/service.ts';
 import { times } from '../support/times.ts';
@@ -74,9 +74,15 @@ describe('Every attack by number, in short', () => {
     expectLimited(await limited.api.request('POST', '/api/destinations/import', file), 'destinations');
   });
 
+  async function testDestination(of: Tenant): Promise<Answer> {
+    const { id } = await makeDestination(of, { url: 'http://127.0.0.1:1/' });
+    return of.api.request('POST', `/api/destinations/${id}/test`);
+  }
+
   const running: [LimitName, (of: Tenant) => Promise<Answer>][] = [
     ['runningImports', ({ api: of }) => of.request('POST', '/api/routes/import', NOTHING)],
     ['runningSearches', ({ api: of, base }) => of.request('GET', `${base}/events?search=paid`)],
+    ['runningTests', testDestination],
     ['runningReplays', ({ api: of, base }) => of.request('POST', `${base}/events/replay`, { all: true })],
   ];
   for (const [name, request] of running) {

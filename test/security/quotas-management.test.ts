@@ -7,6 +7,7 @@ import { makeDestination, makeRoute, makeSource } from '../support/api-records.t
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
 describe('Quotas of the management API @turns', () => {
@@ -192,6 +193,38 @@ describe('Quotas of the management API @turns', () => {
       expectLimited(await limited.api.request('POST', `${limited.base}/events/replay`, count), 'runningSearches');
       expect((await limited.api.request('GET', `${limited.base}/events`)).status).to.equal(200);
       expect((await search(other)).status).to.equal(200);
+    });
+  });
+
+  describe('of tests', () => {
+    it('runningTests: of destinations and of channels of alerts, each until it has its answer', async () => {
+      const receiver = await startReceiver();
+      const answer = Promise.withResolvers<void>();
+      try {
+        await limit({ runningTests: 1 });
+        const endpoint = receiver.endpoint({ after: answer.promise }, 200);
+        const tested = async (of: Tenant) => {
+          const { id } = await makeDestination(of, { url: endpoint.url });
+          return () => of.api.request('POST', `/api/destinations/${id}/test`);
+        };
+        const [mine, others] = [await tested(limited), await tested(other)];
+        const { id } = await limited.api.create('/api/alert-channels', {
+          ...{ name: 'Chat', type: 'slack', config: { url: 'https://hooks.slack.com/services/x' } },
+        });
+        const first = mine();
+        await until('the first to wait for its answer', () => endpoint.waiting === 1);
+        expect(await used('runningTests')).to.equal(1);
+        expectLimited(await mine(), 'runningTests');
+        expectLimited(await limited.api.request('POST', `/api/alert-channels/${id}/test`), 'runningTests');
+        expect(endpoint.requests, 'nothing was sent').to.have.length(1);
+        expect((await others()).status).to.equal(200);
+        answer.resolve();
+        expect((await first).body).to.include({ success: true });
+        expect((await mine()).body).to.include({ success: true });
+      } finally {
+        answer.resolve();
+        await receiver.close();
+      }
     });
   });
 

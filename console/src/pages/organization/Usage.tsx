@@ -32,6 +32,7 @@ const LIMITS: Record<keyof UsageRecord['limits'], string> = {
   requestsPerMinute: 'Requests a minute, to one API process',
   runningImports: 'Imports at a time, in one API process',
   runningSearches: 'Searches of payloads at a time, in one API process',
+  runningTests: 'Tests of destinations and alert channels at a time, in one API process',
   runningStreams: 'Streams of events at a time, in one API process',
 };
 

@@ -1570,7 +1570,7 @@ class JwtVerification(TypedDict):
 KeyAlgorithm: TypeAlias = 'Literal["ecdsa", "ed25519", "rsa"]'
 
 
-LimitName: TypeAlias = 'Literal["eventsPerSecond", "eventsPerMonth", "payloadBytes", "deliveriesPerEvent", "routesPerSource", "destinations", "sources", "filters", "transforms", "schemas", "alertChannels", "apiKeys", "waitingDeliveries", "storedBytes", "transformMsPerMinute", "requestsPerMinute", "runningReplays", "replayedPerSecond", "runningImports", "runningSearches", "runningStreams"]'
+LimitName: TypeAlias = 'Literal["eventsPerSecond", "eventsPerMonth", "payloadBytes", "deliveriesPerEvent", "routesPerSource", "destinations", "sources", "filters", "transforms", "schemas", "alertChannels", "apiKeys", "waitingDeliveries", "storedBytes", "transformMsPerMinute", "requestsPerMinute", "runningReplays", "replayedPerSecond", "runningImports", "runningSearches", "runningTests", "runningStreams"]'
 """A limit of the organization."""
 
 
@@ -2847,6 +2847,7 @@ class UsageLimits(TypedDict):
     replayedPerSecond: "LimitUse"
     runningImports: "LimitUse"
     runningSearches: "LimitUse"
+    runningTests: "LimitUse"
     runningStreams: "LimitUse"
 
 
