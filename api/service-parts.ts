@@ -8,6 +8,7 @@ import { CountedIssues } from '../db/issues/counted.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createCompute } from '../outbound/compute/index.ts';
 import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createLookUps } from '../outbound/http/look-ups.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { smtpOf } from '../outbound/mail.ts';
@@ -57,7 +58,9 @@ export function openOutbound(
   { options }: Pick<Temporal, 'options'>,
 ) {
   const own = createOwnServices(ownServices(settings, options.connectionOptions.address), systemResolve);
-  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const { areSeveral } = organizations;
+  const lookUp = createLookUps({ resolve: systemResolve, alone: () => !areSeveral() });
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
   const access = operatorAccess(settings, env);
   return {
     own,

@@ -89,6 +89,8 @@ function start(file, args) {
     // Paths in settings of an installed package are those of anyone who starts it.
     cwd: isPackage ? process.cwd() : project,
     detached: true,
+    // Read once, when the first thread is needed. Half of them may look up names (outbound/http/look-ups.ts).
+    env: { UV_THREADPOOL_SIZE: '16', ...process.env },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   let last = Number.NEGATIVE_INFINITY;

@@ -21,6 +21,7 @@ import { watchOrganizations } from '../db/organizations/several.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createCompute } from '../outbound/compute/index.ts';
 import { systemResolve } from '../outbound/http/guarded-connect.ts';
+import { createLookUps } from '../outbound/http/look-ups.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
@@ -85,7 +86,9 @@ function openOutbound(
 ) {
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
   own.add(onThisMachine(temporalMetrics?.port ?? 0));
-  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, severalOrganizations: organizations.areSeveral };
+  const { areSeveral } = organizations;
+  const lookUp = createLookUps({ resolve: systemResolve, alone: () => !areSeveral() });
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
   const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
   const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
   const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });

@@ -63,13 +63,13 @@ export interface WatchedHandler extends Dispatcher.DispatchHandler {
 export class WatchedClient extends Client {
   readonly #line: Line;
 
-  constructor(origin: URL, options: object, connect: GuardedConnector) {
+  constructor(origin: URL, options: object, connect: GuardedConnector, organizationId: string) {
     const line: Line = { current: null };
     super(origin, {
       ...options,
       connect: (target, callback) => {
         line.current = newConnection();
-        connect(target, callback, line.current);
+        connect(target, callback, { organizationId, connection: line.current });
       },
     });
     this.#line = line;

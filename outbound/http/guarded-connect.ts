@@ -1,5 +1,6 @@
 // The connector of every outbound connection: it asks the address guard about the literal, about every address a name
 // resolves to, and once more about the address the socket really has.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import dns from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
@@ -8,6 +9,7 @@ import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { type IsOfThisMachine, refusalOf } from './address-guard.ts';
 import { type AllowList, currentAllowList, normalHost } from './allow-list.ts';
 import { type Connection, watchSocket } from './connections.ts';
+import { createLookUps, type LookUp } from './look-ups.ts';
 import { createOwnServices, type OwnServices } from './own-services.ts';
 import { OwnSendError } from './send-errors.ts';
 
@@ -62,6 +64,8 @@ export interface Reach {
   own?: OwnServices;
   /** Resolves host names, by default through the system. */
   resolve?: Resolve;
+  /** Look-ups of those names, by turns of organizations; all that go out of a process share one. By default one of its own. */
+  lookUp?: LookUp;
   /** By default what the system says. */
   isOfThisMachine?: IsOfThisMachine;
 }
@@ -70,10 +74,11 @@ export interface Reach {
  * The options of a connector.
  * @throws Error naming an entry of `allow` that cannot be read
  */
-export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> {
+export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs'> & { resolve: Resolve } {
   const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
   return {
     isOfThisMachine,
+    lookUp: reach.lookUp ?? createLookUps({ resolve, alone: () => !severalOrganizations() }),
     allow: currentAllowList(allow, severalOrganizations),
     own: reach.own ?? createOwnServices([], resolve),
     resolve,
@@ -87,16 +92,22 @@ export interface GuardOptions {
   own: OwnServices;
   /** Timeout in ms of a connection attempt that no request waits for. */
   connectTimeoutMs: number;
-  resolve: Resolve;
+  lookUp: LookUp;
   /** Undefined: what the system says. */
   isOfThisMachine?: IsOfThisMachine | undefined;
 }
 
-/** A connector for undici's clients. @param connection where the steps of the connection are noted */
+/** For whom a connection is made, and where its steps are noted. */
+export interface ConnectFor {
+  organizationId: string;
+  connection?: Connection;
+}
+
+/** A connector for undici's clients. */
 export type GuardedConnector = (
   target: buildConnector.Options,
   callback: buildConnector.Callback,
-  connection?: Connection,
+  by: ConnectFor,
 ) => void;
 
 /** Makes the connector for undici's clients; TLS is verified against the host name of the URL. */
@@ -116,12 +127,12 @@ export function guardedConnector(options: GuardOptions): GuardedConnector {
     toOwnPorts.set(port, known);
     return known;
   };
-  return (target, callback, connection) => {
+  return (target, callback, by) => {
     const port = portOf(target);
-    if (!own.usePort(port)) return ordinary(target, callback, connection);
+    if (!own.usePort(port)) return ordinary(target, callback, by);
     void own.prepare(port).then(() => {
       if (own.isNamed(target.hostname, port)) callback(new OwnServiceError(target.hostname, port), null);
-      else connectorOf(port)(target, callback, connection);
+      else connectorOf(port)(target, callback, by);
     });
   };
 }
@@ -150,9 +161,9 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
     // A host with several addresses: half a second each before the next is tried too (RFC 8305 in spirit).
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 500,
-    lookup: guardedLookup(judge, options.resolve),
+    lookup: guardedLookup(judge, options.lookUp),
   });
-  return (target, callback, connection) => {
+  return (target, callback, { organizationId, connection }) => {
     const host = target.hostname;
     const refused = isIP(host) === 0 ? null : judge(host, host);
     if (refused !== null) {
@@ -162,7 +173,9 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
     }
     if (connection) connection.beganAt = performance.now();
     // undici returns the socket, although its types do not say so. Without it the times would be missing, and nothing else.
-    const begun: unknown = connect(target, (...outcome) => {
+    const begin = (made: buildConnector.Callback): unknown =>
+      lookedUpFor.run(organizationId, () => connect(target, made));
+    const begun = begin((...outcome) => {
       if (outcome[0] !== null) {
         callback(outcome[0], null);
         return;
@@ -182,14 +195,13 @@ function connectorWith(options: GuardOptions, judge: Judge): GuardedConnector {
   };
 }
 
+// The organization of a connection that is begun: the options of a socket's `lookup` have no room for it.
+const lookedUpFor = new AsyncLocalStorage<string>();
+
 /** A `lookup` for sockets that fails when any address of the name is refused, and otherwise gives just the checked ones. */
-function guardedLookup(judge: Judge, resolve: Resolve): LookupFunction {
+function guardedLookup(judge: Judge, lookUp: LookUp): LookupFunction {
   return (hostname, lookupOptions, callback) => {
-    resolve(hostname, (error, addresses) => {
-      if (error !== null) {
-        callback(error, []);
-        return;
-      }
+    const given = (addresses: ResolvedAddress[]): void => {
       for (const { address } of addresses) {
         const refused = judge(address, hostname);
         if (refused !== null) {
@@ -202,6 +214,7 @@ function guardedLookup(judge: Judge, resolve: Resolve): LookupFunction {
         callback(Object.assign(new Error(`No address for ${hostname}`), { code: 'ENOTFOUND', hostname }), []);
       } else if (lookupOptions.all) callback(null, addresses);
       else callback(null, first.address, first.family);
-    });
+    };
+    lookUp(hostname, lookedUpFor.getStore() ?? '').then(given, (error: NodeJS.ErrnoException) => callback(error, []));
   };
 }

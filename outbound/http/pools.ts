@@ -53,7 +53,11 @@ export function createPools(options: {
     pool.close().then(forget, forget);
   }
 
-  function open(url: string, allow: AllowList, previous: Entry | undefined): Entry {
+  function open(
+    { organizationId, url }: Pick<SendRequest, 'organizationId' | 'url'>,
+    allow: AllowList,
+    previous: Entry | undefined,
+  ): Entry {
     const parsed = URL.parse(url);
     if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) {
       throw new InvalidUrlError(url);
@@ -64,8 +68,8 @@ export function createPools(options: {
     if (isSame) return { ...previous, url, path };
     if (previous !== undefined) retire(previous.pool);
     const pool = new Pool(parsed.origin, {
-      connect,
-      factory: (origin, clientOptions) => new WatchedClient(origin, clientOptions, connect),
+      connect: (target, callback) => connect(target, callback, { organizationId }),
+      factory: (origin, clientOptions) => new WatchedClient(origin, clientOptions, connect, organizationId),
       allowH2: false,
       pipelining: 1,
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -77,11 +81,12 @@ export function createPools(options: {
   }
 
   return {
-    get({ organizationId, poolKey, url }) {
+    get(request) {
+      const { organizationId, poolKey, url } = request;
       const previous = entries.get(organizationId, poolKey);
       // The usual case costs no parsing: a destination's address seldom changes.
       const allow = options.allow();
-      const entry = previous?.url === url && previous.allow === allow ? previous : open(url, allow, previous);
+      const entry = previous?.url === url && previous.allow === allow ? previous : open(request, allow, previous);
       if (entry !== previous) entries.set(organizationId, poolKey, entry, 1);
       return entry;
     },

@@ -59,7 +59,7 @@ const CONNECTIONS = 8;
 // Unused here, and an SDK that asks for compression leaves the unpacking to its own transport.
 const NOT_SENT = new Set(['accept-encoding', 'connection', 'expect', 'keep-alive', 'transfer-encoding']);
 
-/** @param connect the guarded connector (outbound/http/guarded-connect.ts) */
+/** @param connect the guarded connector (outbound/http/guarded-connect.ts) for an organization */
 export function createGuardedHttp(connect: buildConnector.connector): GuardedHttp {
   const agent = new Agent({
     connect,

@@ -104,7 +104,7 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
     const keys = operatorsKeys(target, access);
     if (opened?.version !== target.version || opened.allow !== guard.allow() || opened.keys !== keys) {
       if (opened !== undefined) retire(opened);
-      const http = createGuardedHttp(connect);
+      const http = createGuardedHttp((to, callback) => connect(to, callback, { organizationId }));
       opened = {
         version: target.version,
         allow: guard.allow(),

@@ -4,6 +4,7 @@ import { hostAndPort } from '../../core/host-and-port.ts';
 import { ownServices } from '../../core/own-services.ts';
 import { createOwnServices } from '../../outbound/http/own-services.ts';
 import { guardedConnector, type Resolve } from '../../outbound/http/guarded-connect.ts';
+import { createLookUps } from '../../outbound/http/look-ups.ts';
 import { parseAllowList } from '../../outbound/http/allow-list.ts';
 
 const settings = {
@@ -162,9 +163,12 @@ describe('own services', () => {
     expect(services.mayInclude('93.184.216.35', 5432)).to.equal(false);
 
     const allow = parseAllowList(['127.0.0.1']);
-    const connect = guardedConnector({ allow: () => allow, own: services, connectTimeoutMs: 1000, resolve });
+    const lookUp = createLookUps({ resolve, alone: () => true });
+    const connect = guardedConnector({ allow: () => allow, own: services, connectTimeoutMs: 1000, lookUp });
     const target = { hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'http:', port: '5432' };
-    const error = await new Promise((done) => connect(target, (...outcome) => done(outcome[0])));
+    const error = await new Promise((done) =>
+      connect(target, (...outcome) => done(outcome[0]), { organizationId: 'org_1' }),
+    );
     expect(error).to.include({ code: 'OWN_SERVICE_UNRESOLVED' });
   });
 
