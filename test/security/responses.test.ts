@@ -79,10 +79,9 @@ for (const caller of callers) {
       const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
       const cert = certificateOf(pair, 'localhost', { fromMs: Date.now() - 86_400_000, toMs: Date.now() + 86_400_000 });
       const key = pair.privateKey.export({ format: 'pem', type: 'pkcs8' });
-      const { port, handshakes } = await handshakeServer({
-        ...{ cert, key, dhparam: 'auto' },
-        ...{ ciphers: 'DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-SHA256', maxVersion: 'TLSv1.2' },
-      });
+      const ciphers = 'DHE-RSA-AES256-GCM-SHA384:DHE-RSA-AES128-SHA256';
+      const options = { cert, key, ciphers, dhparam: 'auto', maxVersion: 'TLSv1.2' } as const;
+      const { port, handshakes } = await handshakeServer(options);
       const client = caller.open();
       const outcome = await client.call(`https://127.0.0.1:${port}`);
       await client.close();
