@@ -98,7 +98,7 @@ export interface GuardOptions {
 }
 
 /** For whom a connection is made, and where its steps are noted. */
-export interface ConnectFor {
+interface ConnectFor {
   organizationId: string;
   connection?: Connection;
 }

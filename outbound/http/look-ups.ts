@@ -13,7 +13,7 @@ const KEPT_FREE = 2;
 /** Resolves a name for an organization. @throws what the resolver says, or EAI_AGAIN when there is no answer in time */
 export type LookUp = (hostname: string, organizationId: string) => Promise<ResolvedAddress[]>;
 
-export interface LookUpOptions {
+interface LookUpOptions {
   resolve: Resolve;
   /** Whether there is only one organization, for which all places are. */
   alone: () => boolean;
