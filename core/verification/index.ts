@@ -36,11 +36,11 @@ import { verifyWebSub, type WebSubScheme } from './websub.ts';
 
 export type { Credentials, ProviderRequest } from './request.ts';
 
-/** Schemes that need nothing but what the source has. */
+/** Schemes that need nothing but what the source has, and verify at once. */
 export type LocalScheme =
-  | (StandardScheme | HmacScheme | TokenScheme | TwilioScheme | MailgunScheme | PublicKeyScheme)
+  | (HmacScheme | TokenScheme | TwilioScheme | MailgunScheme)
   | (AdyenScheme | BraintreeScheme | WebSubScheme | Hook0Scheme);
-export type Scheme = LocalScheme | JwtScheme | SnsScheme | PaypalScheme;
+export type Scheme = LocalScheme | StandardScheme | PublicKeyScheme | JwtScheme | SnsScheme | PaypalScheme;
 /** Those of providers, and those that only owners describe (./described). */
 export type AnyScheme = Scheme | KeySignatureScheme | PayloadTokenScheme;
 
@@ -62,6 +62,10 @@ export async function verifyProvided(
       return verifySns(scheme, credentials, request, keys);
     case 'paypal':
       return verifyPaypal(scheme, credentials, request, keys);
+    case 'standard':
+      return verifyStandard(scheme, credentials, request);
+    case 'public-key':
+      return verifyPublicKey(scheme, credentials, request);
     case 'key-signature':
       return verifyKeySignature(scheme, credentials, request);
     case 'payload-token':
@@ -71,11 +75,9 @@ export async function verifyProvided(
   }
 }
 
-/** The same of a scheme that asks nobody for a key. */
+/** The same of a scheme that needs no key of others and no thread. */
 export function verifyScheme(scheme: LocalScheme, credentials: Credentials, request: ProviderRequest): Verification {
   switch (scheme.kind) {
-    case 'standard':
-      return verifyStandard(scheme, credentials, request);
     case 'hmac':
       return verifyHmacScheme(scheme, credentials, request);
     case 'header-token':
@@ -90,8 +92,6 @@ export function verifyScheme(scheme: LocalScheme, credentials: Credentials, requ
       return verifyTwilio(scheme, credentials, request);
     case 'mailgun':
       return verifyMailgun(scheme, credentials, request);
-    case 'public-key':
-      return verifyPublicKey(scheme, credentials, request);
     case 'adyen':
       return verifyAdyen(credentials, request);
     case 'braintree':

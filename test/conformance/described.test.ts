@@ -1,7 +1,7 @@
 // What every scheme must do that an owner can describe: genuine webhooks are taken, and nothing else. The signer of each row is written
 // apart from the scheme (test/support/described-signers.ts).
 import { expect } from 'chai';
-import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import fc from 'fast-check';
 import { newVerificationConfigSchema, publicVerificationConfig } from '../../core/signatures/index.ts';
 import type { Verification } from '../../core/signatures/scheme.ts';
@@ -14,6 +14,7 @@ import {
   secretHeaders,
   verifyProvided,
 } from '../../core/verification/index.ts';
+import { NO_KEYS } from '../../core/verification/published/keys.ts';
 import type { Json } from '../support/api-client.ts';
 import { describedSigners, JWKS_ADDRESS, keySetOf, publishedToken } from '../support/described-signers.ts';
 import type { SentMessage } from '../support/signer.ts';
@@ -208,6 +209,59 @@ describe('a JSON Web Token by a published key', () => {
   });
 });
 
+describe('signatures by a private key', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const secret = publicKey.export({ format: 'pem', type: 'spki' }).toString();
+  const scheme = schemeOf({ type: 'public_key', algorithm: 'ed25519', header: 'X-Sig', listSeparator: ' ' }, secret);
+  const LARGE = Buffer.alloc(256 * 1024 + 1, 'x');
+
+  /** @param place of the right signature among others, from 0 */
+  const verified = (body: Buffer, place: number) => {
+    const right = sign(null, body, privateKey).toString('base64');
+    const wrong = sign(null, Buffer.from('other'), privateKey).toString('base64');
+    const headers = { 'x-sig': [...Array<string>(place).fill(wrong), right].join(' ') };
+    return verifyProvided(scheme, { secret }, requestOf({ headers, body }), NO_KEYS);
+  };
+  const isTaken = async (body: Buffer, place: number) => (await verified(body, place)).valid;
+
+  it('of a large body are fewer that are tried', async () => {
+    expect(await Promise.all([3, 4].map((place) => isTaken(BODY, place)))).to.deep.equal([true, false]);
+    expect(await Promise.all([1, 2].map((place) => isTaken(LARGE, place)))).to.deep.equal([true, false]);
+  });
+
+  it('of a large body are not verified in the turn in which it came, so that others are served', async () => {
+    let isVerified = false;
+    const verifying = isTaken(LARGE, 0).then((taken) => (isVerified = taken));
+    // What needs no other turn of the event loop is done after so many steps.
+    for (let step = 0; step < 1000; step += 1) await Promise.resolve();
+    expect(isVerified).to.equal(false);
+    expect(await verifying).to.equal(true);
+  });
+});
+
+describe('a template that is stored with the body more than once', () => {
+  const secret = 'a secret of many letters';
+
+  it('proves nothing, whatever is signed, and says what to do', async () => {
+    const config = { type: 'hmac_template', header: 'X-Mac', secret };
+    const { template: _once, ...stored } = newVerificationConfigSchema.parse(config) as Json;
+    const scheme = describedScheme({ ...stored, template: '{body}.{body}' } as unknown as { type: string });
+    const mac = createHmac('sha256', secret).update(BODY).update('.').update(BODY).digest('hex');
+    const request = requestOf({ headers: { 'x-mac': mac }, body: BODY });
+    const outcome = await verifyProvided(scheme as AnyScheme, { secret }, request, NO_KEYS);
+    expect(outcome).to.have.property('valid', false);
+    expect(outcome)
+      .to.have.property('reason')
+      .that.matches(/template .* \{body\} more than once/);
+    expect(outcome, 'nothing was hashed').to.not.have.property('hashed');
+  });
+});
+
+const requestOf = ({ headers, body }: Pick<ProviderRequest, 'headers' | 'body'>): ProviderRequest => ({
+  ...{ method: 'POST', headers, body, nowMs: NOW, query: () => new URLSearchParams() },
+  ...{ isRepeated: () => false, url: () => ADDRESS, parsed: (parse) => parse(body) },
+});
+
 describe('what an owner describes', () => {
   const secret = 'a secret of many letters';
   const problemOf = (config: Json): string => {
@@ -229,6 +283,9 @@ describe('what an owner describes', () => {
   it('must be a template that can be checked', () => {
     const refused: [Json, RegExp][] = [
       [{ template: '{timestamp}.{id}' }, /^template must hold \{body\}/],
+      [{ template: '{body}{body}' }, /^template must hold \{body\} once/],
+      [{ template: '{url}{body}{url}' }, /^template must hold \{url\} once/],
+      [{ template: '{id}{body}{id}', idHeader: 'X-Id' }, /^template must hold \{id\} once/],
       [{ template: '{Body}' }, /^template has braces around something else/],
       [{ template: '{body}}' }, /^template has braces/],
       [{ template: '{timestamp}.{body}' }, /^timestampHeader is needed/],

@@ -3,8 +3,9 @@ import { z } from 'zod';
 import { headerName } from '../../signatures/hmac.ts';
 import { SIGNATURE_ENCODINGS, secretSchema } from '../../signatures/scheme.ts';
 import type { HmacScheme } from '../hmac.ts';
-import { KEY_ALGORITHMS, type KeySignatureScheme } from '../public-key.ts';
-import type { SignatureTemplate, SignedPart } from '../template.ts';
+import { KEY_ALGORITHMS } from '../key-signatures.ts';
+import type { KeySignatureScheme } from '../public-key.ts';
+import { repeatedPart, type SignatureTemplate, type SignedPart } from '../template.ts';
 import { type MemberProblem, refineBy, separator, toleranceSeconds } from './members.ts';
 
 const MAX_TEMPLATE = 1024;
@@ -52,6 +53,9 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
     return problem('template', `has braces around something else than ${KNOWN}`);
   if (!parts.includes('body'))
     return problem('template', 'must hold {body}: a signature without it proves nothing of it');
+  const repeated = repeatedPart(parts);
+  if (typeof repeated === 'string')
+    return problem('template', `must hold {${repeated}} once: what a sender makes long is hashed once`);
   const hasTime = timestampHeader !== undefined || timestampPart !== undefined;
   if (timestampHeader !== undefined && timestampPart !== undefined)
     return problem('timestampPart', 'must be left out with timestampHeader: the time stands in one place');
