@@ -33,7 +33,7 @@ export const signatureOf = (scheme: PublicKeyScheme): KeySignatureScheme => ({
 const FORMS: Readonly<Record<KeyAlgorithm, string>> = {
   ecdsa: 'must be the public key: P-256, as PEM, or as SPKI in base64',
   ed25519: 'must be the public key: 64 hex digits, 32 bytes in base64, or PEM',
-  rsa: 'must be the public key: RSA with 2048 bits or more, as PEM, or as SPKI in base64',
+  rsa: 'must be the public key: RSA with 2048 to 4096 bits, as PEM, or as SPKI in base64',
 };
 
 export const publicKeyProblem = ({ algorithm }: { algorithm: KeyAlgorithm }, secret: string): string | null =>

@@ -1,6 +1,7 @@
 // The key of a service account of Google.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
+import { isShortRsa, MAX_RSA_BITS } from '../rsa-keys.ts';
 
 /** The members of a service account key that are used. */
 export type ServiceAccount = { clientEmail: string; privateKey: string; privateKeyId: string | undefined };
@@ -19,7 +20,8 @@ const serviceAccount = z.object({
  */
 export function readServiceAccountKey(json: string): ServiceAccount {
   const account = parseServiceAccountKey(json);
-  if (!isRsaKey(account.privateKey)) throw new Error(`${NO_KEY}; its "private_key" is not a private RSA key in PEM`);
+  if (!isRsaKey(account.privateKey))
+    throw new Error(`${NO_KEY}; its "private_key" is not a private RSA key in PEM of at most ${MAX_RSA_BITS} bits`);
   return account;
 }
 
@@ -51,7 +53,7 @@ function parseJson(json: string): unknown {
 
 function isRsaKey(pem: string): boolean {
   try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+    return isShortRsa(createPrivateKey(pem));
   } catch {
     return false;
   }

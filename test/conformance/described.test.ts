@@ -17,6 +17,7 @@ import {
 import { NO_KEYS } from '../../core/verification/published/keys.ts';
 import type { Json } from '../support/api-client.ts';
 import { describedSigners, JWKS_ADDRESS, keySetOf, publishedToken } from '../support/described-signers.ts';
+import { oddPublicKey } from '../support/odd-keys.ts';
 import type { SentMessage } from '../support/signer.ts';
 import { ADDRESS, useKeyWorld } from '../support/verified.ts';
 
@@ -321,6 +322,17 @@ describe('what an owner describes', () => {
     expect(key('ecdsa', secret)).to.match(/^secret must be the public key: P-256/);
     expect(key('ed25519', secret)).to.match(/^secret must be the public key: 64 hex digits/);
     expect(key('rsa', String(small))).to.match(/^secret must be the public key: RSA/);
+    const spki = (its: KeyObject) => its.export({ format: 'der', type: 'spki' }).toString('base64');
+    const rsa = (...bits: Parameters<typeof oddPublicKey>) => key('rsa', spki(oddPublicKey(...bits)));
+    expect(rsa(4096)).to.equal('accepted');
+    expect([rsa(4104), rsa(2048, 24)], 'takes long to verify').to.deep.equal([
+      ...Array<string>(2).fill(
+        'secret must be the public key: RSA with 2048 to 4096 bits, as PEM, or as SPKI in base64',
+      ),
+    ]);
+    for (const namedCurve of ['secp384r1', 'secp256k1'])
+      expect(key('ecdsa', spki(generateKeyPairSync('ec', { namedCurve }).publicKey))).to.match(/^secret must be/);
+    expect(key('ed25519', spki(generateKeyPairSync('ed448').publicKey))).to.match(/^secret must be/);
     const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
     expect(key('ecdsa', pem), 'a private key').to.match(/^secret must be the public key/);
     expect(problemOf({ type: 'basic', secret: 'no colon in this one' })).to.match(/^secret must be the user/);

@@ -1,10 +1,12 @@
 // Which keys are believed, and how often a provider is asked for them.
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { readKeySet } from '../../core/verification/published/keys.ts';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { createProviderKeys } from '../../outbound/provider-keys/index.ts';
+import { oddPublicKey } from '../support/odd-keys.ts';
 import {
   googleClaims,
   type PublishedSigner,
@@ -154,6 +156,26 @@ describe('tokens of Google', () => {
       ...[{ crit: ['b64'], b64: false }, { kid: 'x y' }].map((change) => `${named(change)}.${payload}.${signature}`),
     ])
       await expectRefused(verified(other), other.slice(0, 60));
+  });
+});
+
+describe('a set of keys', () => {
+  const namedKeys: Record<string, KeyObject> = {
+    'RSA with 2048 bits': oddPublicKey(2048),
+    'RSA with 4096 bits': oddPublicKey(4096),
+    'P-256': generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).publicKey,
+    'RSA with 1024 bits': oddPublicKey(1024),
+    'RSA with 4104 bits': oddPublicKey(4104),
+    'RSA with a long exponent': oddPublicKey(2048, 2048),
+    'P-384': generateKeyPairSync('ec', { namedCurve: 'secp384r1' }).publicKey,
+    'another curve of 256 bits': generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).publicKey,
+    Ed25519: generateKeyPairSync('ed25519').publicKey,
+  };
+
+  it('is read without keys of other kinds, and without those that take long to verify with', () => {
+    const keys = Object.entries(namedKeys).map(([kid, key]) => ({ ...key.export({ format: 'jwk' }), kid }));
+    const read = readKeySet(JSON.stringify({ keys }));
+    expect([...(read?.keys() ?? [])]).to.deep.equal(['RSA with 2048 bits', 'RSA with 4096 bits', 'P-256']);
   });
 });
 

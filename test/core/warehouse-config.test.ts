@@ -8,6 +8,7 @@ import {
   WAREHOUSE_SECRET_FIELD,
 } from '../../core/warehouse/credentials.ts';
 import { readServiceAccountKey } from '../../core/warehouse/service-account.ts';
+import { oddPrivateKey } from '../support/odd-keys.ts';
 
 const pem = (type: 'rsa' | 'ed25519') => {
   const { privateKey } =
@@ -144,6 +145,10 @@ describe('warehouse configuration', () => {
   for (const [what, privateKey] of [
     ['no key', 'x'],
     ['a key of another kind', pem('ed25519')],
+    [
+      'a key by which a signature takes seconds',
+      oddPrivateKey(8192).export({ type: 'pkcs8', format: 'pem' }).toString(),
+    ],
   ]) {
     it(`a service account key with ${what} is found out when it is used`, () => {
       const text = key({ private_key: privateKey });
@@ -151,6 +156,11 @@ describe('warehouse configuration', () => {
       expect(() => readServiceAccountKey(text)).to.throw(/"private_key" is not a private RSA key/);
     });
   }
+
+  it('takes a service account key that is longer than Google makes them', () => {
+    const privateKey = oddPrivateKey(4096).export({ type: 'pkcs8', format: 'pem' }).toString();
+    expect(readServiceAccountKey(key({ private_key: privateKey }))).to.include({ privateKey });
+  });
 
   it('never quotes a service account key', () => {
     const issue = firstIssue('gcs', { serviceAccountKey: key({ client_email: 5 }) });

@@ -1,6 +1,7 @@
 // Keys that a provider publishes at an address of its own. A scheme says which document it needs; how that is fetched, kept and limited
 // is the matter of outbound/provider-keys/.
 import { createPublicKey, type JsonWebKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { isShortRsa } from '../../rsa-keys.ts';
 import { jsonOf, memberOf } from '../request.ts';
 
 export interface PublishedKey {
@@ -63,8 +64,9 @@ export function readKey(jwk: unknown): [[string, PublishedKey]] | null {
 }
 
 // RFC 7518, section 3.3: 2048 bits or more.
-export const isRsa = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean =>
-  asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
+const MIN_RSA_BITS = 2048;
+export const isRsa = (key: KeyObject): boolean =>
+  isShortRsa(key) && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= MIN_RSA_BITS;
 export const isP256 = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean =>
   asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
