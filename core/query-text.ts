@@ -25,12 +25,11 @@ export function withoutParameter(query: string, name: string): string {
  * `name[]`, `qs` takes `[name]` for `name`, ASP.NET ignores case.
  */
 function foldedParameter(name: string): string {
-  return name
-    .trim()
-    .replace(/^\[([^\]]*)\]/, '$1')
-    .replace(/(?<=.)\[[^\]]*\].*$/s, '')
-    .replace(/[. []/g, '_')
-    .toLowerCase();
+  const unwrapped = name.trim().replace(/^\[([^\]]*)\]/, '$1');
+  // Not a pattern: it would look for the other bracket from each of many.
+  const list = unwrapped.indexOf('[', 1);
+  const isList = list !== -1 && unwrapped.includes(']', list);
+  return (isList ? unwrapped.slice(0, list) : unwrapped).replace(/[. []/g, '_').toLowerCase();
 }
 
 /**

@@ -61,13 +61,16 @@ interface Facts extends Record<string, unknown> {
   cause?: Cause;
 }
 
-/** Numbers and ids differ in each repeat. */
+/** Numbers and ids differ in each repeat. An id is looked for at its beginning only: a text may be one long run of its letters. */
 function kindOf(message: string, { error = '', cause }: Facts): string {
-  return `temporal ${message} ${cause?.code ?? error}`.replaceAll(/[0-9a-f]+(?:-[0-9a-f]+){2,}|\d+/gi, '#');
+  return `temporal ${message} ${cause?.code ?? error}`.replaceAll(
+    /(?<![0-9a-f])[0-9a-f]+(?:-[0-9a-f]+){2,}|\d+/gi,
+    '#',
+  );
 }
 
 // What the core says about an error is Rust's debug form of a gRPC status, or of something that contains one.
-const GRPC_STATUS = /\bcode: (?:'([^"]+?)'|(\w+)), message: "((?:[^"\\]|\\.)*)"/;
+const GRPC_STATUS = /\bcode: (?:'([^"]{1,100}?)'|(\w+)), message: "((?:[^"\\]|\\.)*)"/;
 const MESSAGE = /\bmessage: "((?:[^"\\]|\\.)*)"/;
 // Others of its facts may hold what activities and workflows pass to each other.
 const ERRORS_OF_CORE = ['error', 'details', 'err'];

@@ -61,7 +61,8 @@ export function awayBy(error: unknown, failures: number): Away {
 function facts(cause: Error): { type: string; message: string; stack: string } {
   const type = (cause instanceof ApplicationFailure && cause.type) || cause.name;
   // Of the stack the frames only: it begins with the message.
-  const stack = (cause.stack ?? '').replace(/^.*?(?=^ +at )/ms, '');
+  const { stack: whole = '' } = cause;
+  const stack = whole.slice(Math.max(0, whole.search(/^ +at /m)));
   return { type, message: `${type}: ${errorText(cause.message)}`.slice(0, LONGEST_CAUSE), stack };
 }
 

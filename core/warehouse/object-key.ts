@@ -100,8 +100,9 @@ const MAX_PREFIX_BYTES = 512;
 
 /** What is wrong with a prefix, as the end of a sentence that starts with its name; null when nothing is. */
 export function prefixProblem(prefix: string): string | null {
-  const normal = normalPrefix(prefix);
+  // First: what it takes to cut slashes grows with the square of their number.
   if (Buffer.byteLength(prefix) > MAX_PREFIX_BYTES) return `must be at most ${MAX_PREFIX_BYTES} bytes long`;
+  const normal = normalPrefix(prefix);
   if (/[\p{Cc}\\]/u.test(normal)) return 'must not contain control characters or backslashes';
   const segments = normal === '' ? [] : normal.split('/');
   if (segments.includes('')) return 'must not contain empty segments (//)';

@@ -72,6 +72,8 @@ const KINDS_BY_STATUS: Readonly<Record<number, Kind>> = {
 const RETRYABLE: ReadonlySet<Kind> = new Set(['busy', 'unreachable', 'timeout']);
 const RETRYABLE_STATUS: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 const MAX_QUOTED = 300;
+// An answer is as long as its sender likes; what is looked for stands at its beginning.
+const MAX_READ = 2000;
 
 /** Describes what `put` or `head` threw. */
 export function describeStoreError(error: unknown, wording: Wording): StoreProblem {
@@ -80,7 +82,7 @@ export function describeStoreError(error: unknown, wording: Wording): StoreProbl
   if (identity !== undefined) return describeIdentityError(identity, wording);
   const status = statusOf(error);
   if (status === undefined) return describeTransportError(error, wording);
-  const answer = { status, code: codeOf(error), text: textOf(error) };
+  const answer = { status, code: codeOf(error), text: textOf(error).slice(0, MAX_READ) };
   const kind = kindOf(answer);
   return {
     kind,

@@ -18,7 +18,8 @@ export function oddPublicKey(bits: number, exponentBits?: number): KeyObject {
 }
 
 export function oddPrivateKey(bits: number): KeyObject {
-  const [d, p, q, dp, dq, qi] = [bits, ...Array<number>(5).fill(bits / 2)].map(numberOf);
-  const key = { kty: 'RSA', n: numberOf(bits), e: USUAL_EXPONENT, d, p, q, dp, dq, qi } as Record<string, string>;
+  const half = () => numberOf(bits / 2);
+  const primes = { p: half(), q: half(), dp: half(), dq: half(), qi: half() };
+  const key = { kty: 'RSA', n: numberOf(bits), e: USUAL_EXPONENT, d: numberOf(bits), ...primes };
   return createPrivateKey({ key, format: 'jwk' });
 }
