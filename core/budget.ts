@@ -4,6 +4,9 @@
 /** The steps that take about a millisecond: a step is one value looked at, or a few dozen characters compared. */
 export const STEPS_PER_MS = 50_000;
 
+/** Steps for each byte of JSON that is parsed: measured. */
+export const PARSE_STEPS = 1;
+
 /** The work is larger than its budget; the message says what, as the end of a sentence. */
 export class BudgetError extends Error {
   override readonly name = 'BudgetError';

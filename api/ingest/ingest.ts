@@ -39,7 +39,7 @@ import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import type { Refusals } from './refusal-recorder.ts';
 import { acceptHandshakeSecret } from './handshake-secret.ts';
-import { createRoutingCache, type RoutingCache, type SourceRouting } from './routing.ts';
+import { createRoutingCache, type RoutingCache, type SourceRouting, tooManyLookups } from './routing.ts';
 import { beginTrace, endingSpan } from './traced.ts';
 import { unavailable } from './unavailable.ts';
 import { confirmed, verifiedSource } from './verified-source.ts';
@@ -318,7 +318,7 @@ function refuseWhenBusy(error: unknown): never {
 }
 
 function refuseWhenFull(error: unknown): never {
-  if (error instanceof QueueFullError) throw unavailable('Too many requests look up sources at the moment');
+  if (error instanceof QueueFullError) throw tooManyLookups();
   throw error;
 }
 

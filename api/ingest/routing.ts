@@ -2,10 +2,13 @@
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
+import { FairQueue } from '../../core/fair-queue.ts';
 import { Gate } from '../../core/gates/gate.ts';
+import type { FilterText, SchemaText } from '../../core/gates/stored-gates.ts';
 import type { IngestTokens } from '../../core/ingest-token.ts';
 import { openCredentials, providerOf } from '../../core/provider-config.ts';
 import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
+import { ShareCache } from '../../core/share-cache.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
 import { limitConcurrency, type Limiter } from '../../core/limit-concurrency.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
@@ -17,12 +20,13 @@ import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../.
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { providerNamed, type Provider } from '../../providers/index.ts';
+import { unavailable } from './unavailable.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
 export interface RoutedRoute extends Pick<RouteRow, 'id' | 'priority' | 'destinations'> {
   /** Its schema and filter; null when it has neither and accepts every event, so that the check is free. */
-  gate: Gate | null;
+  gate: Gate<SchemaText, FilterText> | null;
 }
 
 /** A source with its enabled routes, in the order in which they run. */
@@ -68,10 +72,18 @@ export interface Provided {
   confirmsSubscriptions: boolean;
 }
 
-const MAX_CACHED = 10_000;
+// Of the JSON of routes, schemas and filters; organizations share it.
+const MAX_CACHED_BYTES = 64 * 1024 * 1024;
+/** What a source takes beside it. */
+const SOURCE_BYTES = 4096;
+/** Names of which it is known whether there is such a source. */
+const MAX_NAMES = 10_000;
 // Look-ups at a time: strangers who try addresses cause one each, and must leave connections to what stores webhooks: half of
 // them, where there are few.
 const MAX_LOOKUPS = 4;
+const LOOKUP_WAIT_MS = 10_000;
+/** For names that may be anybody's they wait together, so that those of sources that are known do not wait behind them. */
+const ANYBODY = '';
 // Of those who ask with a method that no webhook has. They wait for each other only.
 const MAX_STRANGERS = 1;
 const MAX_STRANGERS_WAITING = 100;
@@ -89,26 +101,42 @@ export interface RoutingCache {
 
 /**
  * Makes the cache; concurrent loads of one source share a query.
- * @param maxSources how many are kept; the least recently used is dropped first
+ * @param maxBytes how much is kept; the organization that holds the most loses its least recently used source first
  */
-export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources: number = MAX_CACHED): RoutingCache {
-  const cached = new LRUCache<string, SourceRouting>({ max: maxSources });
+export function createRoutingCache(
+  pool: Pool,
+  secretBox: SecretBox,
+  maxBytes: number = MAX_CACHED_BYTES,
+): RoutingCache {
+  const cached = new ShareCache<SourceRouting>(maxBytes);
+  const found = new LRUCache<string, true>({ max: MAX_NAMES });
   // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
-  const missing = new LRUCache<string, true>({ max: maxSources });
-  const inTurn = limitConcurrency(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))));
+  const missing = new LRUCache<string, true>({ max: MAX_NAMES });
+  const lookups = new FairQueue(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))), () => false);
   const inStrangersTurn = limitConcurrency(MAX_STRANGERS, MAX_STRANGERS_WAITING);
   const loading = new Map<string, Promise<SourceRouting | null>>();
 
-  async function load(organizationSlug: string, sourceSlug: string, turn = inTurn): Promise<SourceRouting | null> {
+  /** Organizations take turns. @throws ApiError when there is none in time */
+  function turnOf(organizationSlug: string, sourceSlug: string): Limiter {
+    const line = found.has(`${organizationSlug}/${sourceSlug}`) ? organizationSlug : ANYBODY;
+    return async (run) => {
+      const leave = await lookups.take(line, { waitMs: LOOKUP_WAIT_MS, onTimeout: tooManyLookups });
+      return run().finally(leave);
+    };
+  }
+
+  async function load(organizationSlug: string, sourceSlug: string, turn: Limiter): Promise<SourceRouting | null> {
     const row = await turn(() => loadRouting(pool, organizationSlug, sourceSlug));
     const key = `${organizationSlug}/${sourceSlug}`;
-    cached.delete(key);
+    cached.delete(organizationSlug, sourceSlug);
     if (!row) {
+      found.delete(key);
       missing.set(key, true);
       return null;
     }
     const routing = toRouting(row, secretBox);
-    cached.set(key, routing);
+    cached.set(organizationSlug, sourceSlug, routing, SOURCE_BYTES + row.size);
+    found.set(key, true);
     missing.delete(key);
     return routing;
   }
@@ -117,13 +145,14 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
     const key = `${organizationSlug}/${sourceSlug}`;
     const running = loading.get(key);
     if (running !== undefined) return running;
-    const started = load(organizationSlug, sourceSlug).finally(() => loading.delete(key));
+    const turn = turnOf(organizationSlug, sourceSlug);
+    const started = load(organizationSlug, sourceSlug, turn).finally(() => loading.delete(key));
     loading.set(key, started);
     return started;
   }
 
   async function current(organizationSlug: string, sourceSlug: string, turn: Limiter): Promise<SourceRouting | null> {
-    const known = cached.get(`${organizationSlug}/${sourceSlug}`);
+    const known = cached.get(organizationSlug, sourceSlug);
     if (!known) return load(organizationSlug, sourceSlug, turn);
     const version = await turn(() => configVersion(pool, known.organizationId));
     return version === known.configVersion ? known : load(organizationSlug, sourceSlug, turn);
@@ -131,18 +160,20 @@ export function createRoutingCache(pool: Pool, secretBox: SecretBox, maxSources:
 
   return {
     async get(organizationSlug, sourceSlug) {
-      const key = `${organizationSlug}/${sourceSlug}`;
-      const known = cached.get(key);
+      const known = cached.get(organizationSlug, sourceSlug);
       if (known !== undefined) return known;
-      return missing.has(key) ? null : loadOnce(organizationSlug, sourceSlug);
+      return missing.has(`${organizationSlug}/${sourceSlug}`) ? null : loadOnce(organizationSlug, sourceSlug);
     },
-    getCurrent: (organizationSlug, sourceSlug) => current(organizationSlug, sourceSlug, inTurn),
+    getCurrent: (organizationSlug, sourceSlug) =>
+      current(organizationSlug, sourceSlug, turnOf(organizationSlug, sourceSlug)),
     getForStranger: (organizationSlug, sourceSlug) => current(organizationSlug, sourceSlug, inStrangersTurn),
     forget(organizationSlug, sourceSlug) {
-      cached.delete(`${organizationSlug}/${sourceSlug}`);
+      cached.delete(organizationSlug, sourceSlug);
     },
   };
 }
+
+export const tooManyLookups = () => unavailable('Too many requests look up sources at the moment');
 
 function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
   const routes = row.routes.map(toRoute);

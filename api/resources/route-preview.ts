@@ -2,7 +2,7 @@
 // Rules: ROUTE-67 to ROUTE-69.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Passage } from '../../core/gates/gate.ts';
+import type { Passage, StoredFilter } from '../../core/gates/gate.ts';
 import { isId, newId } from '../../core/ids.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
@@ -134,7 +134,8 @@ async function judge(
   if (schema === null && filter === null) return { kind: 'taken', schemaErrors: [] };
   const set: GateSet = {
     schemas: schema === null ? {} : { [schema.id]: schema },
-    gates: [{ schemaId: schema?.id ?? null, filter }],
+    filters: filter === null ? {} : { [route.id]: filter },
+    gates: [{ schemaId: schema?.id ?? null, filterId: filter === null ? null : route.id }],
   };
   const gates = JSON.stringify(set);
   const passage = await inThreads(() =>
@@ -160,7 +161,7 @@ async function schemaOf(em: EntityManager, { schemaId }: Route): Promise<StoredS
   return found && { id: found.id, name: found.name, version: found.version, schema: found.schema };
 }
 
-async function filterOf(em: EntityManager, route: Route): Promise<GateSet['gates'][number]['filter']> {
+async function filterOf(em: EntityManager, route: Route): Promise<StoredFilter | null> {
   const stored = route.filterId ? await em.findOne(Filter, { id: route.filterId }) : null;
   if (stored) return { conditions: stored.conditions, logic: stored.logic };
   return route.filterConditions ? { conditions: route.filterConditions, logic: route.filterLogic } : null;

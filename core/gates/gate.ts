@@ -17,9 +17,19 @@ export type Passage =
   | { kind: 'schema_failed'; error: string }
   | { kind: 'filter_failed'; error: string };
 
-export interface GateDefinition {
-  schema: StoredSchema | null;
-  filter: { conditions: FilterCondition[]; logic: FilterLogic } | null;
+export interface StoredFilter {
+  readonly conditions: FilterCondition[];
+  readonly logic: FilterLogic;
+  /** Steps of a budget that reading the conditions takes; absent: they have been read. */
+  readonly readSteps?: number;
+}
+
+export interface GateDefinition<
+  Schema extends StoredSchema = StoredSchema,
+  Filter extends StoredFilter = StoredFilter,
+> {
+  schema: Schema | null;
+  filter: Filter | null;
 }
 
 export interface GatedRequest extends FilteredRequest {
@@ -28,8 +38,8 @@ export interface GatedRequest extends FilteredRequest {
 }
 
 /** Validates a payload; where it runs decides how it is kept within the budget. @throws BudgetError */
-export type SchemaCheck = (
-  schema: StoredSchema,
+export type SchemaCheck<Schema extends StoredSchema = StoredSchema> = (
+  schema: Schema,
   request: Pick<GatedRequest, 'payload' | 'size'>,
   budget: Budget,
 ) => SchemaError[];
@@ -38,21 +48,21 @@ const TAKEN: Passage = { kind: 'taken' };
 const FILTERED: Passage = { kind: 'filtered' };
 
 /** The gate of a route. Its filter is compiled at its first use, in the budget of that. */
-export class Gate {
-  readonly definition: GateDefinition;
+export class Gate<Schema extends StoredSchema = StoredSchema, Filter extends StoredFilter = StoredFilter> {
+  readonly definition: GateDefinition<Schema, Filter>;
   #filter: CompiledFilter | undefined;
 
-  constructor(definition: GateDefinition) {
+  constructor(definition: GateDefinition<Schema, Filter>) {
     this.definition = definition;
   }
 
   /** @throws BudgetError */
-  pass(request: GatedRequest, budget: Budget, check: SchemaCheck): Passage {
+  pass(request: GatedRequest, budget: Budget, check: SchemaCheck<Schema>): Passage {
     return this.#checked(request, budget, check) ?? this.#filtered(request, budget);
   }
 
   /** Like `pass`; when the budget does not suffice, the deliveries of the route end. */
-  passOrFail(request: GatedRequest, budget: Budget, check: SchemaCheck): Passage {
+  passOrFail(request: GatedRequest, budget: Budget, check: SchemaCheck<Schema>): Passage {
     let kind: 'schema_failed' | 'filter_failed' = 'schema_failed';
     try {
       const failed = this.#checked(request, budget, check);
@@ -66,7 +76,7 @@ export class Gate {
     }
   }
 
-  #checked(request: GatedRequest, budget: Budget, check: SchemaCheck): Passage | null {
+  #checked(request: GatedRequest, budget: Budget, check: SchemaCheck<Schema>): Passage | null {
     const { schema } = this.definition;
     if (schema === null) return null;
     const errors = check(schema, request, budget);
@@ -76,14 +86,16 @@ export class Gate {
   #filtered(request: GatedRequest, budget: Budget): Passage {
     const { filter } = this.definition;
     if (filter === null) return TAKEN;
-    this.#filter ??= compileStored(filter.conditions, filter.logic, budget);
+    this.#filter ??= compileStored(filter, budget);
     return this.#filter.takes(request, budget) ? TAKEN : FILTERED;
   }
 }
 
 // Failure policy: conditions are checked when they are stored; if one is still invalid, the route accepts nothing. Its events are
 // stored, counted as filtered, and can be replayed.
-function compileStored(conditions: FilterCondition[], logic: FilterLogic, budget: Budget): CompiledFilter {
+function compileStored(filter: StoredFilter, budget: Budget): CompiledFilter {
+  budget.spend(filter.readSteps ?? 0);
+  const { conditions, logic } = filter;
   try {
     return compileFilter(conditions, logic, budget);
   } catch (error) {

@@ -26,8 +26,9 @@ export class SchemaCache {
   }
 
   compile(organizationId: string, stored: SchemaVersion): CompiledSchema {
-    const compiled = compileOrExplain(stored.schema);
-    const bytes = JSON.stringify(stored.schema).length;
+    const { schema } = stored;
+    const compiled = compileOrExplain(schema);
+    const bytes = JSON.stringify(schema).length;
     this.#compiled.set(organizationId, keyOf(stored), compiled, LEAST_BYTES + bytes);
     return compiled;
   }

@@ -1,8 +1,7 @@
 // Reads a source and its routes for ingest. Secrets are returned encrypted, as stored.
-import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
+import { FilterText, SchemaText } from '../../core/gates/stored-gates.ts';
 import type { IngestTokenRule } from '../../core/ingest-token.ts';
-import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
@@ -33,17 +32,27 @@ export interface RoutingRow {
   concealed: boolean;
   allowPaths: boolean;
   answer: SourceAnswer | null;
-  /** The enabled ones, in the order in which they run. */
+  /** The enabled ones, in the order in which they run. Those with the same schema, or the same filter, share it. */
   routes: RouteRow[];
+  /** Characters of all its routes, schemas and filters. */
+  size: number;
 }
 
 export interface RouteRow {
   id: string;
   priority: number;
-  schema: StoredSchema | null;
-  filter: { conditions: FilterCondition[]; logic: FilterLogic } | null;
+  schema: SchemaText | null;
+  filter: FilterText | null;
   destinations: { id: string; enabled: boolean }[];
 }
+
+/** A row for the routes, and one for each of their schemas and filters: what is read of the answer in one turn is small. */
+type PartRow = Omit<RoutingRow, 'routes' | 'size'> & { json: string } & (
+    | { part: 'routes' }
+    | { part: 'schema'; partId: string; name: string; version: number }
+    | { part: 'filter'; partId: string; logic: FilterLogic }
+  );
+type NamingRoute = Omit<RouteRow, 'schema' | 'filter'> & { schemaId: string | null; filterId: string | null };
 
 // One statement, one snapshot: the version belongs to exactly this configuration.
 const LOAD = `
@@ -53,21 +62,28 @@ select o.id as "organizationId", o.config_version as "configVersion",
        extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil", s.idempotency_key as "idempotencyKey",
        s.ingest_token as "ingestToken", s.ingest_token_value as "ingestTokenValue", s.previous_token_value as "previousTokenValue",
        s.previous_token_until as "previousTokenUntil", s.concealed, s.allow_paths as "allowPaths",
-       coalesce((
-         select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schema', (
-           select json_build_object('id', c.id, 'name', c.name, 'version', c.version, 'schema', c.schema)
-           from schemas c where c.id = r.schema_id
-         ), 'filter', coalesce((
-           select json_build_object('conditions', f.conditions, 'logic', f.logic) from filters f where f.id = r.filter_id
-         ), case when r.filter_conditions is not null then
-           json_build_object('conditions', r.filter_conditions, 'logic', r.filter_logic)
-         end), 'destinations', (
-           select coalesce(json_agg(json_build_object('id', d.id, 'enabled', d.enabled) order by u.position), '[]')
-           from unnest(r.destination_ids) with ordinality as u(id, position) join destinations d on d.id = u.id
-         )) order by r.priority desc, r.id)
-         from routes r where r.source_id = s.id and r.enabled
-       ), '[]') as routes
+       p.part, p.id as "partId", p.name, p.version, p.logic, p.json
 from organizations o join sources s on s.organization_id = o.id and o.deleted_at is null
+cross join lateral (
+  select 'routes' as part, null as id, null as name, null::integer as version, null as logic, coalesce((
+    select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schemaId', r.schema_id, 'filterId', coalesce(
+      r.filter_id, case when r.filter_conditions is not null then r.id end
+    ), 'destinations', (
+      select coalesce(json_agg(json_build_object('id', d.id, 'enabled', d.enabled) order by u.position), '[]')
+      from unnest(r.destination_ids) with ordinality as u(id, position) join destinations d on d.id = u.id
+    )) order by r.priority desc, r.id)
+    from routes r where r.source_id = s.id and r.enabled
+  ), '[]')::text as json
+  union all
+  select 'schema', c.id, c.name, c.version, null, c.schema::text from schemas c
+  where c.id in (select r.schema_id from routes r where r.source_id = s.id and r.enabled)
+  union all
+  select 'filter', f.id, null, null, f.logic, f.conditions::text from filters f
+  where f.id in (select r.filter_id from routes r where r.source_id = s.id and r.enabled)
+  union all
+  select 'filter', r.id, null, null, r.filter_logic, r.filter_conditions::text from routes r
+  where r.source_id = s.id and r.enabled and r.filter_id is null and r.filter_conditions is not null
+) p
 where o.slug = $1 and s.slug = $2`;
 
 /** Null when there is no such source. */
@@ -76,13 +92,31 @@ export async function loadRouting(
   organizationSlug: string,
   sourceSlug: string,
 ): Promise<RoutingRow | null> {
-  const { rows } = await db.query<RoutingRow>({
+  const { rows } = await db.query<PartRow>({
     name: 'load-routing',
     text: LOAD,
     values: [organizationSlug, sourceSlug],
   });
-  return rows[0] ?? null;
+  const [first] = rows;
+  return first === undefined ? null : { ...first, routes: routesOf(rows), size: sizeOf(rows) };
 }
+
+function routesOf(rows: readonly PartRow[]): RouteRow[] {
+  const routes: NamingRoute[] = [];
+  const [schemas, filters] = [new Map<string, SchemaText>(), new Map<string, FilterText>()];
+  for (const row of rows) {
+    if (row.part === 'routes') routes.push(...(JSON.parse(row.json) as NamingRoute[]));
+    else if (row.part === 'schema') schemas.set(row.partId, new SchemaText({ ...row, id: row.partId }));
+    else filters.set(row.partId, new FilterText({ ...row, id: row.partId }));
+  }
+  return routes.map(({ schemaId, filterId, ...route }) => ({
+    ...route,
+    schema: (schemaId === null ? null : schemas.get(schemaId)) ?? null,
+    filter: (filterId === null ? null : filters.get(filterId)) ?? null,
+  }));
+}
+
+const sizeOf = (rows: readonly PartRow[]): number => rows.reduce((sum, { json }) => sum + json.length, 0);
 
 /** The version of an organization's configuration now; undefined when it was deleted. */
 export async function configVersion(db: Queryable, organizationId: string): Promise<number | undefined> {

@@ -41,7 +41,11 @@ function find({ organizationId, key, gates: text }: GatesTask): KnownGates | und
   if (text === null) return known.get(organizationId, key);
   const set = parseExact(text) as GateSet;
   const gates = set.gates.map(
-    ({ schemaId, filter }) => new Gate({ schema: schemaId === null ? null : (set.schemas[schemaId] ?? null), filter }),
+    ({ schemaId, filterId }) =>
+      new Gate({
+        schema: schemaId === null ? null : (set.schemas[schemaId] ?? null),
+        filter: filterId === null ? null : (set.filters[filterId] ?? null),
+      }),
   );
   const made = { set, gates };
   known.set(organizationId, key, made, text.length);

@@ -1,6 +1,6 @@
 // What the threads for filters, schemas and mappings take and give. Everything crosses the border as plain data: payloads as their
 // bytes, values with exact numbers as JSON text.
-import type { GateDefinition, Passage } from '../../core/gates/gate.ts';
+import type { Passage, StoredFilter } from '../../core/gates/gate.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/event.ts';
@@ -25,10 +25,11 @@ export interface GatesTask {
   last: boolean;
 }
 
-/** Routes share schemas, so each is there once. */
+/** Routes share schemas and filters, so each is there once. */
 export interface GateSet {
   schemas: Record<string, StoredSchema>;
-  gates: { schemaId: string | null; filter: GateDefinition['filter'] }[];
+  filters: Record<string, StoredFilter>;
+  gates: { schemaId: string | null; filterId: string | null }[];
 }
 
 /** `unknown`: the thread does not have the gates (any more). `more`: it needs another turn. */
@@ -45,8 +46,8 @@ export interface FilterTask {
 }
 
 export interface FilterTrial {
-  conditions: NonNullable<GateDefinition['filter']>['conditions'];
-  logic: NonNullable<GateDefinition['filter']>['logic'];
+  conditions: StoredFilter['conditions'];
+  logic: StoredFilter['logic'];
   method: string;
   headers: Record<string, string>;
   path: string;

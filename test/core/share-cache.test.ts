@@ -41,6 +41,17 @@ describe('a cache that owners share', () => {
     expect(cache.values()).to.deep.equal([]);
   });
 
+  it('forgets a value that is taken out, and what it weighed', () => {
+    const cache = new ShareCache<number>(10);
+    cache.set('a', 'x', 1, 6);
+    cache.set('a', 'y', 2, 4);
+    cache.delete('a', 'x');
+    cache.delete('a', 'x');
+    cache.delete('b', 'x');
+    cache.set('b', 'z', 3, 6);
+    expect([cache.get('a', 'x'), cache.get('a', 'y'), cache.get('b', 'z')]).to.deep.equal([undefined, 2, 3]);
+  });
+
   it('keeps names apart by owner', () => {
     const cache = new ShareCache<number>(10);
     cache.set('a', 'x', 1, 1);

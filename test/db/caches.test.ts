@@ -11,6 +11,7 @@ import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const MOST = 3;
 const OTHERS = 3 * MOST;
+const KIBIBYTE = 1024;
 
 describe('of more than a process keeps', () => {
   const secretBox = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
@@ -35,6 +36,34 @@ describe('of more than a process keeps', () => {
     }
   });
   after(() => database.close());
+
+  async function organizationOf(slug: string): Promise<string> {
+    const { rows } = await database.pool.query<{ id: string }>(
+      `insert into organizations (id, slug, name, plan) values ($1, $2, $2, 'business')
+       on conflict (slug) do update set name = excluded.name returning id`,
+      [newId('org'), slug],
+    );
+    return rows[0]?.id ?? expect.fail();
+  }
+
+  /** Stores a record of an organization. @returns its id */
+  async function stored(organization: string, table: string, id: string, columns: Record<string, unknown>) {
+    const all = Object.entries({ id, organization_id: await organizationOf(organization), name: id, ...columns });
+    const places = all.map((_, index) => `$${index + 1}`).join(', ');
+    const statement = `insert into ${table} (${all.map(([name]) => name).join(', ')}) values (${places})`;
+    await database.pool.query(
+      statement,
+      all.map(([, value]) => value),
+    );
+    return id;
+  }
+  const sourceOf = (organization: string, slug: string) => stored(organization, 'sources', newId('src'), { slug });
+  const storedOf = (organization: string, table: 'schemas' | 'filters', columns: object) => {
+    const id = newId(table === 'schemas' ? 'sch' : 'flt');
+    return stored(organization, table, id, { slug: id.replace('_', '-'), ...columns });
+  };
+  const routeOf = (organization: string, sourceId: string, columns: object) =>
+    stored(organization, 'routes', newId('rte'), { source_id: sourceId, destination_ids: [], ...columns });
   const others = Array.from({ length: OTHERS }, (_, n) => `other-${n}`);
 
   it('the configuration that attempts use most stays', async () => {
@@ -51,7 +80,8 @@ describe('of more than a process keeps', () => {
 
   it('the source that receives most stays', async () => {
     const { pool } = database;
-    const routing = createRoutingCache(pool, secretBox, MOST);
+    // Without routes, each takes as much.
+    const routing = createRoutingCache(pool, secretBox, MOST * 5 * KIBIBYTE);
     const isEnabled = async (slug: string) => (await routing.get('acme', slug))?.enabled;
     for (const slug of ['busy', ...others.flatMap((other) => [other, 'busy'])])
       expect(await isEnabled(slug)).to.equal(true);
@@ -60,10 +90,76 @@ describe('of more than a process keeps', () => {
     expect(await isEnabled('other-0'), 'the one used longest ago').to.equal(false);
   });
 
+  it('an organization with large configurations loses its own sources first', async () => {
+    const { pool } = database;
+    const filter = JSON.stringify([{ field: 'a', operator: 'equals', value: 'x'.repeat(8 * KIBIBYTE) }]);
+    const slugs = ['large-0', 'large-1', 'large-2'];
+    for (const slug of slugs) {
+      const sourceId = await sourceOf('huge', slug);
+      await routeOf('huge', sourceId, { filter_conditions: filter });
+    }
+    await sourceOf('small', 'only');
+    const routing = createRoutingCache(pool, secretBox, 24 * KIBIBYTE);
+    const isEnabled = async (organization: string, slug: string) => (await routing.get(organization, slug))?.enabled;
+    expect(await isEnabled('small', 'only')).to.equal(true);
+    for (const slug of slugs) expect(await isEnabled('huge', slug)).to.equal(true);
+    await pool.query('update sources set enabled = false');
+    const stay = await Promise.all([isEnabled('small', 'only'), isEnabled('huge', 'large-2')]);
+    expect([...stay, await isEnabled('huge', 'large-0')]).to.deep.equal([true, true, false]);
+  });
+
+  it('routes share one copy of a schema and of a filter', async () => {
+    const { pool } = database;
+    const sourceId = await sourceOf('sharing', 'orders');
+    const schemaId = await storedOf('sharing', 'schemas', { schema: '{"maximum":9007199254740993}' });
+    const filterId = await storedOf('sharing', 'filters', {
+      conditions: '[{"field":"a","operator":"equals","value":1}]',
+      logic: 'OR',
+    });
+    const both = { schema_id: schemaId, filter_id: filterId };
+    for (const priority of ['3', '2']) await routeOf('sharing', sourceId, { priority, ...both });
+    await routeOf('sharing', sourceId, {
+      priority: '1',
+      filter_conditions: '[{"field":"b","operator":"exists"}]',
+    });
+    await routeOf('sharing', sourceId, { priority: '0' });
+    const routes = (await createRoutingCache(pool, secretBox).get('sharing', 'orders'))?.routes ?? [];
+    const [first, second, third] = routes.map(({ gate }) => gate?.definition);
+    expect(routes.map(({ priority, gate }) => [priority, gate === null])).to.deep.equal([
+      ...[3, 2, 1].map((priority) => [priority, false]),
+      [0, true],
+    ]);
+    expect(first?.schema).to.equal(second?.schema).and.not.equal(undefined);
+    expect(first?.filter).to.equal(second?.filter).and.not.equal(undefined);
+    const { id, name, version, schema } = first?.schema ?? expect.fail();
+    expect({ id, name, version }).to.deep.equal({ id: schemaId, name: schemaId, version: 1 });
+    expect(JSON.stringify(schema)).to.equal('{"maximum":9007199254740993}');
+    expect([first?.filter?.conditions, first?.filter?.logic]).to.deep.equal([
+      [{ field: 'a', operator: 'equals', value: 1 }],
+      'OR',
+    ]);
+    expect([third?.schema, third?.filter?.conditions]).to.deep.equal([null, [{ field: 'b', operator: 'exists' }]]);
+  });
+
+  it('a source that is known does not wait behind the names that strangers try', async () => {
+    const routing = createRoutingCache(database.pool, secretBox);
+    const slug = 'busy';
+    const organization = 'acme';
+    await routing.get(organization, slug);
+    let answered = 0;
+    const tries = Array.from({ length: 200 }, (_, n) =>
+      routing.getCurrent(`unknown-${n}`, slug).then(() => (answered += 1)),
+    );
+    routing.forget(organization, slug);
+    await routing.get(organization, slug);
+    expect(answered, 'strangers that were served before').to.be.below(100);
+    await Promise.all(tries);
+  });
+
   it('names that strangers try leave connections to what stores webhooks', async () => {
     const pool = createPool(database.databaseUrl, { max: 16, statementTimeoutMs: 10_000, onError: () => {} });
     try {
-      const routing = createRoutingCache(pool, secretBox, MOST);
+      const routing = createRoutingCache(pool, secretBox);
       const tries = Array.from({ length: 200 }, (_, n) => routing.getCurrent('acme', `unknown-${n}`));
       expect(await Promise.all(tries)).to.deep.equal(Array(200).fill(null));
       expect(pool.totalCount).to.be.within(1, 4);
@@ -74,7 +170,7 @@ describe('of more than a process keeps', () => {
 
   it('those who send no webhooks wait for each other only, and not without end', async () => {
     const { pool } = database;
-    const routing = createRoutingCache(pool, secretBox, MOST);
+    const routing = createRoutingCache(pool, secretBox);
     const tries = Array.from({ length: 200 }, (_, n) => routing.getForStranger('acme', `stranger-${n}`));
     const outcomes = Promise.allSettled(tries);
     expect((await routing.getCurrent('acme', 'busy'))?.sourceId).to.be.a('string');
@@ -85,7 +181,7 @@ describe('of more than a process keeps', () => {
   });
 
   it('a name that was tried in vain is found once it is there', async () => {
-    const routing = createRoutingCache(database.pool, secretBox, MOST);
+    const routing = createRoutingCache(database.pool, secretBox);
     expect(await routing.get('acme', 'late')).to.equal(null);
     await database.pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Late', 'late')`, [
       newId('src'),
