@@ -1,6 +1,5 @@
 // Tells how long the event loop of a process under test was held: the processor time of its thread in one turn, so that a busy
 // machine changes nothing.
-import type { Service } from './service.ts';
 
 const REPORT_FROM_MS = 100;
 /** A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times the budget of a webhook (core/event-loop-share.ts). */
@@ -23,7 +22,7 @@ const watcher = `import { isMainThread } from 'node:worker_threads';
 export const LOOP_WATCH = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(watcher)}` };
 
 /** The longest turns of a watched process since some point of its output, in ms; none when all were short. */
-export function longTurns(service: Service, since = 0): number[] {
+export function longTurns(service: { output(): string }, since = 0): number[] {
   const output = service.output();
   if (!output.includes('LOOP WATCHED')) throw new Error('the process is not watched');
   return [...output.slice(since).matchAll(/LOOP HELD (\d+) ms/g)].map(([, ms]) => Number(ms));
