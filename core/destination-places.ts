@@ -36,6 +36,7 @@ export interface WorkerShare {
 }
 
 interface Entry {
+  destinationId: string;
   limit: ConcurrencyLimit;
   /** Of the destination; null: none of its own. */
   maximum: number | null;
@@ -60,6 +61,10 @@ export class DestinationPlaces {
   readonly #entries = new Map<string, Entry>();
   /** Those with a shared limit, and what is seen there. */
   readonly #shared = new Map<Entry, SharedTally>();
+  /** Those with a maximum below the number of workers. */
+  readonly #belowWorkers = new Set<Entry>();
+  /** Those with something under way. */
+  readonly #busy = new Set<Entry>();
   readonly #ceiling: number;
   readonly #now: () => number;
   #share: WorkerShare = { workers: 1, rank: 0, alive: 1 };
@@ -83,13 +88,13 @@ export class DestinationPlaces {
   /** Whether one more may be claimed. Of a destination that is used in turns, it is found out that something waits. */
   hasRoom(destinationId: string): boolean {
     const entry = this.#entries.get(destinationId);
-    if (entry === undefined) return true;
-    return entry.taken < this.#limitOf(entry) || (entry.taken === 0 && this.#isShort(entry) && !entry.turn.isWanted);
+    return entry === undefined || this.#hasRoom(entry);
   }
 
-  /** Destinations without room. */
+  /** Destinations without room. Each claim asks for them, so of those without anything under way it looks at few. */
   full(): string[] {
-    return [...this.#entries.keys()].filter((id) => !this.hasRoom(id));
+    const mayBeFull = new Set([...this.#busy, ...this.#belowWorkers, ...this.#shared.keys()]);
+    return [...mayBeFull].filter((entry) => !this.#hasRoom(entry)).map(({ destinationId }) => destinationId);
   }
 
   /** Whether more is under way than may be now. */
@@ -101,6 +106,7 @@ export class DestinationPlaces {
   enter(destinationId: string): void {
     const entry = this.#usedEntryOf(destinationId);
     entry.taken += 1;
+    this.#busy.add(entry);
     if (this.#isShort(entry)) entry.turn.tried(entry.taken <= this.#limitOf(entry), this.#now());
   }
 
@@ -118,7 +124,9 @@ export class DestinationPlaces {
   /** Gives a place back. To be called once for each. */
   leave(destinationId: string): void {
     const entry = this.#entries.get(destinationId);
-    if (entry) entry.taken -= 1;
+    if (!entry) return;
+    entry.taken -= 1;
+    if (entry.taken === 0) this.#busy.delete(entry);
   }
 
   /**
@@ -129,7 +137,7 @@ export class DestinationPlaces {
     const entry = this.#entryOf(destinationId);
     if (entry.maximum === maximum) return;
     entry.maximum = maximum;
-    entry.limit.range = this.#rangeOf(maximum);
+    this.#setRange(entry);
   }
 
   /** There is a shared limit, as others have found. This is no use of it either. */
@@ -142,7 +150,7 @@ export class DestinationPlaces {
     const { workers, rank, alive } = this.#share;
     if (share.workers === workers && share.rank === rank && share.alive === alive) return;
     this.#share = share;
-    for (const { limit, maximum } of this.#entries.values()) limit.range = this.#rangeOf(maximum);
+    for (const entry of this.#entries.values()) this.#setRange(entry);
   }
 
   /** A request is being sent. @returns to be called with what came of it */
@@ -182,6 +190,7 @@ export class DestinationPlaces {
       } else if (now - entry.usedAt > FORGOTTEN_MS) {
         this.#entries.delete(destinationId);
         this.#shared.delete(entry);
+        this.#belowWorkers.delete(entry);
       }
     }
     return used;
@@ -257,6 +266,16 @@ export class DestinationPlaces {
     entry.limit.backToOne(now);
   }
 
+  #setRange(entry: Entry): void {
+    entry.limit.range = this.#rangeOf(entry.maximum);
+    if (this.#isBelowWorkers(entry.maximum)) this.#belowWorkers.add(entry);
+    else this.#belowWorkers.delete(entry);
+  }
+
+  #hasRoom(entry: Entry): boolean {
+    return entry.taken < this.#limitOf(entry) || (entry.taken === 0 && this.#isShort(entry) && !entry.turn.isWanted);
+  }
+
   #limitOf(entry: Entry): number {
     const limit = entry.limit.value;
     return this.#isShort(entry) ? Math.min(limit, entry.turn.limit(this.#now())) : limit;
@@ -264,7 +283,7 @@ export class DestinationPlaces {
 
   /** Whether there are fewer places than workers. */
   #isShort(entry: Entry): boolean {
-    return this.#isBelowWorkers(entry.maximum) || this.#shared.has(entry);
+    return this.#belowWorkers.has(entry) || this.#shared.has(entry);
   }
 
   #isBelowWorkers(maximum: number | null): boolean {
@@ -283,6 +302,7 @@ export class DestinationPlaces {
     const limit = new ConcurrencyLimit(this.#rangeOf(null));
     const turn = new DestinationTurn();
     const entry: Entry = {
+      destinationId,
       limit,
       maximum: null,
       taken: 0,

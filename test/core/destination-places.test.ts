@@ -103,4 +103,51 @@ describe('places at destinations', () => {
     expect(rounds.filter((used) => used.length > 0).length, 'rounds that know it').to.be.at.most(2);
     expect(places.limitOf('dst_1'), 'where a destination starts').to.equal(50);
   });
+
+  it('are said to be full exactly where there is no room, whatever has happened', () => {
+    let now = 0;
+    let state = 7;
+    const random = (below: number) => {
+      state = (state * 48_271) % 2_147_483_647;
+      return state % below;
+    };
+    const places = new DestinationPlaces(8, () => now);
+    const ids = Array.from({ length: 12 }, (_, number) => `dst_${number}`);
+    const under = new Map(ids.map((id) => [id, 0]));
+    const count = (id: string, by: number) => under.set(id, (under.get(id) ?? 0) + by);
+    let most = 0;
+    for (let step = 0; step < 20_000; step += 1) {
+      now += random(20);
+      const id = ids[random(ids.length)] ?? '';
+      const what = random(100);
+      if (what < 40 && places.take(id)) count(id, 1);
+      else if (what < 44) {
+        places.enter(id);
+        count(id, 1);
+      } else if (what < 80 && (under.get(id) ?? 0) > 0) {
+        places.leave(id);
+        count(id, -1);
+      } else if (what < 88) places.setMaximum(id, [null, 1, 3, 9][random(4)] ?? null);
+      else if (what < 90) places.share(id);
+      else if (what < 92)
+        places.setShare({ workers: 1 + random(6), rank: 0, alive: random(2) === 0 ? null : 1 + random(6) });
+      else if (what < 93) now += random(70_000);
+      else if (what < 95) places.usedSince(now - 2000);
+      else if (what < 97) {
+        const { requests } = places.turnRequests();
+        const answers = requests.map(({ destinationId, shared }) => ({
+          destinationId,
+          places: [1, 2].slice(random(3)),
+          all: 2,
+          shared: shared && random(4) > 0 ? { version: step, isHeard: true } : null,
+          isContested: random(2) === 0,
+        }));
+        places.applyTurns(requests, answers.slice(random(2)), now);
+      }
+      const full = ids.filter((each) => !places.hasRoom(each));
+      expect(places.full().toSorted(), `step ${step}`).to.deep.equal(full.toSorted());
+      most = Math.max(most, full.length);
+    }
+    expect(most).to.be.greaterThan(3);
+  });
 });
