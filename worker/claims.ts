@@ -1,9 +1,12 @@
 // Which deliveries the relay starts next: organizations with work take turns, and in each its destinations, claim by claim, within
 // the in-flight limits.
 import { relayClaim } from '../core/metrics/deliveries.ts';
-import { type Claimed, claimDeliveries, type OutboxRow } from '../db/hot-path/claim.ts';
+import { writePositions } from '../core/positions.ts';
+import { claimDeliveries, type OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
+import { ClaimCursor } from './claim-cursor.ts';
 import type { InFlight } from './in-flight.ts';
+import type { Found } from './relay-rests.ts';
 import type { Held } from './shards.ts';
 
 // Bound what a claim costs. With more of them a round takes several claims.
@@ -29,30 +32,35 @@ export interface Claims {
   next(): Promise<OutboxRow[]>;
   /** Whether there may be more that no claim of this round has examined. */
   readonly midRound: boolean;
+  /** Whether there is anything to claim from, and a place for it. */
+  readonly mayClaim: boolean;
+  /** What a round has found that has started so many. */
+  found(started: number): Found;
+  /** Call it when there may be more to start: claims examine everything again. */
+  changed(): void;
   /** When the last claim ended, ms of the clock; undefined before the first. */
   readonly claimedAt: number | undefined;
 }
 
 export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspended }: ClaimsDeps): Claims {
-  let afterOrganization = '';
+  const cursor = new ClaimCursor(MAX_ORGANIZATIONS_PER_CLAIM);
   let claimedAt: number | undefined;
-  /** Of organizations that were not examined to the end: the last examined destination. */
-  const lastExamined = new Map<string, string>();
+  let hasChanged = false;
+  /** What the last claim has left out, and what it was of. */
+  let last = { leftOut: [] as string[], positions: '' };
 
-  /** @param skipped organizations at their limit, and suspended ones */
-  function moveOn({ examinedTo, isFull }: Claimed, skipped: ReadonlySet<string>): void {
-    const last = [...examinedTo.keys()].at(-1) ?? '';
-    const isLast = !isFull && examinedTo.size < MAX_ORGANIZATIONS_PER_CLAIM;
-    for (const id of lastExamined.keys()) {
-      const isPassed = id > afterOrganization && (isLast || id <= last);
-      // It has nothing in the outbox any more.
-      if (isPassed && !examinedTo.has(id) && !skipped.has(id)) lastExamined.delete(id);
-    }
-    for (const [id, destinationId] of examinedTo) {
-      if (destinationId === '') lastExamined.delete(id);
-      else lastExamined.set(id, destinationId);
-    }
-    afterOrganization = isLast ? '' : last;
+  /** What is left out no more may be started, and so may what others had. */
+  function compare(next: typeof last): void {
+    const leftOut = new Set(next.leftOut);
+    if (next.positions !== last.positions || last.leftOut.some((id) => !leftOut.has(id))) hasChanged = true;
+    last = next;
+  }
+
+  const mayClaim = () => heldNow() !== null && inFlight.free > 0;
+
+  function admitted(): (organizationId: string) => boolean {
+    const waits = new Set(suspended());
+    return (id) => inFlight.leftFor(id) > 0 && !waits.has(id);
   }
 
   return {
@@ -64,20 +72,24 @@ export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspen
       const mostOfOthers = Math.max(1, inFlight.leftFor());
       const full = busy.filter((each) => each.left === 0).map(({ id }) => id);
       const skipped = [...full, ...suspended()];
-      const known = new Set([...left.keys(), ...lastExamined.keys()]);
+      const fullDestinations = [...inFlight.fullDestinations(), ...waiting()];
+      const known = new Set([...left.keys(), ...cursor.begun]);
       for (const id of skipped) known.delete(id);
+      compare({ leftOut: [...skipped, ...fullDestinations], positions: writePositions(held.positions) });
+      if (hasChanged) cursor.changed();
+      hasChanged = false;
       const began = performance.now();
       const claimed = await claimDeliveries(hotPool, {
-        afterOrganization,
+        afterOrganization: cursor.organization,
         skippedOrganizations: skipped,
         maxOrganizations: MAX_ORGANIZATIONS_PER_CLAIM,
         turns: [...known].map((id) => ({
           id,
-          after: lastExamined.get(id) ?? '',
+          after: cursor.destinationIn(id),
           most: left.get(id) ?? mostOfOthers,
         })),
         mostOfOthers,
-        fullDestinations: [...inFlight.fullDestinations(), ...waiting()],
+        fullDestinations,
         maxDestinations: MAX_DESTINATIONS_PER_ORGANIZATION,
         ...held,
         inFlight: inFlight.deliveryIds(),
@@ -86,7 +98,7 @@ export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspen
       });
       claimedAt = performance.now();
       relayClaim.observe({}, (claimedAt - began) / 1000);
-      moveOn(claimed, new Set(skipped));
+      cursor.moveOn(claimed, new Set(skipped));
       return claimed.rows.toSorted(byUrgency).filter((row) => {
         if (!inFlight.hasRoom(row)) return false;
         inFlight.add(row);
@@ -97,9 +109,20 @@ export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspen
       return claimedAt;
     },
     get midRound() {
-      if (afterOrganization !== '') return true;
-      const waits = new Set(suspended());
-      return [...lastExamined.keys()].some((id) => inFlight.leftFor(id) > 0 && !waits.has(id));
+      return cursor.organization !== '' || cursor.begun.some(admitted());
+    },
+    get mayClaim() {
+      return mayClaim();
+    },
+    found(started) {
+      // There may be more of it; and what is new is not heard of while nothing is held.
+      if (started > 0 || heldNow() === null) hasChanged = true;
+      if (started > 0) return 'work';
+      // An empty claim for some destinations says nothing about the others.
+      return mayClaim() && !cursor.isDone(admitted()) ? 'nothing yet' : 'nothing';
+    },
+    changed() {
+      hasChanged = true;
     },
   };
 }

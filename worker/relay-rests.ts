@@ -16,6 +16,9 @@ const NEWS_ARRIVE_MS = 1000;
 // Rest after an error of the database or of Temporal.
 const ERROR_REST_MS = 1000;
 
+/** What a round has found. `nothing yet`: rounds have not examined everything since something changed. */
+export type Found = 'work' | 'nothing yet' | 'nothing';
+
 export class RelayRests {
   readonly #rests = new AdaptiveRest(MIN_REST_MS, MAX_REST_MS);
   #nudgedAt = Number.NEGATIVE_INFINITY;
@@ -26,14 +29,16 @@ export class RelayRests {
   }
 
   /**
-   * @param found whether the round found something to do
    * @param isBusy whether deliveries are started in groups
    * @param isDone whether it has started all there was
    */
-  after(found: boolean, isBusy: boolean, isDone: () => boolean): Rest {
-    const awaitsNews = found && performance.now() - this.#nudgedAt < NEWS_ARRIVE_MS && isDone();
+  after(found: Found, isBusy: boolean, isDone: () => boolean): Rest {
+    // Rests stay as long as they are until something is started: with many destinations that are full there is always more to examine.
+    if (found === 'nothing yet') return { ms: MIN_REST_MS, nudgedMs: MIN_REST_MS };
+    const hasWork = found === 'work';
+    const awaitsNews = hasWork && performance.now() - this.#nudgedAt < NEWS_ARRIVE_MS && isDone();
     if (awaitsNews) return { ms: AWAITING_NEWS_MS, nudgedMs: MIN_REST_MS };
-    const rest = this.#rests.after(found);
+    const rest = this.#rests.after(hasWork);
     return isBusy ? { ...rest, nudgedMs: BUSY_NUDGED_MS } : rest;
   }
 

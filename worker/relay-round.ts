@@ -14,6 +14,7 @@ import { divertNew } from './diversion.ts';
 import type { InFlight } from './in-flight.ts';
 import type { OutboxVacuum } from './outbox-vacuum.ts';
 import type { Pacing } from './pacing.ts';
+import type { Found } from './relay-rests.ts';
 import { findResumed } from './resume.ts';
 import type { Shards } from './shards.ts';
 import type { StartPolicy } from './start-policies.ts';
@@ -42,17 +43,15 @@ type PolicyOf = (row: OutboxRow) => StartPolicy;
 
 /**
  * Claims and starts once. Claimed rows count as in flight from then on.
- * @returns whether the next round should follow soon
  * @throws the first error of this round, or of background work of earlier rounds
  */
-export async function runRound(deps: RoundDeps): Promise<boolean> {
+export async function runRound(deps: RoundDeps): Promise<Found> {
   const claimed = await claim(deps);
   const admitted = divert(deps, claimed);
   const started = await startAdmitted(deps, admitted);
   const diverted = claimed.length - admitted.length;
   deps.background.throwError();
-  // An empty claim for some destinations says nothing about the others.
-  return diverted + started > 0 || (deps.claims.midRound && mayClaim(deps));
+  return deps.claims.found(diverted + started);
 }
 
 /** @returns how many were started, without the resumed ones */
@@ -88,12 +87,8 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   }
 }
 
-function mayClaim({ shards, inFlight }: RoundDeps): boolean {
-  return shards.held() !== null && inFlight.free > 0;
-}
-
 async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
-  if (!mayClaim(deps)) return [];
+  if (!deps.claims.mayClaim) return [];
   const claimed = await deps.shards.duringClaim(() => deps.claims.next());
   deps.vacuum.claimed(claimed.length);
   return claimed;

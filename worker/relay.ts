@@ -115,25 +115,32 @@ export function startRelay(deps: RelayDeps): Relay {
     },
   });
 
+  function nudge(): void {
+    claims.changed();
+    loop.nudge();
+  }
+
   function freePlace(deliveryId: string): void {
     const wasAwaited = inFlight.isAwaited(deliveryId);
-    if (inFlight.delete(deliveryId) && wasAwaited) loop.wake();
+    if (!inFlight.delete(deliveryId) || !wasAwaited) return;
+    claims.changed();
+    loop.wake();
   }
 
   return {
     nudge() {
       rests.nudged();
-      loop.nudge();
+      nudge();
     },
     heard(told) {
       rests.nudged();
-      if (isToldOf(told, shards.held()?.positions ?? [])) loop.nudge();
+      if (isToldOf(told, shards.held()?.positions ?? [])) nudge();
     },
     answered(deliveryId) {
       // Its destination was skipped by claims: without this it would wait for the rest to end.
-      if (inFlight.answered(deliveryId)) loop.nudge();
+      if (inFlight.answered(deliveryId)) nudge();
     },
-    onRoom: () => loop.nudge(),
+    onRoom: nudge,
     hasPlace: (deliveryId) => inFlight.hasPlace(deliveryId),
     isAwaited: (deliveryId) => inFlight.isAwaited(deliveryId),
     recorded: freePlace,

@@ -6,6 +6,7 @@ import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type Claims, createClaims } from '../../worker/claims.ts';
 import { InFlight } from '../../worker/in-flight.ts';
+import { RelayRests } from '../../worker/relay-rests.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay, shareOut } from '../support/relays.ts';
 
@@ -154,6 +155,66 @@ describe('relays that claim', () => {
     expect(relay.claims.midRound, 'nothing is left to look for').to.equal(false);
     await enqueue([quick], 20, 'org_b');
     expect(await relay.claims.next()).to.have.length.greaterThan(10);
+  });
+
+  describe('of which nothing may start, with ten claims to a round', () => {
+    /** Claims for so long, with rests; until it starts something. */
+    async function claimFor(ms: number, { claims }: Relay, rests: RelayRests): Promise<{ claims: number; ms: number }> {
+      const passed = { claims: 0, ms: 0 };
+      while (passed.ms < ms) {
+        const started = await claims.next();
+        passed.claims += 1;
+        if (started.length > 0) break;
+        passed.ms += rests.after(claims.found(0), false, () => false).ms;
+      }
+      return passed;
+    }
+
+    let destinations: string[];
+    let relay: Relay;
+    let rests: RelayRests;
+    /** It has started all it may. */
+    beforeEach(async () => {
+      destinations = makeDestinations(1900);
+      const [only] = await startRelays(1, { total: 4000, perDestination: 1 });
+      if (!only) throw new Error('there is no relay');
+      relay = only;
+      rests = new RelayRests();
+      await enqueue(destinations, 2);
+      while (relay.inFlight.size < destinations.length) relay.claims.found((await relay.claims.next()).length);
+      await claimFor(2000, relay, rests);
+    });
+
+    it('rest as long as others', async () => {
+      const { claims, ms } = await claimFor(2000, relay, rests);
+      expect(ms, 'without a start').to.be.at.least(2000);
+      expect(claims).to.be.at.most(30);
+    });
+
+    it('get soon to what is new, wherever that is', async () => {
+      for (const after of [destinations[0], destinations[900], destinations[1899]]) {
+        await enqueue([`${after}0`], 1);
+        relay.claims.changed();
+        const { claims, ms } = await claimFor(2000, relay, rests);
+        expect(claims).to.be.at.most(10);
+        expect(ms).to.be.at.most(50);
+        await claimFor(2000, relay, rests);
+      }
+    });
+
+    it('get soon to where there is room again', async () => {
+      for (const destinationId of [destinations[0], destinations[900], destinations[1899]]) {
+        const { rows } = await database.pool.query<{ id: string }>(
+          'delete from outbox where destination_id = $1 and delivery_id = any($2) returning delivery_id as id',
+          [destinationId, relay.inFlight.deliveryIds()],
+        );
+        for (const { id } of rows) relay.inFlight.delete(id);
+        const { claims, ms } = await claimFor(2000, relay, rests);
+        expect(claims).to.be.at.most(10);
+        expect(ms).to.be.at.most(50);
+        await claimFor(2000, relay, rests);
+      }
+    });
   });
 
   it('fetch no more than may be started, and continue behind what they examined', async () => {
