@@ -119,9 +119,10 @@ export class ConcurrencyLimit {
   #steps = 0;
   #hasOutcome = false;
 
-  constructor(range: LimitRange) {
+  /** @param start where it starts, if something is known */
+  constructor(range: LimitRange, start = range.initial) {
     this.#range = range;
-    this.#limit = range.initial;
+    this.#limit = Math.min(range.initial, start);
   }
 
   /** A whole number in the range. */
@@ -143,13 +144,35 @@ export class ConcurrencyLimit {
     this.#set(1, now);
   }
 
-  /**
-   * A new range, of which the floor and the ceiling count from now on. Before the first answer, which says more, so does a higher
-   * start: a worker that leaves, leaves its part.
-   */
+  /** A new range, of which the floor and the ceiling count from now on. So does the start, before the first answer, which says more. */
   set range(range: LimitRange) {
+    const isUntouched = this.#isUntouched;
     this.#range = range;
-    this.#limit = this.#hasOutcome ? this.value : Math.max(this.value, range.initial);
+    this.#limit = isUntouched ? range.initial : this.value;
+  }
+
+  get #isUntouched(): boolean {
+    return !this.#hasOutcome && this.#limit === this.#range.initial;
+  }
+
+  /**
+   * This worker's part of what all may have has changed, and with it the range. A smaller one counts at once, also of what was learned;
+   * what was sent before says nothing about it. To a larger one the limit returns as quickly as after a decrease: what a worker that
+   * leaves has under way is still there.
+   * @param growth of the part, as a multiple
+   */
+  reshare(range: LimitRange, growth: number, now: number): void {
+    const isUntouched = this.#isUntouched;
+    this.range = range;
+    if (isUntouched) return;
+    if (this.#caution !== null) {
+      this.#caution.above = Math.max(1, growth * this.#caution.above);
+      this.#caution.upTo *= growth;
+    }
+    if (this.#refusedAt !== null) this.#refusedAt = Math.max(1, growth * this.#refusedAt);
+    this.#trial = null;
+    if (growth < 1) this.#set(Math.min(this.#limit, Math.max(1, growth * this.#limit)), now);
+    else if (!this.#hasOutcome) this.#set(Math.min(range.initial, growth * this.#limit), now);
   }
 
   observe(answer: Answer): void {

@@ -11,7 +11,7 @@ import { DestinationTurn, type TurnAnswer, type TurnRequest } from './destinatio
 import { type Excess, FEWEST_PLACES, PlaceUse, SharedTally } from './shared-limit.ts';
 
 /** What is known of a destination before its first answer: so many attempts at a time, all workers together. */
-const INITIAL_PLACES = 50;
+export const INITIAL_PLACES = 50;
 // Below every place: the limit is shared then.
 const PART_OF_A_PLACE = 0.5;
 // Destinations with shared limits that this process uses. Each costs statements, and when everything is out there are many: at the
@@ -68,6 +68,8 @@ export class DestinationPlaces {
   readonly #ceiling: number;
   readonly #now: () => number;
   #share: WorkerShare = { workers: 1, rank: 0, alive: 1 };
+  /** What others have learned, all workers together, and until when that is taken for true. */
+  #known = { places: new Map<string, number>(), until: Number.NEGATIVE_INFINITY };
   #requests = 0;
 
   /**
@@ -150,7 +152,15 @@ export class DestinationPlaces {
     const { workers, rank, alive } = this.#share;
     if (share.workers === workers && share.rank === rank && share.alive === alive) return;
     this.#share = share;
-    for (const entry of this.#entries.values()) this.#setRange(entry);
+    for (const entry of this.#entries.values()) this.#setRange(entry, workers / share.workers);
+  }
+
+  /**
+   * What others may have under way, all together, where that is less than a destination starts with. A worker that begins starts with its
+   * share of that: they have learned how much is too much.
+   */
+  startFrom(known: ReadonlyMap<string, number>): void {
+    this.#known = { places: new Map(known), until: this.#now() + FORGOTTEN_MS };
   }
 
   /** A request is being sent. @returns to be called with what came of it */
@@ -266,8 +276,11 @@ export class DestinationPlaces {
     entry.limit.backToOne(now);
   }
 
-  #setRange(entry: Entry): void {
-    entry.limit.range = this.#rangeOf(entry.maximum);
+  /** @param growth of the part of this process, as a multiple */
+  #setRange(entry: Entry, growth = 1): void {
+    const range = this.#rangeOf(entry.maximum);
+    if (growth === 1) entry.limit.range = range;
+    else entry.limit.reshare(range, growth, this.#now());
     if (this.#isBelowWorkers(entry.maximum)) this.#belowWorkers.add(entry);
     else this.#belowWorkers.delete(entry);
   }
@@ -299,7 +312,7 @@ export class DestinationPlaces {
   #entryOf(destinationId: string): Entry {
     const known = this.#entries.get(destinationId);
     if (known) return known;
-    const limit = new ConcurrencyLimit(this.#rangeOf(null));
+    const limit = new ConcurrencyLimit(this.#rangeOf(null), this.#startOf(destinationId));
     const turn = new DestinationTurn();
     const entry: Entry = {
       destinationId,
@@ -315,14 +328,23 @@ export class DestinationPlaces {
     return entry;
   }
 
+  #startOf(destinationId: string): number | undefined {
+    const known = this.#now() < this.#known.until ? this.#known.places.get(destinationId) : undefined;
+    return known === undefined ? undefined : this.#shareOf(known);
+  }
+
+  #shareOf(places: number): number {
+    const { workers, rank } = this.#share;
+    return Math.max(1, Math.floor(places / workers) + (rank < places % workers ? 1 : 0));
+  }
+
   /** The shares of this process, one place at least. Where there are more workers than the fewest places, one may be too much. */
   #rangeOf(maximum: number | null): LimitRange {
-    const { workers, rank } = this.#share;
-    const shareOf = (places: number) => Math.max(1, Math.floor(places / workers) + (rank < places % workers ? 1 : 0));
-    const ceiling = maximum !== null && this.#isBelowWorkers(maximum) ? maximum : shareOf(maximum ?? this.#ceiling);
+    const ceiling =
+      maximum !== null && this.#isBelowWorkers(maximum) ? maximum : this.#shareOf(maximum ?? this.#ceiling);
     return {
-      floor: workers > FEWEST_PLACES ? PART_OF_A_PLACE : Math.min(ceiling, shareOf(FEWEST_PLACES)),
-      initial: Math.min(ceiling, shareOf(INITIAL_PLACES)),
+      floor: this.#share.workers > FEWEST_PLACES ? PART_OF_A_PLACE : Math.min(ceiling, this.#shareOf(FEWEST_PLACES)),
+      initial: Math.min(ceiling, this.#shareOf(INITIAL_PLACES)),
       ceiling,
     };
   }

@@ -2,17 +2,19 @@
 // has now, and what this one may have under way, for operators (health of a destination). One or two small statements every two
 // seconds, whatever is delivered. Destinations that are used in turns (core/destination-turn.ts) take one more, four times a second
 // while this worker waits for its turn; with it, workers tell what they see at limits that they share (core/shared-limit.ts).
-import type { DestinationPlaces } from '../core/destination-places.ts';
+import { type DestinationPlaces, INITIAL_PLACES } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
+import { PollLoop, type Rest } from '../core/poll-loop.ts';
 import { throttled } from '../core/throttled-log.ts';
-import { forgetConcurrency, noteConcurrency, workerShare } from '../db/delivery/concurrency.ts';
+import { forgetConcurrency, lowConcurrency, noteConcurrency, workerShare } from '../db/delivery/concurrency.ts';
 import { forgetTurns, takeTurns } from '../db/delivery/destination-turns.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { withShortLocks } from '../db/connections/short-locks.ts';
-import { type Watch, watch } from './watch.ts';
+import { watch } from './watch.ts';
 
 const EXCHANGE_MS = 2000;
+const REST: Rest = { ms: EXCHANGE_MS, nudgedMs: 0 };
 // An unchanged limit is noted again after this time: others take it for as long as 30 s (db/delivery/concurrency.ts).
 const NOTE_AGAIN_MS = 15_000;
 const FORGET_EVERY_MS = 60_000;
@@ -22,6 +24,18 @@ const TURNS_AT_LEAST_MS = 1000;
 // A worker that is new takes no place before the others have seen it: until then, one of them may use all.
 const SEEN_AFTER_MS = 3 * EXCHANGE_MS;
 
+export interface ConcurrencyExchange {
+  /** Call it when workers may have come or gone: they share the limits at once. */
+  nudge(): void;
+  stop(): Promise<void>;
+}
+
+/** What a worker has to know before its first attempt: who else there is, and what they have learned. */
+export async function beginExchange(pool: Pool, owner: string, places: DestinationPlaces): Promise<void> {
+  places.setShare(await workerShare(pool, owner));
+  places.startFrom(await lowConcurrency(pool, INITIAL_PLACES));
+}
+
 /**
  * Failure policy: while the database is away, or a row stays locked, the last share and the last maxima stay valid.
  * @param owner the name of this worker as a relay
@@ -30,7 +44,7 @@ export function exchangeConcurrency(
   { pool, log }: { pool: Pool; log: Log },
   owner: string,
   places: DestinationPlaces,
-): Watch {
+): ConcurrencyExchange {
   const noted = new Map<string, { places: number; at: number }>();
   let lastAt = performance.now();
   let forgotAt = lastAt;
@@ -86,8 +100,8 @@ export function exchangeConcurrency(
   const onError = (error: unknown) =>
     throttled(log).warn({ cause: causeOf(error) }, 'limits of destinations are not exchanged: as they were');
   const turns = watch(() => takeMyTurns().then(() => false), { everyMs: TURNS_MS, onError });
-  const exchange = watch(
-    async () => {
+  const exchange = new PollLoop({
+    async round() {
       const now = performance.now();
       await lookAtOthers();
       await note(lastAt, now);
@@ -98,11 +112,15 @@ export function exchangeConcurrency(
         await forgetConcurrency(pool);
         await forgetTurns(pool);
       }
-      return false;
+      return REST;
     },
-    { everyMs: EXCHANGE_MS, onError },
-  );
+    onError(error) {
+      onError(error);
+      return { ms: EXCHANGE_MS };
+    },
+  });
   return {
+    nudge: () => exchange.nudge(),
     async stop() {
       await Promise.all([exchange.stop(), turns.stop()]);
       // Nothing is under way any more; others need not wait until the places are free by themselves.

@@ -27,7 +27,8 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const { client, common, hotPool, pool, owner, places } = parts;
   const schedules = keepSchedules(client, common.connection, log);
   const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
-  const shards = holdShards({ pool: hotPool, name: owner, session, log });
+  const onShare = () => exchange.nudge();
+  const shards = holdShards({ pool: hotPool, name: owner, session, onShare, log });
   const relay = relayOf(context, parts, activityDeps, shards);
   link.relay = relay;
   const exchange = exchangeConcurrency({ pool, log }, owner, places);

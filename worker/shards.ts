@@ -40,6 +40,8 @@ export interface ShardsDeps {
   /** The process: names of leases begin with it. */
   name: string;
   session: Pick<RelaySession, 'isHeld'>;
+  /** Called when the share of this relay has changed, so relays came or went; before it gives anything up to a new one. */
+  onShare: () => void;
   log: Log;
 }
 
@@ -185,9 +187,11 @@ class HeldShards implements Shards {
   }
 
   #hold(now: Positions): void {
-    if (sizeOf(now) !== sizeOf(this.#positions))
-      this.#deps.log.info({ positions: sizeOf(now) }, 'relay holds positions');
+    const isShareChanged = sizeOf(now) !== sizeOf(this.#positions);
     this.#positions = now;
+    if (!isShareChanged) return;
+    this.#deps.log.info({ positions: sizeOf(now) }, 'relay holds positions');
+    this.#deps.onShare();
   }
 
   /** @returns whether nothing is left to give up; what was is no longer claimed from, but a running claim may have */

@@ -28,6 +28,7 @@ import { createTransforms } from '../outbound/transforms/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startTracing } from '../telemetry/tracing.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
+import { beginExchange } from './concurrency-exchange.ts';
 import { connectToTemporal } from './connect.ts';
 import { createLaneChoice } from './lane-choice.ts';
 import { createLaneReport } from './lane-report.ts';
@@ -64,6 +65,7 @@ export async function buildParts(context: WorkerContext, link: RelayLink) {
   const connected = await connect(context);
   const outbound = openOutbound(context, connected);
   const limits = createLimits(context, connected, link);
+  await beginExchange(connected.pool, limits.owner, limits.places);
   return { ...connected, ...outbound, ...limits, ...(await startWatchers(context, connected, link)) };
 }
 
@@ -98,8 +100,6 @@ function openOutbound(
 function createLimits({ settings, log }: WorkerContext, connected: Connected, link: RelayLink) {
   const { hotPool, pool, secretBox, alone } = connected;
   const places = new DestinationPlaces(settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION);
-  // Until it has seen the others.
-  places.setShare({ workers: 1, rank: 0, alive: null });
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
   const laneReport = createLaneReport(pool, owner);
   const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, report: laneReport.write, log });

@@ -12,14 +12,15 @@ export const IN_USE = `s.seen_at > now() - interval '${SHARED_FOR_MS} millisecon
 
 // The owner of a lease is the name of its worker, and a number (worker/shards.ts).
 const LIVE = `
-select greatest(1, count(*) filter (where not is_leaving))::int as workers,
+select greatest(1, count(*) filter (where not is_leaving)
+                     + case when bool_or(starts_with(owner, $1 || ':')) then 0 else 1 end)::int as workers,
        (count(*) filter (where not is_leaving and owner < $1))::int as rank,
        case when bool_or(starts_with(owner, $1 || ':')) then count(*)::int end as alive
 from relay_leases where expires_at > now()`;
 
 /**
  * How many workers are alive, and which of them this one is.
- * @param name of the worker; while it has no lease itself, others may not see it, nor it those that begin with it
+ * @param name of the worker; it counts before it has a lease itself, but others may not see it then, nor it those that begin with it
  */
 export async function workerShare(db: Queryable, name: string): Promise<WorkerShare> {
   const { rows } = await db.query<WorkerShare>(LIVE, [name]);
@@ -68,6 +69,16 @@ export async function noteConcurrency(
     used.map(({ places }) => places),
   ]);
   return rows;
+}
+
+/** Attempts that all workers together may have under way, by destination, where they are fewer than `below`. */
+export async function lowConcurrency(db: Queryable, below: number): Promise<Map<string, number>> {
+  const { rows } = await db.query<{ id: string; places: number }>(
+    `select destination_id as id, sum(places)::int as places from destination_concurrency
+     where seen_at > now() - ${VALID} group by destination_id having sum(places) between 1 and $1 - 1`,
+    [below],
+  );
+  return new Map(rows.map(({ id, places }) => [id, places]));
 }
 
 /** Removes what workers have not said for a while. Rows that are being written stay. */

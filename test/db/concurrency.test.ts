@@ -1,7 +1,13 @@
 // What workers tell each other of destinations, straight on PostgreSQL.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { concurrencyLimit, forgetConcurrency, noteConcurrency, workerShare } from '../../db/delivery/concurrency.ts';
+import {
+  concurrencyLimit,
+  forgetConcurrency,
+  lowConcurrency,
+  noteConcurrency,
+  workerShare,
+} from '../../db/delivery/concurrency.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 describe('the exchange of limits', () => {
@@ -36,6 +42,7 @@ describe('the exchange of limits', () => {
     expect(await workerShare(pool, 'b')).to.deep.equal({ workers: 2, rank: 0, alive: 2 });
     await pool.query(`update relay_leases set is_leaving = true where owner = 'c:0'`);
     expect(await workerShare(pool, 'b'), 'one ends').to.deep.equal({ workers: 1, rank: 0, alive: 2 });
+    expect(await workerShare(pool, 'd'), 'one begins').to.deep.equal({ workers: 2, rank: 1, alive: null });
   });
 
   it('adds up what the workers may have under way, as long as they say so', async () => {
@@ -46,8 +53,13 @@ describe('the exchange of limits', () => {
     await note('b', 6);
     expect(await note('b', null), 'nothing new').to.deep.equal([{ destinationId, maximum: 30, isShared: false }]);
     expect(await concurrencyLimit(pool, destinationId)).to.equal(13);
+    expect(await lowConcurrency(pool, 14), 'what one that begins is told').to.deep.equal(
+      new Map([[destinationId, 13]]),
+    );
+    expect(await lowConcurrency(pool, 13)).to.deep.equal(new Map());
     await pool.query(`update destination_concurrency set seen_at = now() - interval '3 minutes' where worker = 'a'`);
     expect(await concurrencyLimit(pool, destinationId)).to.equal(6);
+    expect(await lowConcurrency(pool, 14)).to.deep.equal(new Map([[destinationId, 6]]));
     await forgetConcurrency(pool);
     expect((await pool.query('select from destination_concurrency')).rowCount).to.equal(1);
   });

@@ -113,7 +113,7 @@ describe('a relay', function () {
     );
     const toTemporal = connection ?? (await connect(stackAddresses().temporalAddress));
     const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
-    const shards = holdShards({ pool: database.pool, name, session, log });
+    const shards = holdShards({ pool: database.pool, name, session, onShare: () => {}, log });
     const relay = startRelay({
       pool: database.pool,
       client: new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' }),

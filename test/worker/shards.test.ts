@@ -47,6 +47,7 @@ interface Relay {
   line: Line;
   shards: Shards;
   session: RelaySession;
+  onShare: () => void;
 }
 
 describe('the lease of a relay that lives and renews late @turns', function () {
@@ -72,8 +73,8 @@ describe('the lease of a relay that lives and renews late @turns', function () {
     const name = newId('req');
     const line = new Line();
     const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
-    const shards = holdShards({ pool: line.to(database.pool), name, session, log });
-    const relay = { name, line, shards, session };
+    const shards = holdShards({ pool: line.to(database.pool), name, session, onShare: () => relay.onShare(), log });
+    const relay: Relay = { name, line, shards, session, onShare: () => {} };
     relays.push(relay);
     return relay;
   }
@@ -84,6 +85,16 @@ describe('the lease of a relay that lives and renews late @turns', function () {
     );
     return rows.map(({ owner }) => owner);
   }
+
+  it('is known to be shared before another relay has a part of it', async () => {
+    const first = start();
+    await until('it to have everything', () => sizeOf(first.shards.held()?.positions ?? []) === POSITIONS);
+    const second = start();
+    const heldThen: unknown[] = [];
+    first.onShare = () => heldThen.push(second.shards.held());
+    await until('the other to have its half', () => sizeOf(second.shards.held()?.positions ?? []) === POSITIONS / 2);
+    expect(heldThen[0]).to.equal(null);
+  });
 
   for (const how of ['fail', 'hang'] as const) {
     it(`stays its own when statements ${how} for all, and another one is back first`, async () => {
