@@ -39,11 +39,13 @@ export async function beginExchange(pool: Pool, owner: string, places: Destinati
 /**
  * Failure policy: while the database is away, or a row stays locked, the last share and the last maxima stay valid.
  * @param owner the name of this worker as a relay
+ * @param onRoom called when it is this worker's turn at a destination
  */
 export function exchangeConcurrency(
   { pool, log }: { pool: Pool; log: Log },
   owner: string,
   places: DestinationPlaces,
+  onRoom: () => void = () => {},
 ): ConcurrencyExchange {
   const noted = new Map<string, { places: number; at: number }>();
   let lastAt = performance.now();
@@ -92,7 +94,9 @@ export function exchangeConcurrency(
     // It may have been done although it fails.
     hasTurns = true;
     const answers = await withShortLocks(pool, (db) => takeTurns(db, owner, requests, mayTake));
+    const before = places.full();
     places.applyTurns(requests, answers, now);
+    if (before.some((id) => places.hasRoom(id))) onRoom();
     turnsAt = now;
     hasTurns = requests.length > 0;
   }

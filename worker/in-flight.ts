@@ -83,6 +83,8 @@ export class InFlight {
   #workflows = 0;
   /** By organization. */
   readonly #workflowsOf = new Map<string, number>();
+  /** Full destinations of the last claim. */
+  #leftOut: ReadonlySet<string> = new Set();
   /** Unanswered attempts of slow destinations, as counted then. */
   #slow = { taken: 0, countedAt: Number.NEGATIVE_INFINITY };
 
@@ -165,8 +167,14 @@ export class InFlight {
     return (this.#unrecorded.get(destinationId) ?? 0) >= most;
   }
 
-  /** Destinations at their limit of unanswered or unrecorded attempts, retries included. */
+  /** For a claim: destinations at their limit of unanswered or unrecorded attempts, retries included. */
   fullDestinations(): string[] {
+    const full = this.#full();
+    this.#leftOut = new Set(full);
+    return full;
+  }
+
+  #full(): string[] {
     // Whether it is full, by destination.
     const seen = new Map<string, boolean>();
     for (const { row } of this.#entries.values()) {
@@ -174,6 +182,11 @@ export class InFlight {
     }
     for (const id of this.#limits.places.full()) seen.set(id, true);
     return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
+  }
+
+  /** Whether a destination is full that copes with more: it gets room when others are answered or recorded. */
+  get holdsBack(): boolean {
+    return this.#full().some((id) => this.#limits.places.hasRoom(id));
   }
 
   deliveryIds(): string[] {
@@ -226,12 +239,15 @@ export class InFlight {
     change(this.#workflowsOf, entry.row.organizationId, 1);
   }
 
-  /** Its destination has answered, or never will. @returns whether the destination had no place left before */
+  /**
+   * Its destination has answered, or never will.
+   * @returns whether the destination had no place left before, or when the last claim began: its limit may have grown since
+   */
   answered(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.answered) return false;
     const { destinationId, organizationId } = entry.row;
-    const wasFull = !this.#limits.places.hasRoom(destinationId);
+    const wasFull = this.#leftOut.has(destinationId) || !this.#limits.places.hasRoom(destinationId);
     entry.answered = true;
     this.#limits.places.leave(destinationId);
     change(this.#perDestination, destinationId, -1);

@@ -31,7 +31,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const shards = holdShards({ pool: hotPool, name: owner, session, onShare, log });
   const relay = relayOf(context, parts, activityDeps, shards);
   link.relay = relay;
-  const exchange = exchangeConcurrency({ pool, log }, owner, places);
+  const exchange = exchangeConcurrency({ pool, log }, owner, places, () => relay.onRoom());
   const circuits = watchCircuits({ pool, client, log });
   const listener = listenForDeliveries(
     database.directUrl,

@@ -20,6 +20,8 @@ const MOST_REMEMBERED = 10_000;
 export interface Pacing {
   /** Destinations to skip, because their next slot is too far away. */
   waiting(): string[];
+  /** When the first of them may be claimed again, ms from now; infinite when there is none. */
+  nextInMs(): number;
   /** Which of the claimed rows to start now; the others wait for a later claim. Rows are in order of urgency. */
   pace(rows: OutboxRow[], limitOf: (row: OutboxRow) => number | null): Promise<OutboxRow[]>;
   /** An attempt has reserved its slot. */
@@ -75,6 +77,7 @@ export function createPacing(pool: Pool): Pacing {
       for (const [id, at] of notBefore) if (at <= now) notBefore.delete(id);
       return [...notBefore.keys()];
     },
+    nextInMs: () => Math.min(...notBefore.values()) - performance.now(),
     async pace(rows, limitOf) {
       const limited = rows.filter((row) => limitOf(row) !== null);
       if (limited.length === 0) return rows;

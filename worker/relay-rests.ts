@@ -30,14 +30,15 @@ export class RelayRests {
 
   /**
    * @param isBusy whether deliveries are started in groups
-   * @param isDone whether it has started all there was
+   * @param quietMs for how long there is nothing to start but with news: all there was is started, or waits for a known time
    */
-  after(found: Found, isBusy: boolean, isDone: () => boolean): Rest {
+  after(found: Found, isBusy: boolean, quietMs: () => number): Rest {
     // Rests stay as long as they are until something is started: with many destinations that are full there is always more to examine.
     if (found === 'nothing yet') return { ms: MIN_REST_MS, nudgedMs: MIN_REST_MS };
     const hasWork = found === 'work';
-    const awaitsNews = hasWork && performance.now() - this.#nudgedAt < NEWS_ARRIVE_MS && isDone();
-    if (awaitsNews) return { ms: AWAITING_NEWS_MS, nudgedMs: MIN_REST_MS };
+    const newsArrive = performance.now() - this.#nudgedAt < NEWS_ARRIVE_MS;
+    const awaitingMs = hasWork && newsArrive ? Math.min(AWAITING_NEWS_MS, quietMs()) : 0;
+    if (awaitingMs > MIN_REST_MS) return { ms: awaitingMs, nudgedMs: MIN_REST_MS };
     const rest = this.#rests.after(hasWork);
     return isBusy ? { ...rest, nudgedMs: BUSY_NUDGED_MS } : rest;
   }

@@ -57,7 +57,7 @@ export interface Relay {
   heard(told: string): void;
   /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
-  /** Call it when a retry has left the last place of its destination. */
+  /** Call it when a destination without a place has one again, because a retry has left it, or it is this worker's turn. */
   onRoom(): void;
   /** Whether it holds a place for a delivery at its destination. */
   hasPlace(deliveryId: string): boolean;
@@ -97,17 +97,14 @@ export function startRelay(deps: RelayDeps): Relay {
   const policiesOf = createStartPolicies(hotPool);
   const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, places, starts, background, isBusy };
 
-  const isDone = () =>
-    !isBusy() &&
-    !claims.midRound &&
-    inFlight.free > 0 &&
-    inFlight.fullDestinations().length === 0 &&
-    pacing.waiting().length === 0;
+  // Of a destination at its own limit there is news when it has room, as there is of a free place.
+  const isDone = () => !isBusy() && !claims.midRound && inFlight.free > 0 && !inFlight.holdsBack;
+  const quietMs = () => (isDone() ? pacing.nextInMs() : 0);
 
   const loop = new PollLoop({
     async round() {
       background.run(checkOverdue());
-      return rests.after(await runRound(round), isBusy(), isDone);
+      return rests.after(await runRound(round), isBusy(), quietMs);
     },
     onError(error) {
       throttled(log).warn({ cause: causeOf(error) }, 'the relay waits: its last round failed');

@@ -224,6 +224,27 @@ describe('turns at destinations, in PostgreSQL', () => {
     expect(left.rowCount).to.equal(0);
   });
 
+  it('are heard of when they begin', async () => {
+    const places = new DestinationPlaces(500);
+    places.setShare({ workers: 2, rank: 0, alive: 2 });
+    places.setMaximum(destinationId, 1);
+    await database.pool.query(
+      `insert into relay_leases (owner, expires_at) select name || ':0', now() + interval '1 hour' from unnest('{a,b,c}'::text[]) as name`,
+    );
+    expect(places.take(destinationId)).to.equal(false);
+    let isHeard = false;
+    const onRoom = () => {
+      isHeard = places.hasRoom(destinationId);
+    };
+    const exchange = exchangeConcurrency({ pool: database.pool, log: pino({ level: 'silent' }) }, 'a', places, onRoom);
+    try {
+      await until('its turn', () => isHeard, 20_000);
+    } finally {
+      await exchange.stop();
+      await database.pool.query('delete from relay_leases');
+    }
+  });
+
   it('are not asked for any more when the destination was deleted', async () => {
     const places = new DestinationPlaces(500);
     places.setShare({ workers: 1, rank: 0, alive: null });

@@ -78,6 +78,14 @@ describe('what the relay has in flight', () => {
     expect(taken.every((places) => places > 0)).to.equal(true);
     expect(hasRoom(inFlight, 'dst_healthy')).to.equal(true);
     expect(inFlight.fullDestinations()).to.have.length(12);
+    expect(inFlight.holdsBack, 'others than the first two could have more').to.equal(true);
+  });
+
+  it('holds nothing back of a destination at its own limit', () => {
+    const inFlight = new InFlight(limits(200, 50));
+    expect(fill(inFlight, 'dst_1')).to.equal(50);
+    expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
+    expect(inFlight.holdsBack).to.equal(false);
   });
 
   it('gives back what a destination had when its deliveries have a result', () => {
@@ -147,6 +155,19 @@ describe('what the relay has in flight', () => {
     const [first = ''] = inFlight.deliveryIds();
     expect(inFlight.answered(first), 'it was full').to.equal(true);
     expect(given.places.take('dst_1')).to.equal(true);
+  });
+
+  it('tells of a place at a destination that claims have left out, although its limit has grown since', () => {
+    const given = limits(200, 50);
+    const inFlight = new InFlight(given);
+    given.places.setMaximum('dst_1', 3);
+    fill(inFlight, 'dst_1');
+    const [first = '', second = ''] = inFlight.deliveryIds();
+    expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
+    given.places.setMaximum('dst_1', 5);
+    expect(inFlight.answered(first)).to.equal(true);
+    expect(inFlight.fullDestinations()).to.deep.equal([]);
+    expect(inFlight.answered(second), 'claims know').to.equal(false);
   });
 
   it('keeps half of all places from slow destinations, however many there are', () => {

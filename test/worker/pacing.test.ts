@@ -52,5 +52,10 @@ describe('the pace of a destination with a rate limit', () => {
     let others = 0;
     for (let look = 0; look < 20; look += 1) others += await start();
     expect(first + others, 'now, and within what a start takes').to.be.at.most(3);
+    expect(relay.waiting()).to.deep.equal([db.destinationId]);
+    expect(relay.nextInMs(), 'until the next slot is near').to.be.within(0, 1000);
+    await until('that time to pass', () => relay.nextInMs() < 0);
+    expect(relay.waiting()).to.deep.equal([]);
+    expect(relay.nextInMs(), 'none waits').to.equal(Number.POSITIVE_INFINITY);
   });
 });

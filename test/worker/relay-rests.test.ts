@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { RelayRests } from '../../worker/relay-rests.ts';
 
-const never = () => false;
-const always = () => true;
+const never = () => 0;
+const always = () => Number.POSITIVE_INFINITY;
 
 describe('the rests of a relay', () => {
   it('grow while there is nothing to start, and nudges cut them', () => {
@@ -41,5 +41,14 @@ describe('the rests of a relay', () => {
     rests.nudged();
     expect(rests.after('work', false, always).ms).to.be.greaterThan(polled);
     expect(rests.after('work', false, never).ms, 'not while something waits').to.equal(polled);
+  });
+
+  it('wait for news no longer than until the next slot of a rate limit', () => {
+    const rests = new RelayRests();
+    const polled = rests.after('work', false, never).ms;
+    rests.nudged();
+    const longest = rests.after('work', false, always).ms;
+    expect(rests.after('work', false, () => longest - 1).ms).to.equal(longest - 1);
+    expect(rests.after('work', false, () => polled - 1).ms).to.equal(polled);
   });
 });
