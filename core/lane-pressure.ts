@@ -68,6 +68,14 @@ const MANY_LATE = 30;
 const LATE_SHARE = 0.2;
 // Late ones again and again are no pause, and few late ones are enough to make the slowest in a hundred slow.
 const OFTEN_LATE = 5;
+interface Parts {
+  waiting: number;
+  late: number;
+}
+const ALL: Parts = { waiting: 1, late: 1 };
+// There is room to spare while less than these parts of what is pressure are there. With more that wait, a flood that takes what is spare
+// becomes pressure; with fewer late ones, an ordinary pause of the machine ends it.
+const SPARE: Parts = { waiting: 1 / 4, late: 1 / 2 };
 // Clearly lower than what was too much.
 const CALM_SHARE = 0.7;
 // How long the rate must be that low; doubled by each relapse.
@@ -105,13 +113,21 @@ function underWorkflows(state: LaneState, sample: StartSample, refused: boolean)
   };
 }
 
+/**
+ * Whether nothing is near pressure. Then no organization is held to its turns (workflow-turns.ts): nobody would gain by it.
+ * @param state the one after the sample
+ */
+export const hasRoomToSpare = (state: LaneState, sample: StartSample): boolean =>
+  state.lane === 'workflow' && pressureOf(sample, isOnTrial(state, sample), SPARE) === null;
+
 const isOnTrial = ({ onTrial, sinceMs }: LaneState, { atMs }: StartSample) => onTrial && atMs - sinceMs < TRIAL_MS;
 
-function pressureOf(sample: StartSample, onTrial: boolean): Pressure | null {
+/** @param parts of what is pressure that are enough */
+function pressureOf(sample: StartSample, onTrial: boolean, parts = ALL): Pressure | null {
   const { begunPerSecond, waiting, recent, late, lateTenths } = sample;
   const mayWait = onTrial ? MAY_WAIT_ON_TRIAL : Math.max(MAY_WAIT, begunPerSecond * WAIT_SECONDS);
-  if (waiting >= mayWait) return 'waiting';
-  const isLate = lateTenths >= OFTEN_LATE || late >= Math.max(MANY_LATE, recent * LATE_SHARE);
+  if (waiting >= mayWait * parts.waiting) return 'waiting';
+  const isLate = lateTenths >= OFTEN_LATE * parts.late || late >= Math.max(MANY_LATE, recent * LATE_SHARE) * parts.late;
   return isLate ? 'late' : null;
 }
 

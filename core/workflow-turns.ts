@@ -14,6 +14,8 @@ import { LRUCache } from 'lru-cache';
 export const PER_PROCESSOR = 8;
 /** How many an organization gets at once. A handful of webhooks often comes at once, and many destinations get one. */
 const AT_ONCE = 20;
+/** How many of these first attempts leave. */
+const KEPT_FOR_RETRIES = 10;
 // An organization that had something to deliver so recently may have more at any moment.
 const ACTIVE_MS = 10_000;
 const LOOK_EVERY_MS = 25;
@@ -73,6 +75,19 @@ export class WorkflowTurns {
     // Retries are something to deliver, too.
     this.seen(organizationId);
     return !this.#waiting.has(organizationId) && this.#pass(organizationId);
+  }
+
+  /**
+   * Whether a first attempt may be a workflow; else the relay makes it. It takes a turn, but leaves some to retries and signals, which
+   * have to wait for theirs. While the workers have room to spare, it may be one without a turn, too.
+   */
+  mayBegin(organizationId: string, hasRoomToSpare: boolean): boolean {
+    this.seen(organizationId);
+    if (this.#waiting.has(organizationId)) return false;
+    if (!this.#isPaced(organizationId)) return true;
+    if (this.#leftOf(organizationId) < 1 + KEPT_FOR_RETRIES) return hasRoomToSpare;
+    this.#count(organizationId);
+    return true;
   }
 
   /** Counts what was done without a turn. */

@@ -1,6 +1,6 @@
 // Which lane a delivery takes. For the lane `adaptive` each worker decides by itself, by how promptly its workflows begin.
 import type { Lane, LaneSetting } from '../core/lane.ts';
-import { type LaneState, nextLane, ROOM } from '../core/lane-pressure.ts';
+import { hasRoomToSpare, type LaneState, nextLane, ROOM } from '../core/lane-pressure.ts';
 import type { Log } from '../core/log.ts';
 import { laneChanges } from '../core/metrics/deliveries.ts';
 import { RecentStarts } from '../core/recent-starts.ts';
@@ -21,6 +21,8 @@ export interface Choice {
   lane: Lane;
   /** Whether the relay may make the attempt instead of a workflow. Then no other delivery needs to wait for this one's workflow. */
   adapts: boolean;
+  /** Whether the workers have so much room that a workflow needs no turn of its organization. */
+  hasRoomToSpare: boolean;
 }
 
 export interface LaneChoice {
@@ -38,13 +40,13 @@ export function createLaneChoice({ lane: setting, report, log }: LaneChoiceDeps)
   let state = ROOM;
   let timer: NodeJS.Timeout | undefined;
 
-  function look(refused = false): Lane {
+  function look(refused = false): Pick<Choice, 'lane' | 'hasRoomToSpare'> {
     const now = performance.now();
     const sample = starts.sample(now);
     const before = state;
     state = nextLane(before, sample, refused);
     if (state.lane !== before.lane) changed(before, sample.duePerSecond);
-    return state.lane;
+    return { lane: state.lane, hasRoomToSpare: hasRoomToSpare(state, sample) };
   }
 
   function changed(before: LaneState, perSecond: number): void {
@@ -69,10 +71,11 @@ export function createLaneChoice({ lane: setting, report, log }: LaneChoiceDeps)
     choose(named) {
       const wanted = named ?? setting;
       if (wanted !== 'express') starts.due(performance.now());
-      if (wanted === 'adaptive') return { lane: look(), adapts: true };
+      if (wanted === 'adaptive') return { ...look(), adapts: true };
       // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as its organization may
-      // have.
-      return { lane: wanted, adapts: wanted === 'workflow' && setting !== 'workflow' };
+      // have. In the lane `express` that are its turns, however much room there is.
+      const adapts = wanted === 'workflow' && setting !== 'workflow';
+      return { lane: wanted, adapts, hasRoomToSpare: adapts && setting === 'adaptive' && look().hasRoomToSpare };
     },
     async watch(deliveryId, { adapts }, start) {
       starts.started(deliveryId, performance.now());

@@ -5,6 +5,7 @@ import type { Parking } from '../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
+import { leftToRelay, type REASONS_FOR_EXPRESS } from '../core/metrics/deliveries.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -181,14 +182,28 @@ class RelayStarts implements Starts {
   }
 
   #choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
-    const { lanes, inFlight, workflowTurns } = this.#deps;
+    const { lanes, inFlight } = this.#deps;
     const choice = lanes.choose(policy.lane);
     if (this.#failedStarts.has(deliveryId))
       return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
-    if (choice.lane === 'express' || !choice.adapts) return choice;
-    const mayStart = inFlight.hasRoomForWorkflow(organizationId) && workflowTurns.take(organizationId);
-    if (!mayStart) return { ...choice, lane: 'express' };
+    if (!choice.adapts) return choice;
+    const reason = this.#reasonForExpress(organizationId, choice);
+    if (reason !== null) {
+      leftToRelay.add({ reason });
+      return { ...choice, lane: 'express' };
+    }
     inFlight.startsAsWorkflow(deliveryId);
     return choice;
+  }
+
+  /** Null: a workflow makes the attempt. */
+  #reasonForExpress(
+    organizationId: string,
+    { lane, hasRoomToSpare }: Choice,
+  ): (typeof REASONS_FOR_EXPRESS)[number] | null {
+    const { inFlight, workflowTurns } = this.#deps;
+    if (lane === 'express') return 'pressure';
+    if (!inFlight.hasRoomForWorkflow(organizationId)) return 'places';
+    return workflowTurns.mayBegin(organizationId, hasRoomToSpare) ? null : 'turn';
   }
 }

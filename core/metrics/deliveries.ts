@@ -100,6 +100,16 @@ export const laneChanges = new Counter({
   in: ['worker'],
 });
 
+/** Too many workflows wait or begin late; its organization has no turn; or no place among the workflows of the worker. */
+export const REASONS_FOR_EXPRESS = ['pressure', 'turn', 'places'] as const;
+
+export const leftToRelay = new Counter({
+  name: 'hookyard_left_to_relay_total',
+  help: 'First attempts that the relay made although their lane lets a workflow make them, by reason.',
+  labels: { reason: REASONS_FOR_EXPRESS },
+  in: ['worker'],
+});
+
 export const concurrencyLimit = new Gauge({
   name: 'hookyard_concurrency_limit',
   help: 'How many attempts this worker may have under way at a destination: the smallest, the median and the largest limit.',

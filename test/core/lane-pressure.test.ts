@@ -1,7 +1,8 @@
 // The lane `adaptive` over scripted samples, and in a model of workers with a known capacity.
 import { expect } from 'chai';
-import { type LaneState, nextLane, ROOM, type StartSample } from '../../core/lane-pressure.ts';
+import { hasRoomToSpare, type LaneState, nextLane, ROOM, type StartSample } from '../../core/lane-pressure.ts';
 import { RecentStarts } from '../../core/recent-starts.ts';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
 
 const QUIET: Omit<StartSample, 'atMs'> = {
   duePerSecond: 20,
@@ -130,6 +131,33 @@ describe('The lane under pressure', () => {
     }
   });
 
+  it('has workflows for every delivery of several organizations, up to half of what the workers can do', () => {
+    const model = new Workers(100);
+    model.runAll({ one: 15, other: 15 }, 60);
+    expect(model.workflows, 'at 15/s each').to.equal(1800);
+    model.runAll({ one: 45, other: 5 }, 60);
+    expect(model.workflows, 'at 45/s and 5/s').to.equal(3000);
+  });
+
+  it('does so although the machine pauses for a moment every second', () => {
+    const model = new Workers(100);
+    for (let second = 0; second < 60; second += 1) {
+      model.runAll({ one: 20, other: 20 }, 1);
+      expect(model.workflows, `in second ${second}`).to.equal(40);
+      model.pause(60);
+    }
+  });
+
+  it('leaves an organization its workflows while another one asks for more than there is', () => {
+    for (const perSecond of [60, 100, 200]) {
+      const model = new Workers(perSecond);
+      model.runAll({ greedy: 4 * perSecond, quiet: 5 }, 60);
+      // The first moment of the flood may be one of pressure.
+      expect(model.workflowsOf.get('quiet'), 'of 300').to.be.at.least(290);
+      expect(model.workflowsOf.get('greedy'), 'of the greedy one').to.be.below(60 * perSecond * 0.7);
+    }
+  });
+
   it('keeps workflows within what the workers can do, absorbs a jump, and returns after it', () => {
     const model = new Workers(100);
     model.run(20, 10);
@@ -151,6 +179,8 @@ describe('The lane under pressure', () => {
 /** Begins so many workflows a second, one after the other, and looks at each delivery as the relay does. */
 class Workers {
   workflows = 0;
+  /** Of these, by organization. */
+  workflowsOf = new Map<string, number>();
   longestWaitMs = 0;
   readonly #starts = new RecentStarts();
   readonly #everyMs: number;
@@ -158,6 +188,8 @@ class Workers {
   #now = 0;
   #id = 0;
   #freeAt = 0;
+  // Those of a machine with two processors.
+  readonly #turns = new WorkflowTurns({ perSecond: 16, alone: () => false, now: () => this.#now });
   readonly #queue: { id: string; startedAt: number }[] = [];
 
   constructor(perSecond: number) {
@@ -165,20 +197,37 @@ class Workers {
   }
 
   run(perSecond: number, seconds: number): void {
+    this.runAll({ only: perSecond }, seconds);
+  }
+
+  /** @param rates by organization, deliveries per second */
+  runAll(rates: Record<string, number>, seconds: number): void {
     this.workflows = 0;
+    this.workflowsOf.clear();
     this.longestWaitMs = 0;
     const from = this.#now;
-    for (let number = 1; number <= perSecond * seconds; number += 1) {
-      this.#moveTo(from + (number * 1000) / perSecond);
-      this.#starts.due(this.#now);
-      this.#look();
-      if (this.#state.lane !== 'workflow') continue;
-      this.workflows += 1;
-      this.#id += 1;
-      const id = String(this.#id);
-      this.#starts.started(id, this.#now);
-      this.#queue.push({ id, startedAt: this.#now });
-    }
+    const due = Object.entries(rates).flatMap(([organizationId, perSecond]) =>
+      Array.from({ length: perSecond * seconds }, (_, index) => ({
+        organizationId,
+        at: from + ((index + 1) * 1000) / perSecond,
+      })),
+    );
+    for (const { organizationId, at } of due.sort((one, other) => one.at - other.at)) this.#deliver(organizationId, at);
+  }
+
+  #deliver(organizationId: string, at: number): void {
+    this.#moveTo(at);
+    this.#starts.due(this.#now);
+    const sample = this.#look();
+    this.#turns.seen(organizationId);
+    if (this.#state.lane !== 'workflow') return;
+    if (!this.#turns.mayBegin(organizationId, hasRoomToSpare(this.#state, sample))) return;
+    this.workflows += 1;
+    this.workflowsOf.set(organizationId, (this.workflowsOf.get(organizationId) ?? 0) + 1);
+    this.#id += 1;
+    const id = String(this.#id);
+    this.#starts.started(id, this.#now);
+    this.#queue.push({ id, startedAt: this.#now });
   }
 
   /** Nothing begins for a while. */
@@ -190,10 +239,12 @@ class Workers {
     return this.#state.relapses;
   }
 
-  #look(): void {
+  #look(): StartSample {
     const before = this.#state.lane;
-    this.#state = nextLane(this.#state, this.#starts.sample(this.#now));
+    const sample = this.#starts.sample(this.#now);
+    this.#state = nextLane(this.#state, sample);
     if (this.#state.lane === 'workflow' && before === 'express') this.#starts.forgive();
+    return sample;
   }
 
   #moveTo(time: number): void {

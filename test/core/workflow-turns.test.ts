@@ -49,6 +49,18 @@ describe('turns of organizations at Temporal', () => {
     expect(takeAll('busy')).to.equal(5);
   });
 
+  it('are taken by first attempts but for ten, and not needed by them while there is room to spare', async () => {
+    const begun = (hasRoomToSpare: boolean) =>
+      Array.from({ length: 50 }, () => turns.mayBegin('busy', hasRoomToSpare)).filter((may) => may).length;
+    expect(begun(false)).to.equal(10);
+    expect(begun(true)).to.equal(50);
+    expect(takeAll('busy'), 'for retries and signals').to.equal(10);
+    const waits = turns.wait('busy', 60_000);
+    expect(begun(true), 'while a retry waits').to.equal(0);
+    turns.end();
+    await waits;
+  });
+
   it('come in order of arrival, shared by those that wait', async () => {
     const came: string[] = [];
     const names = ['busy', 'greedy'];

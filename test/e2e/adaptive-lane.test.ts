@@ -98,6 +98,7 @@ describe('the lane adaptive @turns', () => {
     expect(messages()[0]?.pressure).to.be.oneOf(['waiting', 'late']);
     expect(messages()[0]?.msg).to.match(/^workflows fall behind/);
     await growth.grown(['hookyard_lane_changes_total', { to: 'express' }]);
+    await growth.grown(['hookyard_left_to_relay_total', { reason: 'pressure' }]);
 
     for (const [cancelled, retried] of [workflow, express]) {
       await testInstance.client.post(`/api/deliveries/${cancelled?.id}/cancel`);
