@@ -33,7 +33,7 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
   parking: Parking;
   compute: Pick<Compute, 'validate'>;
   turns: Turns;
-  /** Called when the activity of a first attempt begins, with the delivery's id. */
+  /** Called when the local activity of a first attempt begins, with the delivery's id. Any worker may make a regular one. */
   onBegun: (deliveryId: string) => void;
   /** Called when an attempt's result is recorded, with the delivery's id. */
   onRecorded: (deliveryId: string) => void;
@@ -51,9 +51,9 @@ export function createActivities(deps: ActivityDeps): Activities {
 
   return {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
-      if (request.attempt === 1) deps.onBegun(request.deliveryId);
       const begunAt = performance.now();
       const { isLocal, startToCloseTimeoutMs } = activityInfo();
+      if (isLocal) deps.onBegun(request.deliveryId);
       try {
         const sender = inTime(deps.sender, startToCloseTimeoutMs - RECORDING_MS);
         const ending = cancellationSignal();

@@ -48,7 +48,7 @@ export class RecentStarts {
     this.#waiting.set(deliveryId, nowMs);
   }
 
-  /** Its first attempt begins in this process, or it was started for another one. */
+  /** Its first attempt begins in this process or was asked for here, or its workflow was started for another one. */
   begun(deliveryId: string, nowMs: number): void {
     const startedAt = this.#waiting.get(deliveryId);
     if (startedAt === undefined) return;

@@ -30,7 +30,7 @@ export interface LaneChoice {
   choose(named: LaneSetting | null): Choice;
   /** Starts a workflow that makes a first attempt, and watches when that begins. @throws what `start` throws */
   watch(deliveryId: string, choice: Choice, start: () => Promise<Started>): Promise<void>;
-  /** Call it when a first attempt begins in a workflow of this process. */
+  /** Call it when a workflow of this process makes a first attempt, or asks for it as an activity that any worker may make. */
   begun(deliveryId: string): void;
   stop(): void;
 }

@@ -68,9 +68,14 @@ describe('the lane adaptive @turns', () => {
   }
 
   it('makes every delivery a workflow while the worker has room', async () => {
-    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const { url } = receiver.endpoint(200);
     const eventIds: string[] = [];
-    for (let number = 0; number < 5; number += 1) eventIds.push(await send(source));
+    // More than may wait; each to a destination that no worker knows yet, so that any of them may make the attempt.
+    const pipes = await Promise.all(Array.from({ length: MAY_WAIT + 1 }, () => records.pipe(url)));
+    for (const { source } of pipes) {
+      eventIds.push(await send(source));
+      await records.deliveryWith('delivered', eventIds.at(-1) ?? '');
+    }
     for (const { id, lane } of await all('delivered', eventIds)) {
       expect(lane).to.equal('workflow');
       expect(await workflowOf(id).result()).to.deep.equal({ status: 'delivered', attempts: 1 });

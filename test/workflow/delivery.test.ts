@@ -47,6 +47,16 @@ describe('delivery workflow', () => {
     expect(delivery.cancels).to.deep.equal([]);
   });
 
+  it('tells its worker once that a first attempt was asked for which any worker may make', async () => {
+    const [quick, other] = await Promise.all([
+      worker.start([retrying(10), delivered], { quick: true }),
+      worker.start([deferred(10), retrying(10), delivered]),
+    ]);
+    for (const { handle } of [quick, other]) expect(await handle.result()).to.include({ status: 'delivered' });
+    expect(worker.asked).to.not.include(quick.input.deliveryId);
+    expect(worker.asked.filter((id) => id === other.input.deliveryId)).to.have.length(1);
+  });
+
   it('ends when a failover destination takes over, and names the delivery that does', async () => {
     const delivery = await worker.start([retrying(10), failedOver]);
     expect(await delivery.handle.result()).to.deep.equal({

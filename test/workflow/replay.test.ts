@@ -4,6 +4,7 @@ import { bundleWorkflowCode, Worker, type WorkflowBundleOption } from '@temporal
 import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { deliverySinks } from '../../worker/delivery-sinks.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
 
@@ -79,8 +80,9 @@ async function replayAll(workflowBundle: WorkflowBundleOption): Promise<Map<stri
     workflowId: name,
     history: JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as unknown,
   }));
+  const options = { workflowBundle, sinks: deliverySinks(() => {}) };
   const errors = new Map<string, Error | undefined>();
-  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, histories)) {
+  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
     errors.set(workflowId, error);
   }
   return errors;
