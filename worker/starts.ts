@@ -96,6 +96,7 @@ class RelayStarts implements Starts {
   async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
     this.#deps.workflowTurns.seen(row.organizationId);
     const choice = this.#choose(row, policy);
+    if (choice === undefined) return this.#deps.background.run(this.#restBeforeNextTry(row));
     // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
     if (choice.lane === 'express') this.#express.run(row, policy);
     // While Temporal does not answer, the relay continues with the other lane.
@@ -174,18 +175,24 @@ class RelayStarts implements Starts {
 
   /** Only this one waits: first attempts of the lane `express` continue without Temporal. */
   async #restAfter(error: unknown, row: OutboxRow): Promise<void> {
-    const { log, inFlight, freePlace } = this.#deps;
+    const { log } = this.#deps;
     const facts = { deliveryId: row.deliveryId, cause: causeOf(error) };
     throttled(log).warn(facts, 'its workflow could not be reached; it is tried again');
+    await this.#restBeforeNextTry(row);
+  }
+
+  async #restBeforeNextTry(row: OutboxRow): Promise<void> {
+    const { inFlight, freePlace } = this.#deps;
     await delay(ERROR_REST_MS);
     if (inFlight.holds(row)) freePlace(row.deliveryId);
   }
 
-  #choose({ deliveryId, organizationId }: OutboxRow, policy: StartPolicy): Choice {
+  /** Undefined: only its workflow may make the attempt, and there is no place for one now. */
+  #choose(row: OutboxRow, policy: StartPolicy): Choice | undefined {
+    const { deliveryId, organizationId } = row;
     const { lanes, inFlight } = this.#deps;
     const choice = lanes.choose(policy.lane);
-    if (this.#failedStarts.has(deliveryId))
-      return { lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
+    if (this.#failedStarts.has(deliveryId)) return this.#chooseAgain(row, choice);
     if (!choice.adapts) return choice;
     const reason = this.#reasonForExpress(organizationId, choice);
     if (reason !== null) {
@@ -194,6 +201,16 @@ class RelayStarts implements Starts {
     }
     inFlight.startsAsWorkflow(deliveryId);
     return choice;
+  }
+
+  /** Its start has failed, so Temporal may have its workflow. */
+  #chooseAgain({ deliveryId, organizationId }: OutboxRow, choice: Choice): Choice | undefined {
+    const { inFlight } = this.#deps;
+    const again: Choice = { ...choice, lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
+    if (!again.adapts) return again;
+    if (!inFlight.hasRoomForWorkflow(organizationId)) return undefined;
+    inFlight.startsAsWorkflow(deliveryId);
+    return again;
   }
 
   /** Null: a workflow makes the attempt. */

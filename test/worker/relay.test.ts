@@ -10,7 +10,7 @@ import { pause } from '../../db/circuits/pauses.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
 import { holdSession } from '../../db/hot-path/relay-session.ts';
-import { createLaneChoice } from '../../worker/lane-choice.ts';
+import { createLaneChoice, type LaneChoice } from '../../worker/lane-choice.ts';
 import { createLatencies } from '../../worker/latencies.ts';
 import { startRelay } from '../../worker/relay.ts';
 import { holdShards } from '../../worker/shards.ts';
@@ -21,6 +21,8 @@ import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { until } from '../support/until.ts';
+
+const MOST_WORKFLOWS = 20;
 
 interface Way {
   routeId: string;
@@ -49,8 +51,13 @@ describe('a relay', function () {
   let attempt: (deliveryId: string) => Promise<unknown>;
   /** What it has logged. */
   let messages: string[];
+  /** Whether its organization has no other beside it. */
+  let isAlone: boolean;
+  /** Changes how it chooses and watches lanes. */
+  let seen: (lanes: LaneChoice) => LaneChoice;
   beforeEach(() => {
     [atEnd, attempted, messages] = [[], [], []];
+    [isAlone, seen] = [true, (lanes) => lanes];
     attempt = async () => {};
   });
   afterEach(async () => {
@@ -120,12 +127,12 @@ describe('a relay', function () {
       latencies: createLatencies(),
       places: new DestinationPlaces(50),
       mostInFlight: 200,
-      mostWorkflows: 20,
-      alone: () => true,
+      mostWorkflows: MOST_WORKFLOWS,
+      alone: () => isAlone,
       makesAttempt: () => false,
       replayWindowMs: 0,
       parking: { admit: () => true, stop: async () => {} },
-      lanes: createLaneChoice({ lane: 'express', report: () => {}, log }),
+      lanes: seen(createLaneChoice({ lane: 'express', report: () => {}, log })),
       workflowTurns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
       suspended: () => [],
       async attempt({ deliveryId }) {
@@ -199,6 +206,49 @@ describe('a relay', function () {
       await until('the next one', () => attempted.includes(next));
       expect(messages).to.not.include(UNREACHED).and.not.include(FAILED_ROUND);
       gate.resolve();
+    });
+
+    it('starts no more workflows at a time than there are places for, however many could not be started before', async () => {
+      const workflow = await way('workflow');
+      const silent = await startTcpProxy(stackAddresses().temporalAddress);
+      atEnd.push(() => silent.close());
+      const connection = await connect(silent.address);
+      const [failed, underWay] = [new Set<string>(), new Set<string>()];
+      let choices = 0;
+      seen = (lanes) => ({
+        ...lanes,
+        choose(named) {
+          choices += 1;
+          return lanes.choose(named);
+        },
+        async watch(deliveryId, choice, startIt) {
+          underWay.add(deliveryId);
+          try {
+            return await lanes.watch(deliveryId, choice, startIt);
+          } catch (error) {
+            failed.add(deliveryId);
+            // Now there are places for half of them, and each that is started keeps its place.
+            if (failed.size === MOST_WORKFLOWS) {
+              isAlone = false;
+              silent.holdRequests();
+            }
+            throw error;
+          } finally {
+            underWay.delete(deliveryId);
+          }
+        },
+      });
+      for (let n = 0; n < MOST_WORKFLOWS; n += 1) await queue(workflow);
+      await start(connection);
+      atEnd.push(async () => silent.breakConnections());
+      await until('half of them to be started again', () => !isAlone && underWay.size >= MOST_WORKFLOWS / 2, 15_000);
+      const before = choices;
+      const others = () => choices >= before + MOST_WORKFLOWS || underWay.size > MOST_WORKFLOWS / 2;
+      await until('the others to be looked at again', others, 15_000);
+      expect(underWay).to.have.property('size', MOST_WORKFLOWS / 2);
+      const next = await queue(workflow);
+      await until('the first attempt of one that may have no place', () => attempted.includes(next));
+      expect(attempted, 'those that Temporal may have are left to it').to.deep.equal([next]);
     });
 
     for (const [what, lane, row] of [
