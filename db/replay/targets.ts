@@ -22,7 +22,24 @@ export interface Target {
   priority: number;
   enabled: boolean;
   replayOf: string | null;
+  /** Of a delivery to a failover destination (`failoverColumns`); else null. */
+  failoverOf: string | null;
+  originalDestinationId: string | null;
+  failoverReason: string | null;
 }
+
+/**
+ * What repeats a delivery to a failover destination is one too: its request says so, and it is outside of the circuit of its
+ * route. Not when that route leads to the destination by now.
+ * @param delivery the alias of what is repeated
+ * @param route the alias of its route, if it is there
+ */
+const failoverColumns = (delivery: string, route: string): string => {
+  const unlessPrimary = (column: string) =>
+    `case when ${delivery}.destination_id = any(${route}.destination_ids) then null else ${delivery}.${column} end`;
+  return `${unlessPrimary('failover_of')} as "failoverOf", ${unlessPrimary('original_destination_id')} as "originalDestinationId",
+  ${unlessPrimary('failover_reason')} as "failoverReason"`;
+};
 
 // Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
 // The latest earlier delivery of each is the one being replayed. An event may have been replayed many times, so its deliveries are
@@ -32,21 +49,23 @@ with wanted as materialized (
   select e.id, e.source_id from events e join sources s on s.id = e.source_id and s.organization_id = $1
   where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
 ), earlier as materialized (
-  select distinct on (event_id, destination_id, route_id) event_id, destination_id, route_id, priority, id
+  select distinct on (event_id, destination_id, route_id) event_id, destination_id, route_id, priority, id,
+    failover_of, original_destination_id, failover_reason
   from deliveries where event_id = any($2::text[]) and id >= $7
   order by event_id, destination_id, route_id, id desc
 ), candidate as (
-  select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority
+  select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority,
+    null as "failoverOf", null as "originalDestinationId", null as "failoverReason"
   from wanted w join routes r on r.source_id = w.source_id and r.organization_id = $1 and r.enabled
   cross join lateral unnest(r.destination_ids) as d(destination_id)
   union
-  select w.id, w.source_id, x.route_id, x.destination_id, x.priority
-  from wanted w join earlier x on x.event_id = w.id
+  select w.id, w.source_id, x.route_id, x.destination_id, x.priority, ${failoverColumns('x', 'xr')}
+  from wanted w join earlier x on x.event_id = w.id left join routes xr on xr.id = x.route_id and xr.organization_id = $1
   where $3::text[] is not null and x.destination_id = any($3)
     and not exists (select from routes r where r.source_id = w.source_id and r.organization_id = $1 and r.enabled and r.destination_ids @> array[x.destination_id])
 )
 select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
-  c.priority, t.enabled, x.id as "replayOf"
+  c.priority, t.enabled, x.id as "replayOf", c."failoverOf", c."originalDestinationId", c."failoverReason"
 from candidate c
 join destinations t on t.id = c.destination_id and t.organization_id = $1
 left join earlier x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
@@ -86,8 +105,9 @@ export async function targetsAgain(db: Queryable, organizationId: string, delive
   const { low, high } = bounds(deliveryIds);
   const { rows } = await db.query<Target>(
     `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-            d.priority, t.enabled, d.id as "replayOf"
+            d.priority, t.enabled, d.id as "replayOf", ${failoverColumns('d', 'r')}
      from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
+     left join routes r on r.id = d.route_id
      where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4`,
     [organizationId, deliveryIds, low, high],
   );

@@ -1,5 +1,6 @@
 // A failing destination is handled without anyone: its deliveries go to the route's failover destinations, in order.
 import { expect } from 'chai';
+import type { CircuitStatus } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
 import { type DeliveryView, onceMore, Records, relayMayAttempt } from '../support/records.ts';
@@ -151,6 +152,53 @@ describe('failover @lanes', () => {
     await until('the replay to arrive', () => recovering.requests.length === 2);
     const event = await records.eventWith('delivered', eventId);
     expect(event.deliveries?.map((delivery) => delivery.destinationId)).to.contain(destination.id);
+  });
+
+  it('stays one when its delivery is replayed: with its headers, and outside the circuit of the route', async () => {
+    const [primary, backup] = [receiver.endpoint(500, 200), receiver.endpoint(502)];
+    const { source, destination, failovers, route } = await pipe({ endpoint: primary }, [{ endpoint: backup }]);
+    const circuit = () => testInstance.client.get<CircuitStatus>(`/api/routes/${route.id}/circuit-status`);
+    await testInstance.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitFailureThreshold: 2 });
+    const eventId = await records.accepted(source, BODY);
+    await records.eventWith('failed', eventId);
+    const failovered = (await records.deliveries(eventId)).find(({ failoverOf }) => failoverOf !== null);
+    await testInstance.client.post(`/api/deliveries/${failovered?.id}/replay`);
+    await until('the replay of the delivery to fail', () => backup.requests.length === 2);
+    await records.eventWith('failed', eventId);
+    const destinationIds = failovers.map(({ id }) => id);
+    await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, { destinationIds });
+    await until('the replay of the event to fail', () => backup.requests.length === 3);
+    await records.eventWith('failed', eventId);
+    const replays = (await records.deliveries(eventId)).filter(({ replayOf }) => replayOf !== null);
+    expect(replays.map(({ failoverOf }) => failoverOf)).to.deep.equal([failovered?.failoverOf, failovered?.failoverOf]);
+    for (const { headers } of backup.requests) {
+      expect(headers).to.include({
+        'x-hookyard-failover': 'true',
+        'x-hookyard-original-destination': destination.id,
+        'x-hookyard-failure-reason': 'The destination answered 500',
+      });
+    }
+    expect(await circuit(), 'one attempt of the primary destination failed').to.include({
+      circuitState: 'closed',
+      failureCount: 1,
+    });
+  });
+
+  it('is none any more when its destination has become one of the route, and its delivery is replayed', async () => {
+    const [primary, backup] = [receiver.endpoint(500), receiver.endpoint(502, 200)];
+    const { source, failovers, route } = await pipe({ endpoint: primary }, [{ endpoint: backup }]);
+    const eventId = await records.accepted(source, BODY);
+    await records.eventWith('failed', eventId);
+    const failovered = (await records.deliveries(eventId)).find(({ failoverOf }) => failoverOf !== null);
+    await testInstance.client.patch(`/api/routes/${route.id}`, {
+      destinationIds: failovers.map(({ id }) => id),
+      failoverDestinationIds: [],
+    });
+    await testInstance.client.post(`/api/deliveries/${failovered?.id}/replay`);
+    await records.eventWith('delivered', eventId);
+    const replay = (await records.deliveries(eventId)).find(({ replayOf }) => replayOf === failovered?.id);
+    expect(replay).to.include({ status: 'delivered', failoverOf: null });
+    expect(backup.requests.map(({ headers }) => headers['x-hookyard-failover'])).to.deep.equal(['true', undefined]);
   });
 
   it('makes no difference to a route without failover destinations', async () => {

@@ -72,7 +72,7 @@ const AGREEMENTS: [what: string, statement: string][] = [
   [
     'deliveries that failed over without a successor, or with several',
     `select d.id from deliveries d where d.status = 'failed_over'
-       and (select count(*) from deliveries s where s.failover_of = d.id) <> 1`,
+       and (select count(*) from deliveries s where s.failover_of = d.id and s.replay_of is null) <> 1`,
   ],
   [
     'failures without a reason',
