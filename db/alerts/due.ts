@@ -44,7 +44,8 @@ interface Due {
 
 // A channel is told first of open issues that its rules name; then, whatever its rules say by now, of what becomes of these. While a
 // message about an issue is on its way there is no other, so they arrive in their order. That a delivery has failed for good is told
-// once, so it does not wait for the throttle. `here`: the channels of this round.
+// once, so it does not wait for the throttle. `here`: the channels of this round. `untold`: a channel that does not want to hear of
+// ends has no message of one, but hears of the issue again when it opens again.
 const DUE = `
 with here as materialized (
   select c.*, (select count(*) from (select from alert_messages m where m.channel_id = c.id limit ${MAX_UNDER_WAY}) m) as under_way,
@@ -78,6 +79,11 @@ with here as materialized (
   join alert_announcements a on a.channel_id = c.id and a.told in ('opened', 'acknowledged')
   join issues i on i.id = a.issue_id and i.state in ('resolved', 'ignored')
   where c.on_resolved and a.message_id is null and ${passed('a.told_at', THROTTLED)}
+), untold as (
+  update alert_announcements a set told = 'resolved', told_exhausted = false
+  from here c, issues i
+  where not c.on_resolved and a.channel_id = c.id and a.told in ('opened', 'acknowledged') and a.message_id is null
+    and ${passed('a.told_at', THROTTLED)} and i.id = a.issue_id and i.state = 'resolved'
 ), in_turn as (
   select d.*, row_number() over (partition by d.channel_id order by d.changed_at, d.issue_id) as place,
          min(d.changed_at) over (partition by d.channel_id) as oldest, count(*) over (partition by d.channel_id) as total

@@ -72,6 +72,31 @@ describe('alerts that are due', () => {
     ]);
   });
 
+  it('tell a channel that does not want to hear of ends when an issue has ended and opens again', async () => {
+    const owner = await organization();
+    const { id: channelId } = await channel({ on_resolved: false }, owner);
+    const id = await issue(owner);
+    const exhaust = () => pool.query('update issues set exhausted_at = now() where id = $1', [id]);
+    expect(await told()).to.deep.equal([`opened ${id}`]);
+    await exhaust();
+    const [given] = await round();
+    await setState(id, 'resolved');
+    expect(await told(), 'a message is on its way').to.deep.equal([]);
+    await sent(given as DueMessage);
+    expect(await told()).to.deep.equal([]);
+    await pool.query('update issues set exhausted_at = null where id = $1', [id]);
+    await setState(id, 'open');
+    expect(await told()).to.deep.equal([`opened ${id}`]);
+    await exhaust();
+    expect(await told()).to.deep.equal([`exhausted ${id}`]);
+    // Undone before the next message might have been sent.
+    await pool.query('update alert_channels set throttle_minutes = 15 where id = $1', [channelId]);
+    await setState(id, 'resolved');
+    expect(await told()).to.deep.equal([]);
+    await setState(id, 'open');
+    expect(await told()).to.deep.equal([]);
+  });
+
   it('tell once more that a delivery has failed for good, without waiting for the throttle', async () => {
     const owner = await organization();
     const first = await channel({ throttle_minutes: 15, on_acknowledged: true }, owner);
