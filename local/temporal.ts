@@ -65,8 +65,9 @@ function memoryLimitMebibytes(): number {
   return Math.min(2048, Math.max(512, Math.floor(totalmem() / 1024 / 1024 / 4)));
 }
 
-const services = ['frontend', 'history', 'matching', 'worker'] as const;
-interface ServicePorts {
+export const services = ['frontend', 'history', 'matching', 'worker'] as const;
+/** In the order of the services. */
+export interface ServicePorts {
   grpc: number[];
   membership: number[];
 }
@@ -93,7 +94,10 @@ async function claimInternalPorts(file: string): Promise<ServicePorts> {
 }
 
 /** https://docs.temporal.io/references/configuration */
-function serverConfig(options: TemporalOptions, ports: ServicePorts): object {
+export function serverConfig(
+  options: Pick<TemporalOptions, 'port' | 'databaseUrl' | 'visibilityUrl'>,
+  ports: ServicePorts,
+) {
   return {
     log: { stdout: true, level: 'warn' },
     persistence: {

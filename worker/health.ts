@@ -4,6 +4,7 @@ import { sizeOf } from '../core/positions.ts';
 import type { Readiness } from '../telemetry/index.ts';
 import type { Relay } from './relay.ts';
 import type { KeptRelease } from './release.ts';
+import type { KeptSchedules } from './schedules.ts';
 import type { AttributeWatch } from './search-attributes.ts';
 import type { Shards } from './shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
@@ -19,6 +20,7 @@ export interface HealthDeps {
   relay: Pick<Relay, 'state'>;
   worker: Pick<RunningWorker, 'isPolling'>;
   release: Pick<KeptRelease, 'state'>;
+  schedules: Pick<KeptSchedules, 'refusal'>;
   /** Whether it has been asked to end. */
   isEnding: () => boolean;
 }
@@ -30,7 +32,7 @@ export interface HealthDeps {
  * search attributes are only shown: deliveries continue without them.
  */
 export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
-  const { namespace, attributes, shards, relay, worker, release, isEnding } = deps;
+  const { namespace, attributes, shards, relay, worker, release, schedules, isEnding } = deps;
   let takesAttributes = false;
   const temporal = new CachedProbe(async () => {
     takesAttributes = await attributes.look();
@@ -50,6 +52,8 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       found === undefined && `Temporal does not answer within ${DEADLINE_MS / 1000} s`,
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'Temporal is not polled for tasks',
+      schedules.refusal !== null &&
+        `Temporal refuses what a worker does (${schedules.refusal}): its key or certificate needs to be a writer of the namespace ${namespace} (docs/temporal.md)`,
       isUnserved && `workflows stand still: ${unservedBecause(current)}`,
     ].filter((problem) => problem !== false);
     return {

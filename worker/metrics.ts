@@ -17,6 +17,7 @@ import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createReadiness } from './health.ts';
 import type { Relay } from './relay.ts';
 import type { KeptRelease } from './release.ts';
+import type { KeptSchedules } from './schedules.ts';
 import type { AttributeWatch } from './search-attributes.ts';
 import type { Shards } from './shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
@@ -31,6 +32,7 @@ export interface WorkerMetricsDeps {
   relay: Relay;
   worker: RunningWorker;
   release: KeptRelease;
+  schedules: KeptSchedules;
   places: DestinationPlaces;
   workflowTurns: WorkflowTurns;
   /** Those of Temporal's SDK, as text. */

@@ -55,11 +55,36 @@ async function ensureSchedule(client: Client, options: ScheduleOptions): Promise
   }
 }
 
+export interface KeptSchedules extends Watch {
+  /** What Temporal has refused, in its words; null: nothing. A key that may not make schedules may not work on tasks either. */
+  readonly refusal: string | null;
+}
+
+// Names of gRPC statuses.
+const REFUSALS = ['PERMISSION_DENIED', 'UNAUTHENTICATED'];
+
 /** Failure policy: without schedules only housekeeping and repairs wait; deliveries continue. */
-export function keepSchedules(client: Client, connection: NativeConnection, log: Log): Watch {
-  return watch(() => ensureSchedules(client, connection, log), {
-    everyMs: LOOK_EVERY_MS,
-    onError: (error) =>
-      throttled(log).warn({ cause: causeOf(error) }, 'schedules could not be made; they are tried again'),
-  });
+export function keepSchedules(client: Client, connection: NativeConnection, log: Log): KeptSchedules {
+  let refusal: string | null = null;
+  const { stop } = watch(
+    async () => {
+      const more = await ensureSchedules(client, connection, log);
+      refusal = null;
+      return more;
+    },
+    {
+      everyMs: LOOK_EVERY_MS,
+      onError(error) {
+        const cause = causeOf(error);
+        refusal = cause.system === 'temporal' && REFUSALS.includes(cause.code ?? '') ? cause.details : null;
+        throttled(log).warn({ cause }, 'schedules could not be made; they are tried again');
+      },
+    },
+  );
+  return {
+    get refusal() {
+      return refusal;
+    },
+    stop,
+  };
 }

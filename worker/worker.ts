@@ -58,7 +58,7 @@ export async function runWorker(
 function startOwnMetrics(
   { settings, env, temporalMetrics }: WorkerContext,
   parts: WorkerParts,
-  { shards, relay }: Loops,
+  { schedules, shards, relay }: Loops,
   worker: RunningWorker,
   release: KeptRelease,
 ) {
@@ -73,6 +73,7 @@ function startOwnMetrics(
     relay,
     worker,
     release,
+    schedules,
     places,
     workflowTurns,
     temporalMetrics: temporalMetrics?.text,

@@ -12,6 +12,7 @@ interface Said {
   isEnding: boolean;
   hasNamespace: boolean;
   isUnserved: boolean;
+  refusal: string | null;
   /** Null: Temporal does not answer in time. */
   look: (() => Promise<boolean>) | null;
 }
@@ -19,11 +20,12 @@ interface Said {
 const WELL: Said = {
   ...{ hasPositions: true, free: 10, claimedMsAgo: 120, isPolling: true, isEnding: false, hasNamespace: true },
   isUnserved: false,
+  refusal: null,
   look: async () => true,
 };
 
 function readinessOf(differences: Partial<Said>) {
-  const { hasPositions, free, claimedMsAgo, isPolling, isEnding, hasNamespace, isUnserved, look } = {
+  const { hasPositions, free, claimedMsAgo, isPolling, isEnding, hasNamespace, isUnserved, refusal, look } = {
     ...WELL,
     ...differences,
   };
@@ -35,6 +37,7 @@ function readinessOf(differences: Partial<Said>) {
     relay: { state: () => ({ inFlight: 3, free, claimedMsAgo }) },
     worker: { isPolling: () => isPolling },
     release: { state: () => ({ own: '1', current: '2', isUnserved }) },
+    schedules: { refusal },
     isEnding: () => isEnding,
   };
   return createReadiness(deps)();
@@ -43,6 +46,13 @@ function readinessOf(differences: Partial<Said>) {
 describe('a worker', () => {
   const rows: [what: string, differences: Partial<Said>, problems: string[]][] = [
     ['is ready when it claims, and Temporal is polled', {}, []],
+    [
+      'is not ready when Temporal refuses what it does',
+      { refusal: 'Request unauthorized.' },
+      [
+        'Temporal refuses what a worker does (Request unauthorized.): its key or certificate needs to be a writer of the namespace orders (docs/temporal.md)',
+      ],
+    ],
     ['is not ready while it ends', { isEnding: true }, ['the worker ends']],
     [
       'is not ready without positions',

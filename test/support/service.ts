@@ -104,10 +104,17 @@ export async function startService(
   };
 }
 
-/** Runs a process that is expected to end by itself, for example because it refuses its settings. */
-export async function runToEnd(role: RoleName, env: Record<string, string>): Promise<Ended> {
+/**
+ * Runs a process that is expected to end by itself, for example because it refuses its settings.
+ * @param mostMs after which it is killed
+ */
+export async function runToEnd(
+  role: RoleName,
+  env: Record<string, string>,
+  mostMs = READY_DEADLINE_MS,
+): Promise<Ended> {
   const { child, output } = launch(role, env);
-  const timer = setTimeout(() => child.kill('SIGKILL'), READY_DEADLINE_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), mostMs);
   await once(child, 'close');
   clearTimeout(timer);
   return { code: child.exitCode ?? child.signalCode, output: output() };
