@@ -228,7 +228,7 @@ export type WarehouseAdvice =
   | { state: 'filling'; waiting: number; waitMs: number }
   /** The organization is suspended: nothing is written. Look again in `waitMs`. */
   | { state: 'suspended'; waitMs: number }
-  /** A batch is to be uploaded. `waitingSince`: when its oldest delivery was made, ms since 1970. */
+  /** A batch is to be uploaded. `waitingSince`: since when its oldest delivery has waited, ms since 1970. */
   | {
       state: 'frozen';
       batchId: string;

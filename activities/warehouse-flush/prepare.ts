@@ -1,6 +1,6 @@
 // What is next for a warehouse destination: nothing, waiting, or a batch.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import { idTime, newId } from '../../core/ids.ts';
+import { newId } from '../../core/ids.ts';
 import {
   type BatchPlan,
   type BatchRule,
@@ -121,8 +121,8 @@ async function withoutEnded(
 ): Promise<Waiting[]> {
   const gone: string[] = [];
   const waiting = rows.flatMap((row): Waiting[] => {
-    const { deliveryId, priority, payloadSize, receivedAt, queuedAt, sourceSlug } = row;
-    if (payloadSize === null || receivedAt === null || queuedAt === null || sourceSlug === null) {
+    const { deliveryId, priority, payloadSize, receivedAt, waitsSince, sourceSlug } = row;
+    if (payloadSize === null || receivedAt === null || sourceSlug === null) {
       gone.push(deliveryId);
       return [];
     }
@@ -136,22 +136,13 @@ async function withoutEnded(
         source: sourceSlug,
         bytes: payloadSize,
         receivedAt: receivedAt.getTime(),
-        since: Math.min(waitsSince(row, queuedAt), openedAt),
+        since: Math.min(waitsSince.getTime(), openedAt),
       },
     ];
   });
   const deleted = openError(ownWords`The source of the event was deleted`);
   if (gone.length > 0) await endThese(deps, key, gone, { ending: 'cancelled', reason: deleted });
   return waiting;
-}
-
-/**
- * When a delivery was created, by the clock of the database. Its id has the time of the process that created it; the event, for
- * which both times are known, gives the difference between the clocks. If the clock of the process was set in between (a replay),
- * the result is wrong by as much. A batch is therefore due by the time it was opened, so that nothing waits longer than a window.
- */
-function waitsSince({ deliveryId, eventId }: WaitingRow, queuedAt: Date): number {
-  return queuedAt.getTime() + idTime(deliveryId) - idTime(eventId);
 }
 
 async function freeze(

@@ -19,7 +19,7 @@ export interface WaitingDelivery {
   bytes: number;
   /** When the event was received, ms since 1970. */
   receivedAt: number;
-  /** When the delivery was made, ms since 1970. */
+  /** Since when it waits, ms since 1970. */
   since: number;
 }
 

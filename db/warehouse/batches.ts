@@ -25,8 +25,8 @@ export interface WaitingRow {
   /** Null when the event is gone. */
   payloadSize: number | null;
   receivedAt: Date | null;
-  /** When the event was stored, by the clock of the database. */
-  queuedAt: Date | null;
+  /** Since when it waits, by the clock of the database: since it was made, or released by what held it. */
+  waitsSince: Date;
   /** Null when the source was deleted. */
   sourceSlug: string | null;
 }
@@ -34,9 +34,9 @@ export interface WaitingRow {
 const WAITING = `
 select o.delivery_id as "deliveryId", o.route_id as "routeId",
        exists (select from circuits c where c.route_id = any(array[o.destination_id, o.route_id]) and ${pauseBlocks('c')}) as "isPaused", o.event_id as "eventId", o.priority, e.payload_size as "payloadSize", e.received_at as "receivedAt",
-       e.queued_at as "queuedAt", s.slug as "sourceSlug"
+       o.entered_at as "waitsSince", s.slug as "sourceSlug"
 from outbox o
-left join lateral (select payload_size, received_at, queued_at from events where id = o.event_id limit 1) e on true
+left join lateral (select payload_size, received_at from events where id = o.event_id limit 1) e on true
 left join sources s on s.id = o.source_id
 where o.destination_id = $1
 order by o.priority desc, o.delivery_id limit $2`;

@@ -2,10 +2,12 @@
 import { expect } from 'chai';
 import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/pauses.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { storeAged } from '../support/aged-events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type DestinationView, onceMore, Records, type SourceView } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
+import type { BatchView } from '../support/warehouse-instance.ts';
 
 describe('a paused destination @turns @lanes', () => {
   let testInstance: Hookyard;
@@ -134,13 +136,14 @@ describe('a paused destination @turns @lanes', () => {
   });
 
   describe('that is a warehouse', () => {
-    async function lake() {
+    async function lake(config: Record<string, unknown> = {}) {
       const destination = await testInstance.client.create<DestinationView>('/api/destinations', {
         name: 'Lake',
         type: 's3',
         config: {
           ...{ bucket: 'events', region: 'eu-central-1', accessKeyId: 'key', secretAccessKey: 'secret-of-the-lake' },
           ...{ endpoint: store.url, forcePathStyle: true, batchWindowSeconds: 1 },
+          ...config,
         },
       });
       const source = await records.source();
@@ -163,5 +166,27 @@ describe('a paused destination @turns @lanes', () => {
         expect(eventIds.every(isWritten)).to.equal(true);
       });
     }
+
+    it('has its retries and its full files after a pause that was longer than both last', async () => {
+      const made = await lake({ batchSize: 2, batchWindowSeconds: 300 });
+      await pause(testInstance, destinationPath(made.destination));
+      // Held for two days; a file is tried for one.
+      const held = [await storeAged(testInstance, made, 2), await storeAged(testInstance, made, 2)];
+      for (const { id } of held) await records.deliveryWith('circuit_open', id);
+      await testInstance.pool.query('update events set queued_at = received_at where id = any($1)', [
+        held.map(({ id }) => id),
+      ]);
+      store.answer(503);
+      try {
+        await resume(testInstance, destinationPath(made.destination), { releasePerSecond: 1 });
+        const batches = async () =>
+          (await testInstance.client.list<BatchView>(`${destinationPath(made.destination)}/batches`)).data;
+        await until('two tries', async () => (await batches()).some(({ attempts }) => attempts >= 2));
+        expect((await batches()).map(({ count }) => count)).to.deep.equal([2]);
+      } finally {
+        store.answer(200);
+      }
+      for (const { id } of held) await records.deliveryWith('delivered', id);
+    });
   });
 });
