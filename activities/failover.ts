@@ -12,10 +12,12 @@ import type { FailoverOffer } from '../db/hot-path/record-results.ts';
  */
 export function offerFailover(
   rule: FailoverRule,
-  from: Pick<AttemptContext, 'organizationId' | 'destinationId' | 'originalDestinationId'>,
-  failed: Omit<FailedAttempt, 'destinationId'> & { error: DescribedError },
+  from: Pick<AttemptContext, 'organizationId' | 'destinationId' | 'originalDestinationId' | 'failedOver'>,
+  failed: Pick<FailedAttempt, 'attempt' | 'exhausted'> & { error: DescribedError },
 ): FailoverOffer | null {
-  const candidates = failoverCandidates(rule, { ...failed, destinationId: from.destinationId });
+  const isPrimary = from.originalDestinationId === null;
+  const tried = [from.destinationId, ...from.failedOver];
+  const candidates = failoverCandidates(rule, { ...failed, isPrimary, tried });
   if (candidates.length === 0) return null;
   const deliveryId = newId('dlv');
   return {

@@ -8,6 +8,7 @@ import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { failoverRules } from '../../db/hot-path/attempt-config.ts';
+import { destinationsBefore } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
 import { type OpenMember, openMembers } from '../../db/warehouse/members.ts';
@@ -108,9 +109,10 @@ async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember
       : { summary: batch.errorSummary ?? UNKNOWN_ERROR, detail: batch.error };
   const routeIds = [...new Set(members.flatMap(({ routeId }) => routeId ?? []))];
   const rules = await failoverRules(deps.pool, batch.organizationId, routeIds);
+  const before = await destinationsBefore(deps.pool, members);
   return members.map(({ deliveryId, eventId, routeId, attemptCount, originalDestinationId }) => {
     const rule = routeId === null ? undefined : rules.get(routeId);
-    const from = { ...batch, originalDestinationId };
+    const from = { ...batch, originalDestinationId, failedOver: before.get(deliveryId) ?? [] };
     return {
       deliveryId,
       eventId,

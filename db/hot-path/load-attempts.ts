@@ -2,6 +2,7 @@
 // (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { ReceivedAddress } from '../../core/delivery-url.ts';
 import type { ErrorSummary } from '../../core/error-summary.ts';
+import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { circuitBlocks, errorSummary, pauseBlocks } from '../sql-rules.ts';
@@ -24,6 +25,8 @@ export interface AttemptContext {
   /** Set on a delivery to a failover destination: the original destination, and why it did not get the event. */
   originalDestinationId: string | null;
   failoverReason: string | null;
+  /** Of such a delivery: the destinations of those before it that were handed over. */
+  failedOver: string[];
   /** Whether the circuit of its route blocks it, or a pause. */
   blocked: boolean;
   /** Null when the event is gone. */
@@ -95,10 +98,44 @@ export async function loadAttempts(
 ): Promise<Map<string, AttemptContext>> {
   const deliveries = bounds(wanted.map((item) => item.deliveryId));
   const events = bounds(wanted.map((item) => item.eventId));
-  const { rows } = await db.query<AttemptContext>({
+  const { rows } = await db.query<Omit<AttemptContext, 'failedOver'>>({
     name: 'load-attempts',
     text: LOAD,
     values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high, mostBytes],
   });
-  return new Map(rows.map((row) => [row.deliveryId, row]));
+  const failovers = await destinationsBefore(db, rows);
+  return new Map(rows.map((row) => [row.deliveryId, { ...row, failedOver: failovers.get(row.deliveryId) ?? [] }]));
+}
+
+// A probe for each delivery of a chain, which are few.
+const BEFORE = `
+with recursive chain(id, earlier, destination_id) as (
+  select id, failover_of, null::text collate "C" from deliveries where id = any($1::text[]) and id between $2 and $3
+  union all
+  select c.id, p.failover_of, p.destination_id
+  from chain c
+  cross join lateral (
+    select failover_of, destination_id from deliveries where id = c.earlier and id between $4 and $3 limit 1
+  ) p
+)
+select id, array_agg(destination_id) as destinations from chain where destination_id is not null group by id`;
+
+/**
+ * The destinations of the deliveries that were handed over before these, by the id of the delivery to a failover destination. Only
+ * for these there is a statement.
+ */
+export async function destinationsBefore(
+  db: Queryable,
+  deliveries: Pick<AttemptContext, 'deliveryId' | 'eventId' | 'originalDestinationId'>[],
+): Promise<Map<string, string[]>> {
+  const failovers = deliveries.filter(({ originalDestinationId }) => originalDestinationId !== null);
+  if (failovers.length === 0) return new Map();
+  const { ids, low, high } = bounds(failovers.map(({ deliveryId }) => deliveryId));
+  const first = firstDeliveryOf(bounds(failovers.map(({ eventId }) => eventId)).low);
+  const { rows } = await db.query<{ id: string; destinations: string[] }>({
+    name: 'destinations-before',
+    text: BEFORE,
+    values: [ids, low, high, first],
+  });
+  return new Map(rows.map(({ id, destinations }) => [id, destinations]));
 }

@@ -1,6 +1,6 @@
 // A failing destination is handled without anyone: its deliveries go to the route's failover destinations, in order.
 import { expect } from 'chai';
-import type { CircuitStatus } from '../support/circuits.ts';
+import { answerLater, type CircuitStatus } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
 import { type DeliveryView, onceMore, Records, relayMayAttempt } from '../support/records.ts';
@@ -108,6 +108,23 @@ describe('failover @lanes', () => {
     await records.eventWith('delivered', await records.accepted(source, BODY));
     expect(disabled.requests).to.have.length(0);
     expect(good.requests).to.have.length(1);
+  });
+
+  it('goes to a destination that was not tried, and to none twice, when the order is changed meanwhile', async () => {
+    const { answer, letGo } = answerLater(500);
+    const [bad, second, third] = [receiver.endpoint(500), receiver.endpoint(answer, 501), receiver.endpoint(502)];
+    const { source, failovers, route } = await pipe({ endpoint: bad }, [
+      { endpoint: second, retries: 1 },
+      { endpoint: third },
+    ]);
+    const eventId = await records.accepted(source, BODY);
+    await until('the first of them to be tried', () => second.waiting === 1);
+    const failoverDestinationIds = failovers.map(({ id }) => id).toReversed();
+    await testInstance.client.patch(`/api/routes/${route.id}`, { failoverDestinationIds });
+    letGo();
+    await records.eventWith('failed', eventId);
+    expect(statuses(await records.deliveries(eventId))).to.deep.equal(['failed_over', 'failed_over', 'failed']);
+    expect([bad, second, third].map(({ requests }) => requests.length)).to.deep.equal([1, 2, 1]);
   });
 
   it('counts against the health of the destination that failed, and not against the route', async () => {
