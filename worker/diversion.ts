@@ -1,6 +1,6 @@
 // Handles new deliveries that the circuit of their route blocks, or a pause: they get no workflow, so a long outage costs rows
 // instead of workflow histories.
-import { electProbe } from '../db/circuits/circuits.ts';
+import { electProbe, loadCircuits } from '../db/circuits/circuits.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import { divertBlocked, nextProbe, oldestOpen } from '../db/circuits/held-deliveries.ts';
 import { isLockTimeout } from '../db/connections/database-errors.ts';
@@ -27,7 +27,11 @@ export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<Outbo
 }
 
 async function divert(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
-  const halfOpen = blocked.filter(({ blockedBy }) => blockedBy === 'half_open');
+  const routes = await loadCircuits(pool, [...new Set(blocked.flatMap(({ routeId }) => routeId ?? []))]);
+  // As an attempt finds out (db/hot-path/load-attempts.ts); the claim knows failovers only.
+  const inCircuit = ({ routeId, destinationId, failoverOf }: OutboxRow) =>
+    failoverOf === null && routes.get(routeId ?? '')?.destinationIds.includes(destinationId) === true;
+  const halfOpen = blocked.filter((row) => row.blockedBy === 'half_open' && inCircuit(row));
   for (const [routeId, waiting] of Map.groupBy(halfOpen, (row) => row.routeId)) {
     if (routeId === null) continue;
     if ((await nextProbe(pool, routeId)) !== undefined) continue;
@@ -37,11 +41,11 @@ async function divert(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
     );
     if (oldest !== undefined) await withShortLocks(pool, (db) => electProbe(db, routeId, oldest));
   }
-  const rows = blocked.map(({ deliveryId, routeId, destinationId, failoverOf }) => ({
-    deliveryId,
-    routeId,
-    destinationId,
-    inCircuit: failoverOf === null,
+  const rows = blocked.map((row) => ({
+    deliveryId: row.deliveryId,
+    routeId: row.routeId,
+    destinationId: row.destinationId,
+    inCircuit: inCircuit(row),
     hasWorkflow: false,
   }));
   const diverted = await withShortLocks(pool, (db) => divertBlocked(db, rows));

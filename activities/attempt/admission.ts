@@ -102,11 +102,8 @@ export function routeOf({ configs }: AttemptDeps, context: AttemptContext): Prom
   return configs.route(organizationId, routeId, routeVersion);
 }
 
-/** Only attempts of primary deliveries concern the circuit of their route. */
-export const isPrimary = ({ originalDestinationId }: AttemptContext) => originalDestinationId === null;
-
 function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<boolean> {
-  return isBlocked(pool, { ...context, inCircuit: isPrimary(context) });
+  return isBlocked(pool, context);
 }
 
 /**
@@ -119,7 +116,7 @@ export async function awaitOpening(
   route: RouteConfig | null,
   lane: Lane,
 ): Promise<AttemptOutcome | typeof RELOAD | null> {
-  if (route === null || !isPrimary(context)) return null;
+  if (route === null || !context.inCircuit) return null;
   const awaited = deps.pendingOpenings.awaited(route.id, route.circuitFailureThreshold);
   if (!awaited) return null;
   const isKnown = await within(OPENING_WAIT_MS, awaited).then(
@@ -137,9 +134,9 @@ export async function awaitOpening(
 
 /** The outcome of a delivery that the circuit of its route blocks, or a pause; null: it is no longer blocked. */
 async function divert(deps: AttemptDeps, context: AttemptContext, lane: Lane): Promise<AttemptOutcome | null> {
-  const { deliveryId, eventId, routeId, destinationId, statusCode, error } = context;
+  const { deliveryId, eventId, routeId, destinationId, inCircuit, statusCode, error } = context;
   const hasWorkflow = lane === 'workflow';
-  const blocked = { deliveryId, routeId, destinationId, inCircuit: isPrimary(context), hasWorkflow };
+  const blocked = { deliveryId, routeId, destinationId, inCircuit, hasWorkflow };
   const diversion = (await divertBlocked(deps.pool, [blocked])).get(deliveryId);
   if (!diversion) return null;
   const facts = { deliveryId, eventId, routeId, ...diversion };

@@ -16,7 +16,7 @@ import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
 import { countAttempt } from '../count-attempts.ts';
 import { offerFailover } from '../failover.ts';
 import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
-import { isPrimary, RELOAD } from './admission.ts';
+import { RELOAD } from './admission.ts';
 import type { AttemptDeps } from './deps.ts';
 import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './record-later.ts';
 import type { RecordedResult, Recording } from './results.ts';
@@ -100,14 +100,14 @@ function submit(deps: AttemptDeps, { attempt }: AttemptRequest, lane: Lane, judg
     exchange: exchangeOf(judged),
     ...answerFacts(sent),
   });
-  if (route && isPrimary(context)) {
+  if (route && context.inCircuit) {
     if (verdict.status === 'delivered') deps.pendingOpenings.succeeded(route.id);
     else deps.pendingOpenings.failed(route.id, recording.recorded);
   }
   return recording;
 }
 
-function outcomeOf({ sent, verdict, failover }: Judged, recorded: RecordedResult): AttemptOutcome {
+function outcomeOf({ context, sent, verdict, failover }: Judged, recorded: RecordedResult): AttemptOutcome {
   const facts = {
     statusCode: sent.kind === 'response' ? sent.statusCode : null,
     error: verdict.error?.summary ?? null,
@@ -115,7 +115,7 @@ function outcomeOf({ sent, verdict, failover }: Judged, recorded: RecordedResult
   if (failover && recorded.failedOver) return { status: 'failed_over', ...facts, takenOverBy: failover.deliveryId };
   // With the circuit open there is no retry to wait for: the next step decides where the delivery goes instead.
   if (verdict.status === 'retrying') {
-    return { status: 'retrying', ...facts, waitMs: recorded.blocked ? 0 : verdict.waitMs };
+    return { status: 'retrying', ...facts, waitMs: recorded.blocked && context.inCircuit ? 0 : verdict.waitMs };
   }
   return { status: verdict.status, ...facts };
 }

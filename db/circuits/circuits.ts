@@ -20,6 +20,8 @@ import { pauseBlocks, WAKE_CIRCUITS } from '../sql-rules.ts';
 export interface StoredCircuit {
   routeId: string;
   organizationId: string;
+  /** Where the route leads, without its failover destinations. */
+  destinationIds: string[];
   rule: CircuitRule;
   circuit: Circuit;
   /** Whether its route is paused: nothing is attempted then, whatever the state is (pauses.ts). */
@@ -32,6 +34,7 @@ export interface StoredCircuit {
 interface CircuitRow {
   routeId: string;
   organizationId: string;
+  destinationIds: string[];
   cooldownSeconds: number;
   failureThreshold: number;
   probeSuccessThreshold: number;
@@ -47,7 +50,7 @@ interface CircuitRow {
 }
 
 const LOAD = `
-select r.id as "routeId", r.organization_id as "organizationId", r.circuit_cooldown_seconds as "cooldownSeconds",
+select r.id as "routeId", r.organization_id as "organizationId", r.destination_ids as "destinationIds", r.circuit_cooldown_seconds as "cooldownSeconds",
        r.circuit_failure_threshold as "failureThreshold", r.circuit_probe_success_threshold as "probeSuccessThreshold",
        c.state, coalesce(c.failure_count, 0) as "failureCount", coalesce(c.probe_success_count, 0) as "probeSuccessCount",
        c.opened_at as "openedAt", c.probe_delivery_id as "probeDeliveryId", c.probe_until as "probeUntil",
@@ -62,11 +65,12 @@ export async function loadCircuits(db: Queryable, routeIds: string[]): Promise<M
 }
 
 function stored(row: CircuitRow): StoredCircuit {
-  const { routeId, organizationId, isPaused, version, readAt } = row;
+  const { routeId, organizationId, destinationIds, isPaused, version, readAt } = row;
   const { cooldownSeconds, failureThreshold, probeSuccessThreshold } = row;
   return {
     routeId,
     organizationId,
+    destinationIds,
     isPaused,
     version,
     readAt,
@@ -212,7 +216,8 @@ export interface CountedAttempt {
 }
 
 /**
- * Counts attempts in the circuits of their routes, in the order in which they ended.
+ * Counts attempts in the circuits of their routes, in the order in which they ended. Those of destinations that a route does not
+ * lead to any more do not count; but a probe does, whose circuit has held it since before.
  * @returns the routes that now admit only a probe, or nothing
  */
 export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): Promise<Set<string>> {
@@ -220,13 +225,18 @@ export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): 
     attempts.toSorted((a, b) => a.completedAt.getTime() - b.completedAt.getTime()),
     (attempt) => attempt.routeId,
   );
-  const circuits = await changeCircuits(db, [...byRoute.keys()], ({ routeId, readAt }) =>
-    (byRoute.get(routeId) ?? []).map(({ success, deliveryId, destinationId }) => ({
-      type: success ? 'succeeded' : 'failed',
-      deliveryId,
-      destinationId,
-      at: readAt,
-    })),
+  const circuits = await changeCircuits(db, [...byRoute.keys()], ({ routeId, destinationIds, circuit, readAt }) =>
+    (byRoute.get(routeId) ?? [])
+      .filter(
+        ({ deliveryId, destinationId }) =>
+          destinationIds.includes(destinationId) || circuit.probe?.deliveryId === deliveryId,
+      )
+      .map(({ success, deliveryId, destinationId }) => ({
+        type: success ? 'succeeded' : 'failed',
+        deliveryId,
+        destinationId,
+        at: readAt,
+      })),
   );
   const blocking = [...circuits.values()].filter(({ circuit, isPaused }) => isPaused || circuit.state !== 'closed');
   return new Set(blocking.map(({ routeId }) => routeId));

@@ -27,7 +27,9 @@ export interface AttemptContext {
   failoverReason: string | null;
   /** Of such a delivery: the destinations of those before it that were handed over. */
   failedOver: string[];
-  /** Whether the circuit of its route blocks it, or a pause. */
+  /** Whether it counts in the circuit of its route. */
+  inCircuit: boolean;
+  /** Whether that blocks it, or a pause. */
   blocked: boolean;
   /** Null when the event is gone. */
   eventHeaders: Record<string, string> | null;
@@ -60,6 +62,9 @@ export function receivedAddress(context: Pick<AttemptContext, 'eventPath' | 'eve
   return { path: context.eventPath ?? '', query: context.eventQuery ?? '' };
 }
 
+// It is none to a failover destination, and its route still leads to its destination.
+const IN_CIRCUIT = '(d.original_destination_id is null and coalesce(d.destination_id = any(r.destination_ids), false))';
+
 // The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing). `lateral`
 // with a limit is one probe each: otherwise a plan that was made while the tables were small reads all events between the
 // oldest and the newest of a group.
@@ -71,7 +76,8 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
        r.transform_id as "transformId", tf.version as "transformVersion",
        e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.path as "eventPath", e.query as "eventQuery", e.received_at as "receivedAt",
-       coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or d.original_destination_id is null and ${circuitBlocks('c', 'd.id')}, false) as blocked
+       coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or ${IN_CIRCUIT} and ${circuitBlocks('c', 'd.id')}, false) as blocked,
+       ${IN_CIRCUIT} as "inCircuit"
 from deliveries d
 left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true
 left join lateral (select body from event_payloads where event_id = d.event_id and event_id between $4 and $5

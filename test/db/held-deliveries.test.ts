@@ -21,6 +21,7 @@ import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
 import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { divertNew } from '../../worker/diversion.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
@@ -123,6 +124,30 @@ describe('held deliveries', () => {
     expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(open);
     expect(left.map(({ deliveryId }) => deliveryId)).to.deep.equal([ended, open]);
     expect(await findHeld(pool, routeId, later)).to.include({ deliveryId: later });
+  });
+
+  it('are none to a destination that the route does not lead to any more: these are started, and count for nothing', async () => {
+    const routeId = await openRoute();
+    await endCooldown(routeId);
+    const deliveryId = await delivery(routeId);
+    await pool.query('update routes set destination_ids = $2 where id = $1', [routeId, [newId('dst')]]);
+    const row = claimed(routeId, deliveryId);
+    expect(await divertNew(pool, [row])).to.deep.equal([row]);
+    const { circuit } = await load(routeId);
+    expect(circuit).to.include({ state: 'half_open', probe: null });
+    const loaded = (await loadAttempts(pool, [row])).get(deliveryId);
+    expect(loaded).to.include({ inCircuit: false, blocked: false });
+    await count(routeId, false, deliveryId);
+    expect((await load(routeId)).circuit).to.deep.equal(circuit);
+  });
+
+  it('tell the circuit as its probe what became of them, wherever the route leads by then', async () => {
+    const routeId = await openRoute();
+    await endCooldown(routeId);
+    const deliveryId = await hold(routeId);
+    await pool.query('update routes set destination_ids = $2 where id = $1', [routeId, [newId('dst')]]);
+    await count(routeId, true, deliveryId);
+    expect((await load(routeId)).circuit).to.include({ probe: null, probeSuccessCount: 1 });
   });
 
   describe('beside one that does not count in the circuit', () => {

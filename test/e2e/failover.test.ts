@@ -218,6 +218,26 @@ describe('failover @lanes', () => {
     expect(backup.requests.map(({ headers }) => headers['x-hookyard-failover'])).to.deep.equal(['true', undefined]);
   });
 
+  it('keeps the circuit out of replays to a destination that the route does not lead to any more', async () => {
+    const [left, stays] = [receiver.endpoint(500), receiver.endpoint(200)];
+    const { source, failovers, route } = await pipe({ endpoint: left }, [{ endpoint: stays }]);
+    await testInstance.client.patch(`/api/routes/${route.id}/circuit-config`, { circuitFailureThreshold: 2 });
+    const eventId = await records.accepted(source, BODY);
+    await records.eventWith('delivered', eventId);
+    await testInstance.client.patch(`/api/routes/${route.id}`, {
+      destinationIds: failovers.map(({ id }) => id),
+      failoverDestinationIds: [],
+    });
+    const [primary] = await records.deliveries(eventId);
+    await testInstance.client.post(`/api/deliveries/${primary?.id}/replay`);
+    await records.eventWith('partial', eventId);
+    expect(left.requests).to.have.length(2);
+    expect(await testInstance.client.get(`/api/routes/${route.id}/circuit-status`)).to.include({
+      circuitState: 'closed',
+      failureCount: 1,
+    });
+  });
+
   it('makes no difference to a route without failover destinations', async () => {
     const bad = receiver.endpoint(500);
     const { source } = await pipe({ endpoint: bad, retries: 3 }, [], 1);
