@@ -17,12 +17,14 @@ import { withHeartbeat } from './heartbeat.ts';
 import { createReplayRoom } from './replay-room.ts';
 import type { ReplayActivities } from './types.ts';
 
-// How long one activity searches while no event matches; then the workflow can handle a cancel, and it is another
-// organization's turn.
-const LOOKING_MS = 2000;
+// How long one activity makes pages, or searches while no event matches; then the workflow can handle a cancel, and it is another
+// organization's turn. An activity costs more than a small page.
+const TURN_MS = 1000;
+// Between two pages of a turn.
+const SHORT_REST_MS = 250;
 const CONCURRENT_SIGNALS = 5;
-// A page is followed by a rest as long as it took: results of its events wait for it, and PostgreSQL works for others meanwhile. A
-// longer one, until the next page may be made, is left to the workflow.
+// A page is followed by a rest as long as it took at least: results of its events wait for it, and PostgreSQL works for others
+// meanwhile. A longer one, until the next page may be made, is left to the workflow.
 const LONGEST_REST_MS = 1000;
 // Workflows of earlier releases do not know of that one, and ask again at once.
 const TOO_EARLY_MS = 100;
@@ -61,28 +63,44 @@ async function replayPage(
 ): Promise<ReplayProgress> {
   const { suspended } = await loadSuspension(deps.pool, key.organizationId);
   if (suspended) return { ...(await readProgress(deps.pool, key)), suspended };
-  const until = performance.now() + LOOKING_MS;
-  for (;;) {
-    const beganAt = performance.now();
-    const made = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
-    const { progress, deliveries, unplanned } = made;
-    await tellReplaced(deps, key, deliveries);
-    if (unplanned !== undefined)
-      deps.log.warn({ ...key, page, cause: causeOf(unplanned) }, 'the next page of a replay is not planned');
+  const until = performance.now() + TURN_MS;
+  for (let next = page; ; ) {
+    const { progress, tookMs } = await onePage(deps, findRoom, key, next);
     if (progress.status !== 'running') {
       deps.log.info({ ...key, ...progress }, `replay ${progress.status}`);
       return progress;
     }
-    const isEarly = progress.pages < page && progress.restMs !== undefined;
-    const restedMs = isEarly ? TOO_EARLY_MS : Math.min(LONGEST_REST_MS, performance.now() - beganAt);
-    await pause(restedMs);
-    const isDone = isEarly || progress.pages >= page || progress.waitsFor !== undefined;
-    if (isDone || performance.now() > until) return afterRest(progress, restedMs);
+    const { restMs = 0, waitsFor } = progress;
+    const pauseMs = Math.max(tookMs, restMs);
+    if (waitsFor !== undefined || restMs > SHORT_REST_MS || performance.now() + pauseMs > until) {
+      const isEarly = progress.pages < page && progress.restMs !== undefined;
+      const restedMs = isEarly ? TOO_EARLY_MS : Math.min(LONGEST_REST_MS, tookMs);
+      await pause(restedMs);
+      return resting(progress, restMs - restedMs);
+    }
+    await pause(pauseMs);
+    next = progress.pages + 1;
   }
 }
 
-function afterRest({ restMs = 0, ...progress }: ReplayProgress, restedMs: number): ReplayProgress {
-  return restMs > restedMs ? { ...progress, restMs: Math.ceil(restMs - restedMs) } : progress;
+async function onePage(
+  deps: ReplayDeps,
+  findRoom: FindRoom,
+  key: EventReplayKey,
+  page: number,
+): Promise<{ progress: ReplayProgress; tookMs: number }> {
+  const beganAt = performance.now();
+  const made = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
+  const { progress, deliveries, unplanned, paceMs = 0 } = made;
+  await tellReplaced(deps, key, deliveries);
+  if (unplanned !== undefined)
+    deps.log.warn({ ...key, page, cause: causeOf(unplanned) }, 'the next page of a replay is not planned');
+  const tookMs = performance.now() - beganAt;
+  return { progress: resting(progress, Math.max(progress.restMs ?? 0, paceMs - tookMs)), tookMs };
+}
+
+function resting({ restMs: _, ...progress }: ReplayProgress, restMs: number): ReplayProgress {
+  return progress.status === 'running' && restMs > 0 ? { ...progress, restMs: Math.ceil(restMs) } : progress;
 }
 
 /**

@@ -19,12 +19,35 @@ export function pageSize(ratePerSecond: number): number {
 
 // A hundred events to fifty destinations each would keep PostgreSQL for half a second, and webhooks of others behind it.
 const MAX_PAGE_DELIVERIES = 500;
-// So many pages make up the deliveries of a second: what comes in waits behind a page at most.
-const PAGES_PER_SECOND = 5;
+// So many pages make up the deliveries of a second: what comes in waits behind a page at most, and behind its deliveries.
+const PAGES_PER_SECOND = 20;
+// Of slow replays fewer: a page costs a dozen statements, whatever is in it.
+const SLOW_PAGES_PER_SECOND = 5;
+const SMALL_PAGE_DELIVERIES = 50;
 
 /** How many deliveries a page has at most, unless its only event has more. */
 export function pageDeliveries(deliveriesPerSecond: number): number {
-  return Math.max(1, Math.min(Math.ceil(deliveriesPerSecond / PAGES_PER_SECOND), MAX_PAGE_DELIVERIES));
+  const slow = Math.min(deliveriesPerSecond / SLOW_PAGES_PER_SECOND, SMALL_PAGE_DELIVERIES);
+  const most = Math.ceil(Math.max(deliveriesPerSecond / PAGES_PER_SECOND, slow));
+  return Math.max(1, Math.min(most, MAX_PAGE_DELIVERIES));
+}
+
+/**
+ * How many events the next page looks at: about as many as lead to its deliveries, by those before. What an event has been replayed to
+ * is read for each of them.
+ */
+export function pageEvents(
+  {
+    eventsReplayed,
+    eventsExpired,
+    eventsUnroutable,
+    deliveriesCreated,
+  }: Pick<ReplayProgress, 'eventsReplayed' | 'eventsExpired' | 'eventsUnroutable' | 'deliveriesCreated'>,
+  rates: { events: number; deliveries: number },
+): number {
+  const events = eventsReplayed + eventsExpired + eventsUnroutable;
+  const each = events === 0 ? 1 : deliveriesCreated / events;
+  return Math.min(pageSize(rates.events), Math.max(1, Math.ceil(pageDeliveries(rates.deliveries) / each)));
 }
 
 /**

@@ -8,7 +8,7 @@ import {
   OPEN_REPLAY_STATUSES,
   type PageWaits,
   pageDeliveries,
-  pageSize,
+  pageEvents,
   type ReplayProgress,
   waitsFor,
 } from '../../core/event-replay.ts';
@@ -47,6 +47,8 @@ export interface PageStep {
   progress: ReplayProgress;
   /** The new deliveries. */
   deliveries: ReplayedDelivery[];
+  /** How long its events take at the rate of the replay, ms; absent: no page was made. */
+  paceMs?: number;
   /** Why the next page was not planned; the next call plans it. */
   unplanned?: unknown;
 }
@@ -133,7 +135,7 @@ export async function makePage(
       expected: made.progress.status === 'running' ? expectedDeliveries(made.progress, rates) : 0,
       more: deliveries.length - expected,
     });
-    return { progress: resting(made.progress, nextInMs), deliveries };
+    return { ...made, progress: resting(made.progress, nextInMs) };
   } catch (unplanned) {
     // Failure policy: the page exists, and what it has replaced must hear of it. The next call plans.
     return { ...made, unplanned };
@@ -149,8 +151,9 @@ interface PageRequest {
 }
 
 async function createPage(pool: Pool, { key, page, replay, room, validate }: PageRequest): Promise<PageStep> {
-  const found = await nextSlice(pool, replay);
   const { organizationId, destinationIds } = replay;
+  const rates = { events: replay.ratePerSecond, deliveries: room.deliveriesPerSecond };
+  const found = await nextSlice(pool, replay, pageEvents(replay, rates));
   const request = { organizationId, eventIds: withPayload(found), destinationIds: destinationIds ?? undefined };
   const { deliveriesPerEvent } = room;
   const plan = await planReplays(pool, { ...request, deliveriesPerEvent }, validate);
@@ -160,7 +163,7 @@ async function createPage(pool: Pool, { key, page, replay, room, validate }: Pag
   let made: PageStep | undefined;
   try {
     made = await inTransaction(pool, (db) => storePage(db, { key, page, from: replay.nextId, slice, planned }));
-    return made;
+    return { ...made, paceMs: (slice.events.length * 1000) / replay.ratePerSecond };
   } finally {
     if (made && made.deliveries.length > 0) place.keep();
     else place.release(false);
@@ -276,8 +279,9 @@ select e.id, e.payload_size as "payloadSize", exists
   (select from event_payloads kept where kept.event_id = e.id and kept.event_id >= $2 and kept.event_id < $3) as "hasPayload"
 ${SELECTED} order by e.id limit $9`;
 
-async function nextSlice(db: Queryable, replay: ReplayRow): Promise<Slice> {
-  const { organizationId, nextId, endId, filter, ratePerSecond } = replay;
+/** @param most events */
+async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promise<Slice> {
+  const { organizationId, nextId, endId, filter } = replay;
   const { rows: ends } = await db.query<{ lastId: string | null; isLast: boolean }>(SCANNED, [
     organizationId,
     nextId,
@@ -288,7 +292,6 @@ async function nextSlice(db: Queryable, replay: ReplayRow): Promise<Slice> {
   ]);
   const { lastId = null, isLast = true } = ends[0] ?? {};
   if (lastId === null) return { events: [], nextId: endId, last: true };
-  const most = pageSize(ratePerSecond);
   const { rows } = await db.query<Slice['events'][number] & { payloadSize: number }>(MATCHED, [
     ...selectedValues(replay, [nextId, idAfter(lastId)]),
     // One extra row shows whether there are more.

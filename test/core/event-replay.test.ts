@@ -1,6 +1,13 @@
 // How replays keep their rate, and how their progress reads.
 import { expect } from 'chai';
-import { describeProgress, pageSize, pauseAfterPage, REPLAY_RATE } from '../../core/event-replay.ts';
+import {
+  describeProgress,
+  pageDeliveries,
+  pageEvents,
+  pageSize,
+  pauseAfterPage,
+  REPLAY_RATE,
+} from '../../core/event-replay.ts';
 
 describe('event replays', () => {
   it('have pages of a second, and of at most 100 events', () => {
@@ -11,6 +18,33 @@ describe('event replays', () => {
       [REPLAY_RATE.max, 100],
     ];
     for (const [rate, size] of sizes) expect(pageSize(rate)).to.equal(size);
+  });
+
+  it('have pages of a twentieth of a second, of a fifth when there are few deliveries, and of at most 500 deliveries', () => {
+    const sizes: [perSecond: number, size: number][] = [
+      [1, 1],
+      [50, 10],
+      [500, 50],
+      [1000, 50],
+      [2000, 100],
+      [Number.POSITIVE_INFINITY, 500],
+    ];
+    for (const [perSecond, size] of sizes) expect(pageDeliveries(perSecond), `${perSecond}/s`).to.equal(size);
+  });
+
+  it('look at no more events than lead to the deliveries of a page, by what was made before', () => {
+    const counts = { eventsReplayed: 0, eventsExpired: 0, eventsUnroutable: 0, deliveriesCreated: 0 };
+    const rates = { events: 1000, deliveries: 1000 };
+    expect(pageEvents(counts, rates), 'nothing is known').to.equal(50);
+    expect(pageEvents({ ...counts, eventsReplayed: 10, deliveriesCreated: 200 }, rates), '20 each').to.equal(3);
+    expect(pageEvents({ ...counts, eventsReplayed: 1, deliveriesCreated: 1000 }, rates), 'at least one').to.equal(1);
+    expect(pageEvents({ ...counts, eventsReplayed: 10, deliveriesCreated: 10 }, rates)).to.equal(50);
+    const few = { ...counts, eventsUnroutable: 75, eventsExpired: 15, eventsReplayed: 10, deliveriesCreated: 20 };
+    expect(pageEvents(few, rates), 'few lead anywhere').to.equal(100);
+    expect(pageEvents({ ...counts, eventsUnroutable: 10 }, rates), 'none leads anywhere').to.equal(100);
+    expect(
+      pageEvents({ ...counts, eventsReplayed: 5, deliveriesCreated: 5 }, { events: 7, deliveries: 1000 }),
+    ).to.equal(7);
   });
 
   it('wait after a page for what is left of the time its events take', () => {

@@ -101,6 +101,18 @@ describe('replays by filter @turns', () => {
     expect(made.filter((id) => id !== later)).to.deep.equal(eventIds);
   });
 
+  it('that are quick make several pages, and deliver every event once', async () => {
+    const { source, eventIds } = await unrouted(120);
+    const { endpoint } = await routeTo(source);
+    const { id } = await start({ sourceId: source.id, ratePerSecond: 1000 });
+    expect(await end(id)).to.include({ eventsReplayed: 120, deliveriesCreated: 120 });
+    const { pages } = await testInstance.temporal.workflow.getHandle(id).query<{ pages: number }, []>('progress');
+    expect(pages).to.be.above(2);
+    await until('all to arrive', () => Promise.resolve(endpoint.requests.length >= eventIds.length));
+    expect(arrivals(endpoint).toSorted()).to.deep.equal(eventIds);
+    expect(await deliveriesInOrder(source.id)).to.deep.equal(eventIds);
+  });
+
   it('of failed events deliver all of them, and close the workflows that waited for that', async () => {
     const source = await records.source();
     const { endpoint } = await routeTo(source, ...Array.from({ length: 12 }, () => 410), 200);
