@@ -43,7 +43,6 @@ describe('Replays by filter', () => {
   describe('the body', () => {
     for (const [what, body] of [
       ['nothing', {}],
-      ['filters that are empty', { sourceId: '', search: '' }],
       ['all: false', { all: false }],
       ['nothing, as a dry run', { dryRun: true }],
     ] as const) {
@@ -63,6 +62,8 @@ describe('Replays by filter', () => {
       [{ from: 'yesterday' }, 'from'],
       [{ to: 5 }, 'to'],
       [{ sourceId: 5 }, 'sourceId'],
+      [{ sourceId: '', search: 'text' }, 'sourceId'],
+      [{ sourceId: 'src_1', search: '' }, 'search'],
       [{ sourceId: ['src_1'] }, 'sourceId'],
       [{ search: 'x'.repeat(1001) }, 'search'],
       [{ all: 'yes' }, 'all'],
