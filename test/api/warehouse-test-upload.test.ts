@@ -234,7 +234,9 @@ describe('Test upload @turns', () => {
     const { id } = await makeWarehouse(organization, 'gcs', { serviceAccountKey: JSON.stringify(account) });
     const answer = await upload(organization, id);
     expect(answer).to.include({ success: false, statusCode: null });
-    expect(answer.error).to.match(/^serviceAccountKey must be .*"private_key" is not a private RSA key in PEM of at most 4096 bits$/);
+    expect(answer.error).to.match(
+      /^serviceAccountKey must be .*"private_key" is not a private RSA key in PEM of at most 4096 bits$/,
+    );
     expect(JSON.stringify(answer)).to.not.include('planted');
   });
 
