@@ -50,10 +50,10 @@ function mountConfirmPage(router: ApiRouter, { secretBox, pool }: Deps): void {
     const confirmation = read(ctx);
     if (confirmation === null) return;
     const { organizationId, address } = confirmation;
-    const token = param(ctx, 'token');
+    const link = param(ctx, 'token');
     const confirm = () => actingFor(organizationId, () => confirmRecipient(pool, { organizationId, address }));
-    if (!done.has(token) && !(await confirm())) return answerUseless(ctx);
-    done.set(token, true);
+    if (!done.has(link) && !(await confirm())) return answerUseless(ctx);
+    done.set(link, true);
     answer(ctx, 200, 'Thank you', [`Notifications of "${confirmation.organization}" go to ${address} from now on.`]);
   });
 }
@@ -76,10 +76,10 @@ function mountStopPage(router: ApiRouter, { secretBox, pool }: Deps): void {
     const stop = read(ctx);
     if (stop === null) return;
     const { organizationId, address } = stop;
-    const token = param(ctx, 'token');
+    const link = param(ctx, 'token');
     const refuse = () => actingFor(organizationId, () => refuseRecipient(pool, { organizationId, address }));
-    if (!done.has(token) && !(await refuse())) return answerUseless(ctx);
-    done.set(token, true);
+    if (!done.has(link) && !(await refuse())) return answerUseless(ctx);
+    done.set(link, true);
     const lines = [`No notification of "${stop.organization}" goes to ${address} any more.`];
     const back = sealConfirmation(secretBox, { ...stop, expiresAt: Date.now() + CONFIRM_WITHIN_MS });
     answer(ctx, 200, 'These mails have ended', lines, buttonBack(back));

@@ -90,7 +90,7 @@ describe('replay workflow @turns', () => {
   });
 
   it('is cancelled during a wait, and records that', async () => {
-    const replay = await replays.start([{ eventsReplayed: 60 }], {
+    const replay = await replays.start([{ eventsReplayed: 60, restMs: 60_000 }], {
       ratePerSecond: 1,
       resumeFrom: runningProgress(8, 8),
     });
