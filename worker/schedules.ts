@@ -66,7 +66,7 @@ const REFUSALS = ['PERMISSION_DENIED', 'UNAUTHENTICATED'];
 /** Failure policy: without schedules only housekeeping and repairs wait; deliveries continue. */
 export function keepSchedules(client: Client, connection: NativeConnection, log: Log): KeptSchedules {
   let refusal: string | null = null;
-  const { stop } = watch(
+  const loop = watch(
     async () => {
       const more = await ensureSchedules(client, connection, log);
       refusal = null;
@@ -85,6 +85,6 @@ export function keepSchedules(client: Client, connection: NativeConnection, log:
     get refusal() {
       return refusal;
     },
-    stop,
+    stop: () => loop.stop(),
   };
 }
