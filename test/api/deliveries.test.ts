@@ -274,8 +274,9 @@ describe('Deliveries', () => {
       await until('the first attempt', async () => (await get(deliveryId)).status === 'retrying');
     });
     after(async () => {
-      await worker.stop();
+      const code = await worker.stop();
       receiver.close();
+      expect(code, 'it ends in order').to.equal(0);
     });
 
     it('retry makes the next attempt now', async () => {
