@@ -48,7 +48,7 @@ function askedFor(context: Mocha.Context, version: 16 | 17): Promise<string> {
   return packagedPostgres(context, version);
 }
 
-describe('PostgreSQL of other versions @turns', function () {
+describe('PostgreSQL of other versions', function () {
   this.timeout(600_000);
 
   for (const [name, find] of VERSIONS) {
