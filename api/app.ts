@@ -17,6 +17,7 @@ import { renderErrors } from './errors.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
+import { lateAnswers } from './late-answers.ts';
 import { lateRefusals } from './late-refusals.ts';
 import { mountDescription, mountPage } from './openapi/serve-description.ts';
 import { mountOperations } from './operation.ts';
@@ -56,6 +57,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   }
   const management = managementRouter(deps);
   app.use(lateRefusals(deps.settings.HOOKYARD_PROMPT_REFUSALS_PER_SECOND));
+  app.use(lateAnswers());
   app.use(httpMetrics);
   app.use(requestLog(deps.log, deps.proxies, deps.refused));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
