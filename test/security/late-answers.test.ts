@@ -37,9 +37,9 @@ describe('Answers to the organization that sends most (LIMIT-21)', () => {
         }),
       );
       app.use((ctx) => {
-        asking = String(ctx.query['of']);
+        asking = String(ctx.query.of);
         ctx.state.source = { organizationId: asking, sourceId: 'source' };
-        ctx.status = Number(ctx.query['status'] ?? 200);
+        ctx.status = Number(ctx.query.status ?? 200);
         ctx.body = {};
       });
       server = app.listen(0, '127.0.0.1');
