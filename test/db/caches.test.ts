@@ -152,7 +152,8 @@ describe('of more than a process keeps', () => {
     );
     routing.forget(organization, slug);
     await routing.get(organization, slug);
-    expect(answered, 'strangers that were served before').to.be.below(100);
+    // Behind them it would come when all have been answered, but those that are looked up at the same time.
+    expect(answered, 'strangers that were served before').to.be.below(190);
     await Promise.all(tries);
   });
 
