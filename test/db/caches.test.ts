@@ -147,13 +147,12 @@ describe('of more than a process keeps', () => {
     const organization = 'acme';
     await routing.get(organization, slug);
     let answered = 0;
-    const tries = Array.from({ length: 200 }, (_, n) =>
+    const tries = Array.from({ length: 1000 }, (_, n) =>
       routing.getCurrent(`unknown-${n}`, slug).then(() => (answered += 1)),
     );
     routing.forget(organization, slug);
     await routing.get(organization, slug);
-    // Behind them it would come when all have been answered, but those that are looked up at the same time.
-    expect(answered, 'strangers that were served before').to.be.below(190);
+    expect(answered, 'strangers that were served before').to.be.below(500);
     await Promise.all(tries);
   });
 
