@@ -1,10 +1,12 @@
 // npm run bench -- low-rate --lane express [--seconds 20 --rounds 3 --statements --save]: what a delivery costs where few come,
 // so that every event is a group of its own: CPU by process, idle and at the rate, with latencies; for the lane `express` beside its
-// bars. `--statements` also lists what PostgreSQL runs for it, which costs some CPU itself.
+// bars, and beside the bare pipeline, its limit (bare/pipeline.ts), which says how fast the machine is. `--statements` also lists what
+// PostgreSQL runs for it, which costs some CPU itself.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane } from '../core/lane.ts';
 import type { Stack } from '../local/stack.ts';
-import { FIXED_RATE } from './lanes/lane.ts';
+import { type BarePipeline, startBarePipeline } from './bare/measure.ts';
+import { FIXED_RATE, OUTSTANDING } from './lanes/lane.ts';
 import { type Bar, barLine } from './support/bars.ts';
 import { type Cost, costPer, totalCpuMs } from './support/cost.ts';
 import { median } from './support/measure.ts';
@@ -36,6 +38,8 @@ interface Round {
   busy: Phase;
   ack: Percentiles;
   endToEnd: Percentiles;
+  /** At the same rate, right after that; undefined in other lanes than `express`. */
+  bare: { ack: Percentiles; cost: Cost } | undefined;
 }
 
 /** Measures each lane, prints a table for each. */
@@ -43,9 +47,12 @@ export async function measureLowRate(stack: Stack, receiver: Receiver, options: 
   if (options.statements) await listStatements(stack);
   for (const lane of options.lanes) {
     const service = await startService(stack, { HOOKYARD_LANE: lane });
+    const load = { body: options.body, outstanding: OUTSTANDING.express };
+    const limit = lane === 'express' ? await startBarePipeline(stack, receiver, load) : undefined;
     try {
-      await measureLane(stack, service, receiver, lane, options);
+      await measureLane(stack, { service, limit }, receiver, lane, options);
     } finally {
+      await limit?.stop();
       await service.stop();
     }
   }
@@ -53,7 +60,7 @@ export async function measureLowRate(stack: Stack, receiver: Receiver, options: 
 
 async function measureLane(
   stack: Stack,
-  service: Service,
+  { service, limit }: { service: Service; limit: BarePipeline | undefined },
   receiver: Receiver,
   lane: Lane,
   options: BenchOptions,
@@ -77,6 +84,7 @@ async function measureLane(
   };
   console.log(`${lane}: warming up`);
   await latencies(WARM_UP_SECONDS);
+  await limit?.measureAt(FIXED_RATE, WARM_UP_SECONDS);
   await service.pool.query('checkpoint');
   const rounds: Round[] = [];
   for (let number = 1; number <= count; number += 1) {
@@ -85,7 +93,7 @@ async function measureLane(
     const round = async () => {
       const [idle] = await phase(seconds, () => pause(seconds * 1000));
       const [busy, { ack, endToEnd }] = await phase(seconds * FIXED_RATE, () => latencies(seconds));
-      return { idle, busy, ack, endToEnd };
+      return { idle, busy, ack, endToEnd, bare: await limit?.measureAt(FIXED_RATE, seconds) };
     };
     rounds.push(await undisturbed(label, options, round));
   }
@@ -132,6 +140,13 @@ function report(lane: Lane, rounds: Round[], bars: Bar[], seconds: number): stri
     p95: of((round) => pick(round).p95),
     p99: of((round) => pick(round).p99),
   });
+  const bare = rounds.flatMap(({ idle, busy, bare: its }) => {
+    if (!its) return [];
+    // Of the idle service beside it, what the servers do is counted.
+    const { temporal, postgres } = idle.cost.cpuMs;
+    const cpuMs = totalCpuMs(its.cost) - (temporal + postgres) / FIXED_RATE;
+    return [{ cpuMs, times: (totalCpuMs(busy.cost) - totalCpuMs(idle.cost) / FIXED_RATE) / cpuMs, ack: its.ack }];
+  });
   const totals = rounds.map((round) => totalCpuMs(round.busy.cost).toFixed(2)).join(', ');
   return [
     '',
@@ -147,8 +162,20 @@ function report(lane: Lane, rounds: Round[], bars: Bar[], seconds: number): stri
     line("commits, Temporal's databases", ({ cost }) => cost.temporalCommits),
     line('WAL, KiB', ({ cost }) => cost.walBytes / 1024),
     `acknowledged ${ranks(all(({ ack }) => ack))} ms, end to end ${ranks(all(({ endToEnd }) => endToEnd))} ms (p50 / p95 / p99)`,
+    ...bareLines(bare),
     '',
     ...bars.map(barLine),
     '',
   ].join('\n');
+}
+
+function bareLines(rounds: { cpuMs: number; times: number; ack: Percentiles }[]): string[] {
+  if (rounds.length === 0) return [];
+  const of = (pick: (round: (typeof rounds)[number]) => number) => median(rounds.map(pick));
+  const ack = [of((round) => round.ack.p50), of((round) => round.ack.p95), of((round) => round.ack.p99)];
+  const times = `${of((round) => round.times).toFixed(2)} times that (rounds: ${rounds.map((round) => round.times.toFixed(2)).join(', ')})`;
+  return [
+    `the bare pipeline at the same rate: ${of((round) => round.cpuMs).toFixed(2)} ms without idle; the lane takes ${times}`,
+    `  acknowledged ${ack.map((ms) => ms.toFixed(1)).join(' / ')} ms`,
+  ];
 }

@@ -2,7 +2,7 @@
 import { createPool } from '../../db/connections/pool.ts';
 import type { Stack } from '../../local/stack.ts';
 import type { Contender } from '../lanes/in-turn.ts';
-import { readCounters } from '../support/cost.ts';
+import { type Cost, costPer, readCounters } from '../support/cost.ts';
 import { type RunningChild, startProcess } from '../support/processes.ts';
 import { SECRET } from '../support/service.ts';
 import { createSender, measureLatency, type Percentiles, type Receiver, saturate } from '../support/traffic.ts';
@@ -15,8 +15,8 @@ export interface Limit extends Contender {
 }
 
 export interface BarePipeline extends Limit {
-  /** From the request to its answer, ms, at a constant rate: what the machine allows to anything that commits first. */
-  measureAck(perSecond: number, seconds: number): Promise<Percentiles>;
+  /** At a constant rate, from the request to its answer, ms, and what each costs: what the machine allows to anything that commits first. */
+  measureAt(perSecond: number, seconds: number): Promise<{ ack: Percentiles; cost: Cost }>;
 }
 
 /** Starts the bare workflow, which brings its own load. @param settings environment variables, those of the lane beside it */
@@ -58,7 +58,11 @@ export async function startBarePipeline(
   return {
     processes: [pipeline],
     saturate: (times) => saturate(sender.send, receiver, { ...options, ...times, read }),
-    measureAck: async (perSecond, seconds) => (await measureLatency(sender.send, receiver, perSecond, seconds)).ack,
+    async measureAt(perSecond, seconds) {
+      const before = await read();
+      const { ack } = await measureLatency(sender.send, receiver, perSecond, seconds);
+      return { ack, cost: costPer(perSecond * seconds, before, await read()) };
+    },
     async stop() {
       await sender.close();
       await pipeline.stop();

@@ -59,7 +59,7 @@ async function measureRound(stack: Stack, receiver: Receiver, options: BenchOpti
   const pipeline = await startBarePipeline(stack, receiver, { body, outstanding: OUTSTANDING.express });
   const [barePipeline, express] = await measurePair(
     { ...common, lane: 'express', limitName: 'the bare pipeline', limit: pipeline },
-    async ({ perSecond }) => ({ ackAtHalf: await pipeline.measureAck(perSecond / 2, seconds) }),
+    async ({ perSecond }) => ({ ackAtHalf: (await pipeline.measureAt(perSecond / 2, seconds)).ack }),
   );
   console.log(`${label}: the lane adaptive, ${seconds} s saturated, and latencies`);
   const times = { warmUpSeconds: WARM_UP_SECONDS, seconds };
