@@ -1,7 +1,7 @@
 // The pages of replays: created in the database, then signalled to the workflows of the failed deliveries that they replace.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { ReplayProgress } from '../core/event-replay.ts';
+import { type ReplayProgress, timesRest } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import type { BacklogLimits } from '../db/delivery/backlog.ts';
@@ -24,7 +24,8 @@ const TURN_MS = 1000;
 const SHORT_REST_MS = 250;
 const CONCURRENT_SIGNALS = 5;
 // A page is followed by a rest as long as it took at least: results of its events wait for it, and PostgreSQL works for others
-// meanwhile. A longer one, until the next page may be made, is left to the workflow.
+// meanwhile. Where there are others, it is longer while the worker is busy. A longer one, until the next page may be made, is left to
+// the workflow. Rule: LIMIT-22.
 const LONGEST_REST_MS = 1000;
 // Workflows of earlier releases do not know of that one, and ask again at once.
 const TOO_EARLY_MS = 100;
@@ -34,6 +35,11 @@ export interface ReplayDeps {
   client: Client;
   compute: Pick<Compute, 'validate'>;
   settings: BacklogLimits;
+  /** Whether there is only one organization. */
+  alone: () => boolean;
+  /** The share of the time in which the event loop is busy, 0 to 1. */
+  loopUse: () => number;
+  rest?: (ms: number) => Promise<unknown>;
   log: Log;
 }
 
@@ -63,6 +69,7 @@ async function replayPage(
 ): Promise<ReplayProgress> {
   const { suspended } = await loadSuspension(deps.pool, key.organizationId);
   if (suspended) return { ...(await readProgress(deps.pool, key)), suspended };
+  const { rest = (ms) => pause(ms) } = deps;
   const until = performance.now() + TURN_MS;
   for (let next = page; ; ) {
     const { progress, tookMs } = await onePage(deps, findRoom, key, next);
@@ -71,14 +78,15 @@ async function replayPage(
       return progress;
     }
     const { restMs = 0, waitsFor } = progress;
-    const pauseMs = Math.max(tookMs, restMs);
+    const ownRestMs = tookMs * (deps.alone() ? 1 : timesRest(deps.loopUse()));
+    const pauseMs = Math.max(ownRestMs, restMs);
     if (waitsFor !== undefined || restMs > SHORT_REST_MS || performance.now() + pauseMs > until) {
       const isEarly = progress.pages < page && progress.restMs !== undefined;
-      const restedMs = isEarly ? TOO_EARLY_MS : Math.min(LONGEST_REST_MS, tookMs);
-      await pause(restedMs);
+      const restedMs = isEarly ? TOO_EARLY_MS : Math.min(LONGEST_REST_MS, ownRestMs);
+      await rest(restedMs);
       return resting(progress, restMs - restedMs);
     }
-    await pause(pauseMs);
+    await rest(pauseMs);
     next = progress.pages + 1;
   }
 }

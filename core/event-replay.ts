@@ -62,6 +62,20 @@ export function expectedDeliveries(
   return Math.min(expected, pageDeliveries(rates.deliveries));
 }
 
+// Shares of the time in which the event loop of the worker is busy: from the first on a replay rests longer, from the second on
+// longest. Webhooks are delivered by the same loop.
+const BUSY = 0.15;
+const FULL = 0.45;
+const MOST_TIMES = 8;
+
+/**
+ * How many times as long as a page took its replay rests after it, where there are other organizations. Rule: LIMIT-22.
+ * @param loopUse the share of the time in which the event loop of the worker is busy, 0 to 1
+ */
+export function timesRest(loopUse: number): number {
+  return 1 + (MOST_TIMES - 1) * Math.min(1, Math.max(0, (loopUse - BUSY) / (FULL - BUSY)));
+}
+
 /** Progress of a replay. Counts and ids only: it is stored in histories. */
 export interface ReplayProgress {
   status: EventReplayStatus;

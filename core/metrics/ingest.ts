@@ -53,7 +53,7 @@ export const ingestBuffered = new Gauge({
 
 export const ingestLateAnswers = new Counter({
   name: 'hookyard_ingest_late_answers_total',
-  help: 'Accepted webhooks of the organization that sends most, answered later while this process is busy and others send too.',
+  help: 'Accepted webhooks of the organization that sends most, answered later while this process or its machine is busy and others send too.',
   in: ['api'],
 });
 

@@ -22,15 +22,18 @@ describe('Answers to the organization that sends most (LIMIT-21)', () => {
     let server: Server;
     let url: string;
     let use = 0;
+    let machineUse = 0;
     let late: { organizationId: string; ms: number }[] = [];
     let asking = '';
     beforeEach(async () => {
       use = 1;
+      machineUse = 0;
       late = [];
       const app = new Koa<ApiState>();
       app.use(
         lateAnswers({
           loopUse: () => use,
+          machineUse: () => machineUse,
           late: async (ms) => {
             late.push({ organizationId: asking, ms });
           },
@@ -82,6 +85,13 @@ describe('Answers to the organization that sends most (LIMIT-21)', () => {
       expect(late[0]?.ms).to.be.closeTo(100, 1);
       use = 0.05;
       expect(await lateAfter(() => Promise.all([burst(), ask('other')]))).to.deep.equal(new Set());
+    });
+
+    it('are late by how busy the machine is, if that is more', async () => {
+      use = 0.13;
+      machineUse = 0.725;
+      await bothSend();
+      expect(late[0]?.ms).to.be.closeTo(150, 1);
     });
 
     it('are not late when nobody else sends', async () => {
