@@ -66,7 +66,7 @@ export async function measureFleet(stack: Stack, receiver: Receiver, options: Be
   for (let number = 1; number <= options.rounds; number += 1) {
     rounds.push(await measureSizes(stack, receiver, options, `round ${number} of ${options.rounds}`));
   }
-  const bars = barsOf(rounds);
+  const bars = barsOf(rounds, options.workers.length);
   console.log(report(rounds, bars.map(barLine), options));
   const { api, rate, seconds } = options;
   if (options.save) saveResults('fleet', { api, rate, seconds, bars, rounds });

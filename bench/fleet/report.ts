@@ -15,8 +15,17 @@ function bySize(rounds: FleetFigures[][]): Map<number, FleetFigures[]> {
   return Map.groupBy(rounds.flat(), ({ workers }) => workers);
 }
 
-/** Each size beside the smallest one, in the same round; and no relay may be without work to claim. */
-export function barsOf(rounds: FleetFigures[][]): Bar[] {
+/**
+ * Each size beside the smallest one, in the same round; and no relay may be without work to claim.
+ * @param asked how many sizes were asked for: one that was left out meets no bar
+ */
+export function barsOf(rounds: FleetFigures[][], asked: number): Bar[] {
+  const measured = rounds.map(({ length }) => length);
+  const sizes = { what: 'sizes that fit into memory', value: Math.min(...measured), unit: '', atLeast: asked };
+  return [sizes, ...barsOfSizes(rounds)];
+}
+
+function barsOfSizes(rounds: FleetFigures[][]): Bar[] {
   return [...bySize(rounds).keys()].flatMap((workers): Bar[] => {
     const pairs = rounds.flatMap((round) => {
       const own = round.find((figures) => figures.workers === workers);
