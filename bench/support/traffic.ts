@@ -168,7 +168,10 @@ export async function sendAtRate<T>(send: () => Promise<T>, perSecond: number, s
   const startedAt = performance.now();
   for (let number = 0; number < perSecond * seconds; number += 1) {
     await endOf(startedAt + (number * 1000) / perSecond);
-    answers.push(send());
+    const answer = send();
+    // It is waited for below: until then an error must not end the process, whose servers would be left behind.
+    answer.catch(() => undefined);
+    answers.push(answer);
   }
   return Promise.all(answers);
 }
