@@ -2,7 +2,7 @@
 // webhooks are answered later: they are stored and delivered as always, and a sender that waits for answers sends less meanwhile. Alone,
 // or with room to spare, nobody waits. Rule: LIMIT-21.
 import { setTimeout as delay } from 'node:timers/promises';
-import { measuredLoopUse, measuredMachineUse } from '../core/machine-load.ts';
+import { type Load, measuredLoopUse, measuredMachineUse, partOf } from '../core/machine-load.ts';
 import { ingestLateAnswers } from '../core/metrics/ingest.ts';
 import { WindowCounts } from '../core/window-counts.ts';
 import type { AppContext, Next } from './context.ts';
@@ -16,9 +16,9 @@ const MAX_LATE_MS = 200;
 /** Answers that wait, in this process. Those beyond are not late: a sender with so many connections does not wait for answers anyway. */
 const MOST_WAITING = 100;
 /** Shares of the time in which the event loop is busy: from the first on answers are late, from the second on by `MAX_LATE_MS`. */
-const LOOP = { busy: 0.1, full: 0.25 };
+const LOOP: Load = { busy: 0.1, full: 0.25 };
 /** The same for the processors of the machine, which PostgreSQL, Temporal and workers may share. */
-const MACHINE = { busy: 0.5, full: 0.8 };
+const MACHINE: Load = { busy: 0.5, full: 0.8 };
 
 export interface LateAnswersOptions {
   /** The share of the time in which the event loop was busy, 0 to 1. */
@@ -49,7 +49,7 @@ export function lateAnswers({
     if (source === undefined || ctx.status >= 400) return;
     counts.add(source.organizationId);
     if (source.organizationId !== heaviest || waiting >= MOST_WAITING) return;
-    const ms = MAX_LATE_MS * Math.max(part(loopUse(), LOOP), part(machineUse(), MACHINE));
+    const ms = MAX_LATE_MS * Math.max(partOf(loopUse(), LOOP), partOf(machineUse(), MACHINE));
     if (ms < 1) return;
     ingestLateAnswers.add({});
     waiting += 1;
@@ -70,7 +70,3 @@ function heaviestOf(passed: ReadonlyMap<string, number>): string | null {
   }
   return null;
 }
-
-/** How far from the one to the other, 0 to 1. */
-const part = (use: number, { busy, full }: typeof LOOP): number =>
-  Math.min(1, Math.max(0, (use - busy) / (full - busy)));

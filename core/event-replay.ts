@@ -1,5 +1,6 @@
 // Replays of events selected by a filter: limits, pacing, and the text of their progress.
 import type { NoRoom } from './backlog-room.ts';
+import { type Load, partOf } from './machine-load.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
@@ -64,8 +65,7 @@ export function expectedDeliveries(
 
 // Shares of the time in which the event loop of the worker is busy: from the first on a replay rests longer, from the second on
 // longest. Webhooks are delivered by the same loop.
-const BUSY = 0.15;
-const FULL = 0.45;
+const LOOP: Load = { busy: 0.15, full: 0.45 };
 const MOST_TIMES = 8;
 
 /**
@@ -73,7 +73,7 @@ const MOST_TIMES = 8;
  * @param loopUse the share of the time in which the event loop of the worker is busy, 0 to 1
  */
 export function timesRest(loopUse: number): number {
-  return 1 + (MOST_TIMES - 1) * Math.min(1, Math.max(0, (loopUse - BUSY) / (FULL - BUSY)));
+  return 1 + (MOST_TIMES - 1) * partOf(loopUse, LOOP);
 }
 
 /** Progress of a replay. Counts and ids only: it is stored in histories. */
