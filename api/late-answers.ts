@@ -2,7 +2,8 @@
 // webhooks are answered later: they are stored and delivered as always, and a sender that waits for answers sends less meanwhile. Alone,
 // or with room to spare, nobody waits. Rule: LIMIT-21.
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Load, measuredLoopUse, measuredMachineUse, partOf } from '../core/machine-load.ts';
+import { type Load, partOf } from '../core/load-part.ts';
+import { measuredLoopUse, measuredMachineUse } from '../core/machine-load.ts';
 import { ingestLateAnswers } from '../core/metrics/ingest.ts';
 import { WindowCounts } from '../core/window-counts.ts';
 import type { AppContext, Next } from './context.ts';

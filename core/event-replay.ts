@@ -1,6 +1,6 @@
 // Replays of events selected by a filter: limits, pacing, and the text of their progress.
 import type { NoRoom } from './backlog-room.ts';
-import { type Load, partOf } from './machine-load.ts';
+import { type Load, partOf } from './load-part.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];

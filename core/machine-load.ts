@@ -3,16 +3,6 @@ import { cpus } from 'node:os';
 
 const LOOK_EVERY_MS = 250;
 
-/** Shares of the time: from `busy` on something gives way, from `full` on as much as it can. */
-export interface Load {
-  busy: number;
-  full: number;
-}
-
-/** How far a share of the time is from the one to the other, 0 to 1. */
-export const partOf = (use: number, { busy, full }: Load): number =>
-  Math.min(1, Math.max(0, (use - busy) / (full - busy)));
-
 /** Returns a function that says how busy the event loop is, 0 to 1: in the last quarter of a second, or since it was last asked. */
 export function measuredLoopUse(): () => number {
   return since(

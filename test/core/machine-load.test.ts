@@ -1,7 +1,8 @@
 // How busy the event loop and the machine are, as measured by doing something and nothing.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { measuredLoopUse, measuredMachineUse, partOf } from '../../core/machine-load.ts';
+import { partOf } from '../../core/load-part.ts';
+import { measuredLoopUse, measuredMachineUse } from '../../core/machine-load.ts';
 
 // More than the quarter of a second in which nothing is measured again.
 const WHILE_MS = 400;
