@@ -255,14 +255,19 @@ interface Stopped {
 
 const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId === null;
 
-// The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row.
+// The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row. The delivery is
+// looked up by the parameter: by the row, PostgreSQL 18 crashes when it checks a row again that has changed while it waited
+// (docs/postgresql-18-lost-update.md).
 const REMOVE = `
 delete from outbox o where destination_id = $1 and priority = $2 and delivery_id = $3
   and (resume is distinct from 'waiting'
-       or not exists (select from deliveries d where d.id = o.delivery_id and d.status in ${OPEN}))`;
+       or not exists (select from deliveries d where d.id = $3 and d.status in ${OPEN}))`;
 
 /** Removes a delivery from the outbox whose workflow has taken over. */
-export async function removeQueued(db: Queryable, row: OutboxRow): Promise<void> {
+export async function removeQueued(
+  db: Queryable,
+  row: Pick<OutboxRow, 'destinationId' | 'priority' | 'deliveryId'>,
+): Promise<void> {
   await db.query(REMOVE, [row.destinationId, row.priority, row.deliveryId]);
 }
 

@@ -6,6 +6,7 @@ import { newId } from '../../core/ids.ts';
 import { changeCircuits } from '../../db/circuits/circuits.ts';
 import { cancelDeliveries, deleteEvent, endDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { divertBlocked, endHold, oldestHeld } from '../../db/circuits/held-deliveries.ts';
+import { removeQueued } from '../../db/hot-path/claim.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { DAY_MS } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -210,6 +211,34 @@ describe('changes that had to wait', () => {
         expect(rows[0]?.count).to.equal(2);
       });
     }
+  }
+
+  // PostgreSQL ended with all its connections, when what a row is checked again by looked into a partitioned table for that row.
+  for (const [status, isLeft] of [
+    ['pending', true],
+    ['cancelled', false],
+  ] as const) {
+    it(`are not lost: leaving the outbox, while a ${status} delivery comes to wait for its turn`, async () => {
+      const { events, deliveryIds } = await makeWorld(pool);
+      const [deliveryId = ''] = deliveryIds;
+      await requeueDeliveries(pool, [{ deliveryId, resume: 'lost' }]);
+      const other = await pool.connect();
+      let acted: Promise<unknown> = Promise.resolve();
+      try {
+        await other.query('update deliveries set status = $2 where id = $1', [deliveryId, status]);
+        await other.query('begin');
+        await other.query(`update outbox set resume = 'waiting' where delivery_id = $1`, [deliveryId]);
+        const destinationId = events[0]?.deliveries[0]?.destinationId ?? '';
+        acted = removeQueued(acting, { destinationId, priority: 0, deliveryId });
+        await until('it to wait', () => someoneWaits(pool));
+        await other.query('commit');
+      } finally {
+        other.release();
+      }
+      await acted;
+      const { rowCount } = await pool.query('select from outbox where delivery_id = $1', [deliveryId]);
+      expect(rowCount).to.equal(isLeft ? 1 : 0);
+    });
   }
 });
 
