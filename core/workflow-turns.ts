@@ -4,7 +4,8 @@
 //
 // Each organization has a token bucket: some at once, the rest evenly. Organizations that have to wait share what there is
 // by the rule of fair-share.ts: n of them get 1 / (n + 1) each, so there is always room for one that does not wait. Each
-// is served in order of arrival. Nothing is paced while no other organization has anything to deliver: nobody would gain by it.
+// is served in order of arrival. While no other organization has anything to deliver, there are more turns, but not as many as the
+// machine could do: whoever comes next must not find it full. An organization that is the only one is not paced at all.
 import { LRUCache } from 'lru-cache';
 
 /**
@@ -12,12 +13,14 @@ import { LRUCache } from 'lru-cache';
  * as many, another organization's deliveries took more than twice as long (`npm run bench -- neighbours --attack retries`).
  */
 export const PER_PROCESSOR = 8;
+/** The same as a multiple, while nobody else has anything to deliver: about half of what the processors can do. */
+const WITHOUT_OTHERS = 4;
 /** How many an organization gets at once. A handful of webhooks often comes at once, and many destinations get one. */
 const AT_ONCE = 20;
 /** How many of these first attempts leave. */
 const KEPT_FOR_RETRIES = 10;
 // An organization that had something to deliver so recently may have more at any moment.
-const ACTIVE_MS = 10_000;
+const ACTIVE_MS = 60_000;
 const LOOK_EVERY_MS = 25;
 /** How long something waits for its turn. Then it is done without one, which counts all the same. */
 const LONGEST_WAIT_MS = 30_000;
@@ -84,7 +87,7 @@ export class WorkflowTurns {
   mayBegin(organizationId: string, hasRoomToSpare: boolean): boolean {
     this.seen(organizationId);
     if (this.#waiting.has(organizationId)) return false;
-    if (!this.#isPaced(organizationId)) return true;
+    if (!this.#hasOthers(organizationId)) return true;
     if (this.#leftOf(organizationId) < 1 + KEPT_FOR_RETRIES) return hasRoomToSpare;
     this.#count(organizationId);
     return true;
@@ -92,7 +95,7 @@ export class WorkflowTurns {
 
   /** Counts what was done without a turn. */
   spend(organizationId: string): void {
-    if (this.#isPaced(organizationId)) this.#count(organizationId);
+    if (!this.#alone()) this.#count(organizationId);
   }
 
   /** Waits for a turn, or until that has taken too long. @returns false when the worker ends */
@@ -147,7 +150,7 @@ export class WorkflowTurns {
   }
 
   #pass(organizationId: string): boolean {
-    if (!this.#isPaced(organizationId)) return true;
+    if (this.#alone()) return true;
     if (this.#leftOf(organizationId) < 1) return false;
     this.#count(organizationId);
     return true;
@@ -160,12 +163,18 @@ export class WorkflowTurns {
 
   #leftOf(organizationId: string): number {
     const { turns, at } = this.#left.get(organizationId) ?? { turns: AT_ONCE, at: 0 };
-    const waiting = this.#waiting.size + (this.#waiting.has(organizationId) ? 0 : 1);
-    const earned = ((this.#now() - at) / 1000) * (this.#perSecond / (waiting + 1));
-    return Math.min(AT_ONCE, turns + earned);
+    return Math.min(AT_ONCE, turns + ((this.#now() - at) / 1000) * this.#paceOf(organizationId));
   }
 
-  #isPaced(organizationId: string): boolean {
+  /** Turns a second. */
+  #paceOf(organizationId: string): number {
+    if (!this.#hasOthers(organizationId)) return this.#perSecond * WITHOUT_OTHERS;
+    const waiting = this.#waiting.size + (this.#waiting.has(organizationId) ? 0 : 1);
+    return this.#perSecond / (waiting + 1);
+  }
+
+  /** Whether another organization has something to deliver. */
+  #hasOthers(organizationId: string): boolean {
     if (this.#alone()) return false;
     const since = this.#now() - ACTIVE_MS;
     return this.#seen.some(({ id, at }) => id !== organizationId && at > since);

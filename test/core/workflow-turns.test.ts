@@ -30,17 +30,24 @@ describe('turns of organizations at Temporal', () => {
     expect(takeAll('quiet'), 'of another one').to.equal(20);
   });
 
-  it('are not counted while no other organization has anything to deliver', () => {
-    now += 20_000;
-    turns.seen('busy');
-    expect(takeAll('busy')).to.equal(500);
-    turns.seen('quiet');
+  it('are more while no other organization has had anything to deliver for a minute, and never all at once', () => {
+    now += 59_000;
     expect(takeAll('busy')).to.equal(20);
-    now += 20_000;
-    expect(takeAll('busy')).to.equal(500);
+    now += 500;
+    expect(takeAll('busy'), 'while another one may come back at any moment').to.be.within(19, 21);
+    now += 60_000;
+    expect(takeAll('busy')).to.equal(20);
+    now += 50;
+    expect(takeAll('busy'), 'of 320 a second').to.be.within(15, 17);
     expect(turns.take('quiet'), 'a retry of the other one').to.equal(true);
-    expect(takeAll('busy')).to.equal(20);
+    now += 50;
+    expect(takeAll('busy')).to.be.within(1, 3);
+  });
+
+  it('are not counted for the only organization', () => {
     isAlone = true;
+    expect(takeAll('busy')).to.equal(500);
+    for (let done = 0; done < 100; done += 1) turns.spend('busy');
     expect(takeAll('busy')).to.equal(500);
   });
 
