@@ -12,6 +12,9 @@ import type { Held } from './shards.ts';
 // Bound what a claim costs. With more of them a round takes several claims.
 const MAX_ORGANIZATIONS_PER_CLAIM = 50;
 const MAX_DESTINATIONS_PER_ORGANIZATION = 200;
+// The same where there are several organizations: claims come one after the other, and with hundreds of destinations at which nothing
+// may be started one takes 20 to 50 ms on a busy machine, for which the others' deliveries wait.
+const MAX_DESTINATIONS_OF_SEVERAL = 40;
 // Rows of one destination in a claim. One that copes with more gets them by the next claims, which follow at once.
 const MOST_PER_DESTINATION = 50;
 
@@ -25,6 +28,8 @@ export interface ClaimsDeps {
   waiting: () => string[];
   /** Organizations whose deliveries wait. */
   suspended: () => string[];
+  /** Whether there is only one organization. */
+  alone: () => boolean;
 }
 
 export interface Claims {
@@ -42,7 +47,7 @@ export interface Claims {
   readonly claimedAt: number | undefined;
 }
 
-export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspended }: ClaimsDeps): Claims {
+export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspended, alone }: ClaimsDeps): Claims {
   const cursor = new ClaimCursor(MAX_ORGANIZATIONS_PER_CLAIM);
   let claimedAt: number | undefined;
   let hasChanged = false;
@@ -90,7 +95,7 @@ export function createClaims({ hotPool, held: heldNow, inFlight, waiting, suspen
         })),
         mostOfOthers,
         fullDestinations,
-        maxDestinations: MAX_DESTINATIONS_PER_ORGANIZATION,
+        maxDestinations: alone() ? MAX_DESTINATIONS_PER_ORGANIZATION : MAX_DESTINATIONS_OF_SEVERAL,
         ...held,
         inFlight: inFlight.deliveryIds(),
         perDestination: MOST_PER_DESTINATION,

@@ -92,6 +92,7 @@ export function startRelay(deps: RelayDeps): Relay {
     inFlight,
     waiting: () => pacing.waiting(),
     suspended,
+    alone,
   });
   shards.reportInFlight(() => inFlight.deliveryIds());
   const policiesOf = createStartPolicies(hotPool);

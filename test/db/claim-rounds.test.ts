@@ -66,7 +66,14 @@ describe('relays that claim', () => {
       const inFlight = new InFlight({ total: limits.total, places }, { alone: () => alone });
       return {
         inFlight,
-        claims: createClaims({ hotPool, held: () => held, inFlight, waiting: () => [], suspended: () => [] }),
+        claims: createClaims({
+          hotPool,
+          held: () => held,
+          inFlight,
+          waiting: () => [],
+          suspended: () => [],
+          alone: () => alone,
+        }),
       };
     });
   }
@@ -142,6 +149,18 @@ describe('relays that claim', () => {
     expect(served.get(quick)).to.equal(3);
     for (let claim = 0; claim < 200 && served.size <= 500; claim += 1) await serve(await relay.claims.next());
     expect(served.size, 'every busy one has had its turn, too').to.equal(501);
+  });
+
+  it('look at few destinations of an organization at a time where there are others, who wait for each look', async () => {
+    await enqueue(makeDestinations(250), 1, 'org_a');
+    for (const [alone, most] of [
+      [true, 200],
+      [false, 40],
+    ] as const) {
+      const [relay] = await startRelays(1, { total: 4000, perDestination: 50 }, alone);
+      const rows = (await relay?.claims.next()) ?? [];
+      expect(new Set(rows.map(({ destinationId }) => destinationId)).size).to.equal(most);
+    }
   });
 
   it('start what another organization sends while all that one may have hangs', async () => {
