@@ -29,7 +29,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
   const onShare = () => exchange.nudge();
   const shards = holdShards({ pool: hotPool, name: owner, session, onShare, log });
-  const relay = relayOf(context, parts, activityDeps, shards);
+  const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
   const exchange = exchangeConcurrency({ pool, log }, owner, places, () => relay.onRoom());
   const circuits = watchCircuits({ pool, client, log });
@@ -46,6 +46,7 @@ function relayOf(
   parts: WorkerParts,
   activityDeps: ActivityDeps,
   shards: Shards,
+  hears: () => boolean,
 ): Relay {
   const { hotPool, pool, client, latencies, parking, places, alone, turns, lanes, workflowTurns, suspensions } = parts;
   const mostInFlight = settings.HOOKYARD_MAX_IN_FLIGHT ?? MOST_IN_FLIGHT[settings.HOOKYARD_LANE];
@@ -66,6 +67,7 @@ function relayOf(
     lanes,
     workflowTurns,
     suspended: suspensions.ids,
+    hears,
     attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
     log,

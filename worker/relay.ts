@@ -39,6 +39,8 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace' | 'backgro
   makesAttempt: (deliveryId: string) => boolean;
   /** Organizations whose deliveries wait. */
   suspended: () => string[];
+  /** Whether this process hears of new deliveries (db/hot-path/outbox-listener.ts). */
+  hears: () => boolean;
 }
 
 export interface RelayState {
@@ -75,7 +77,7 @@ export interface Relay {
 
 export function startRelay(deps: RelayDeps): Relay {
   const { hotPool, pool, shards, suspended, log } = deps;
-  const { places, latencies, alone, mostInFlight: total, mostWorkflows: workflows } = deps;
+  const { hears, places, latencies, alone, mostInFlight: total, mostWorkflows: workflows } = deps;
   const isSlow = (id: string) => latencies.isSlow(id) || places.isWaitedFor(id);
   const inFlight = new InFlight({ total, workflows, places }, { alone, isSlow });
   const pacing = createPacing(pool);
@@ -84,7 +86,7 @@ export function startRelay(deps: RelayDeps): Relay {
   const starts = createStarts({ ...deps, inFlight, freePlace, background });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
   const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning }));
-  const rests = new RelayRests();
+  const rests = new RelayRests({ hears });
   const isBusy = () => inFlight.recentlyStarted >= BUSY_IN_FLIGHT;
   const claims = createClaims({
     hotPool,
@@ -114,6 +116,7 @@ export function startRelay(deps: RelayDeps): Relay {
   });
 
   function nudge(): void {
+    rests.woken();
     claims.changed();
     loop.nudge();
   }
@@ -121,6 +124,7 @@ export function startRelay(deps: RelayDeps): Relay {
   function freePlace(deliveryId: string): void {
     const wasAwaited = inFlight.isAwaited(deliveryId);
     if (!inFlight.delete(deliveryId) || !wasAwaited) return;
+    rests.woken();
     claims.changed();
     loop.wake();
   }

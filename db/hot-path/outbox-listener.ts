@@ -4,6 +4,7 @@ import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { tellPositions } from '../../core/positions.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
+import { isDirect } from '../connections/pooling.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { OUTBOX_CHANNEL, WAKE_HOLDERS } from '../sql-rules.ts';
 
@@ -11,6 +12,8 @@ const RECONNECT_MS = 2000;
 const CONNECT_TIMEOUT_MS = 3000;
 
 export interface OutboxListener {
+  /** Whether it listens, with no pooler between that could keep notifications back. */
+  hears(): boolean;
   close(): Promise<void>;
 }
 
@@ -29,6 +32,7 @@ export function listenForDeliveries(
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
+  let isListening = false;
 
   async function connect(): Promise<void> {
     const next = new PgClient({
@@ -43,8 +47,9 @@ export function listenForDeliveries(
     next.on('error', () => undefined);
     try {
       await next.connect();
-      next.once('end', connectLater);
+      next.once('end', onEnd);
       await next.query(`listen ${OUTBOX_CHANNEL}`);
+      isListening = await isDirect(next);
       // For commits while nobody listened.
       onNews('');
       onNews('circuits');
@@ -55,6 +60,11 @@ export function listenForDeliveries(
     }
   }
 
+  function onEnd(): void {
+    isListening = false;
+    connectLater();
+  }
+
   function connectLater(): void {
     clearTimeout(retry);
     if (!closed) retry = setTimeout(() => void connect(), RECONNECT_MS).unref();
@@ -62,6 +72,7 @@ export function listenForDeliveries(
 
   const connected = connect();
   return {
+    hears: () => isListening,
     async close() {
       closed = true;
       clearTimeout(retry);

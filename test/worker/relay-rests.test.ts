@@ -51,4 +51,49 @@ describe('the rests of a relay', () => {
     expect(rests.after('work', false, () => longest - 1).ms).to.equal(longest - 1);
     expect(rests.after('work', false, () => polled - 1).ms).to.equal(polled);
   });
+
+  it('of a relay that hears news are long when there is nothing left, and nudges cut them', () => {
+    const hearing = new RelayRests({ hears: () => true });
+    const polling = new RelayRests();
+    for (let round = 0; round < 10; round += 1) polling.after('nothing', false, always);
+    const rest = hearing.after('nothing', false, always);
+    expect(rest.ms).to.be.greaterThan(polling.after('nothing', false, always).ms);
+    expect(rest.nudgedMs).to.equal(polling.after('nothing', false, always).nudgedMs);
+    expect(hearing.after('nothing', false, () => 40).ms, 'until the next slot of a rate limit').to.equal(40);
+    expect(hearing.after('nothing', false, never).ms, 'while something waits').to.be.at.most(10);
+    expect(hearing.after('work', false, always).ms, 'while there may be more of it').to.be.lessThan(100);
+  });
+
+  it('of a relay that has found work without news are short for a minute: news get lost', () => {
+    let now = 1000;
+    const rests = new RelayRests({ hears: () => true, now: () => now });
+    const long = rests.after('nothing', false, always).ms;
+    now += 10;
+    rests.nudged();
+    now += 5;
+    rests.after('work', false, always);
+    expect(rests.after('nothing', false, always).ms, 'work that was told of').to.equal(long);
+    now += 10;
+    rests.woken();
+    now += 5;
+    rests.after('work', false, always);
+    expect(rests.after('nothing', false, always).ms, 'work for which a place became free').to.equal(long);
+    now += 500;
+    rests.after('work', false, always);
+    now += 5;
+    rests.nudged();
+    expect(rests.after('nothing', false, always).ms, 'work that was told of right afterwards').to.equal(long);
+    rests.after('nothing', false, () => 40);
+    now += 40;
+    rests.after('work', false, always);
+    expect(rests.after('nothing', false, always).ms, 'work whose time had come').to.equal(long);
+    now += 500;
+    rests.after('work', false, always);
+    for (let round = 0; round < 10; round += 1) rests.after('nothing', false, always);
+    expect(rests.after('nothing', false, always).ms, 'work that nobody told of').to.be.lessThan(long);
+    now += 59_000;
+    expect(rests.after('nothing', false, always).ms).to.be.lessThan(long);
+    now += 2000;
+    expect(rests.after('nothing', false, always).ms).to.equal(long);
+  });
 });

@@ -135,6 +135,7 @@ describe('a relay', function () {
       lanes: seen(createLaneChoice({ lane: 'express', report: () => {}, log })),
       workflowTurns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
       suspended: () => [],
+      hears: () => false,
       async attempt({ deliveryId }) {
         attempted.push(deliveryId);
         await attempt(deliveryId);
