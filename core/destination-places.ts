@@ -81,6 +81,11 @@ export class DestinationPlaces {
     this.#now = now;
   }
 
+  /** Live workers, as `setShare` told. */
+  get workers(): number {
+    return this.#share.workers;
+  }
+
   /** How many attempts this process may have under way there: at least 1, but for a destination that is used in turns. */
   limitOf(destinationId: string): number {
     const entry = this.#entries.get(destinationId);

@@ -19,14 +19,14 @@ import type { Sender } from '../outbound/http/sender.ts';
 import { smtpOf } from '../outbound/mail.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { alert } from '../workflows/alert.ts';
-import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
+import { type RunningWorker, startSideWorker, type SideWorkerDeps } from './temporal-worker.ts';
 
 // Messages started per claim.
 const MAX_PER_LOOK = 20;
 // Messages sent at the same time.
 const ALERT_SLOTS = 10;
 
-export interface AlertWorkerDeps extends WorkerDeps, PeopleLinks {
+export interface AlertWorkerDeps extends SideWorkerDeps, PeopleLinks {
   client: Client;
   /** For commands. */
   pool: Pool;

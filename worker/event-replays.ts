@@ -14,19 +14,19 @@ import type { Compute } from '../outbound/compute/index.ts';
 import { replayTaskQueue, TASK_QUEUE } from '../core/workflow-names.ts';
 import type { replay } from '../workflows/replay.ts';
 import { organizationIdAttribute, sourceIdAttribute } from '../core/search-attributes.ts';
-import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
+import { type RunningWorker, startSideWorker, type SideWorkerDeps } from './temporal-worker.ts';
 
 // Stalled replays that are checked at once.
 const MAX_PER_LOOK = 20;
 // Pages created at the same time: half of the command connections at most.
 const PAGE_SLOTS = 2;
 
-export interface EventReplayDeps extends WorkerDeps {
+export interface EventReplayDeps extends SideWorkerDeps {
   client: Client;
   /** For commands. */
   pool: Pool;
   compute: Pick<Compute, 'validate'>;
-  settings: WorkerDeps['settings'] & BacklogLimits;
+  settings: SideWorkerDeps['settings'] & BacklogLimits;
   /** Whether there is only one organization. */
   alone: () => boolean;
 }

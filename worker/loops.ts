@@ -32,7 +32,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
   const exchange = exchangeConcurrency({ pool, log }, owner, places, () => relay.onRoom());
-  const circuits = watchCircuits({ pool, client, log });
+  const circuits = watchCircuits({ pool, client, workers: () => places.workers, log });
   const listener = listenForDeliveries(
     database.directUrl,
     (news) => (news === 'circuits' ? circuits.nudge() : relay.heard(news)),

@@ -19,14 +19,14 @@ import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { notify } from '../workflows/notify.ts';
 import { organizationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 import { startConfirmations } from './confirmations.ts';
-import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
+import { type RunningWorker, startSideWorker, type SideWorkerDeps } from './temporal-worker.ts';
 
 // Notifications started per claim.
 const MAX_PER_LOOK = 20;
 // Mails sent at the same time.
 const MAIL_SLOTS = 10;
 
-export interface NotificationDeps extends WorkerDeps {
+export interface NotificationDeps extends SideWorkerDeps {
   client: Client;
   pool: Pool;
   settings: Settings;

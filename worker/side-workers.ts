@@ -13,7 +13,8 @@ export async function startSideWorkers(
   { settings, env, temporal }: WorkerContext,
   parts: WorkerParts,
 ): Promise<RunningWorker[]> {
-  const { common, client, hotPool, pool, warehousePool, organizations, alone } = parts;
+  const { client, hotPool, pool, warehousePool, organizations, alone, places } = parts;
+  const common = { ...parts.common, workers: () => places.workers };
   const { secretBox, issues, sender, reach, configs, transforms, compute } = parts;
   const workflowLink = workflowLinks(settings, temporal);
   const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());

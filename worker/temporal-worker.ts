@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { type Release, versioned } from './release.ts';
-import { watch } from './watch.ts';
+import { sharedRest, watch } from './watch.ts';
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.
 const FORCE_AFTER_MS = 2000;
@@ -68,6 +68,11 @@ export function run(worker: Worker): RunningWorker {
   };
 }
 
+export interface SideWorkerDeps extends WorkerDeps {
+  /** How many workers are alive. */
+  workers: () => number;
+}
+
 interface SideWorkerOptions {
   /** Of its activities. */
   taskQueue: string;
@@ -83,14 +88,14 @@ interface SideWorkerOptions {
 }
 
 /**
- * Runs activities, and polls every second for due work.
+ * Runs activities, and polls every second for due work; where there are many workers, they do together.
  * Failure policy: while the database or Temporal is away, due work waits; unused claims expire.
  */
-export async function startSideWorker(deps: WorkerDeps, options: SideWorkerOptions): Promise<RunningWorker> {
+export async function startSideWorker(deps: SideWorkerDeps, options: SideWorkerOptions): Promise<RunningWorker> {
   const { taskQueue, activities, slots, startDue, what, close } = options;
   const worker = run(await createWorker(deps, { taskQueue, activities, maxConcurrentActivityTaskExecutions: slots }));
   const due = watch(startDue, {
-    everyMs: LOOK_EVERY_MS,
+    everyMs: () => sharedRest(LOOK_EVERY_MS, deps.workers()),
     onError: (error) => throttled(deps.log).warn({ cause: causeOf(error) }, `${what} wait: checking them failed`),
   });
   return {

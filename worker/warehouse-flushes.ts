@@ -18,13 +18,13 @@ import { warehouseChanged } from '../workflows/messages.ts';
 import { TASK_QUEUE, warehouseTaskQueue } from '../core/workflow-names.ts';
 import { destinationIdAttribute, organizationIdAttribute } from '../core/search-attributes.ts';
 import type { warehouseFlush } from '../workflows/warehouse-flush.ts';
-import { type RunningWorker, startSideWorker, type WorkerDeps } from './temporal-worker.ts';
+import { type RunningWorker, startSideWorker, type SideWorkerDeps } from './temporal-worker.ts';
 
 const MAX_PER_LOOK = 50;
 // Batches in memory at the same time; a destination has one at a time.
 const SLOTS = 8;
 
-export interface WarehouseFlushDeps extends WorkerDeps, Omit<FlushDeps, 'warehouses' | 'places'> {
+export interface WarehouseFlushDeps extends SideWorkerDeps, Omit<FlushDeps, 'warehouses' | 'places'> {
   client: Client;
   /** Whether there is only one organization. */
   alone: () => boolean;

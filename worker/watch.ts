@@ -6,6 +6,20 @@ export interface Watch {
   stop(): Promise<void>;
 }
 
+// So many workers look each at its own pace, and more of them as often together.
+const AT_OWN_PACE = 4;
+// As a multiple. When nearly all workers die at once, due work waits for so long at most.
+const LONGEST = 5;
+
+/**
+ * How long a worker rests between looks for work that any of them may do.
+ * @param everyMs of a worker that is alone
+ * @param workers that are alive
+ * @returns ms
+ */
+export const sharedRest = (everyMs: number, workers: number): number =>
+  everyMs * Math.min(LONGEST, Math.max(1, workers / AT_OWN_PACE));
+
 /**
  * Calls `look` repeatedly until stopped, with a rest in between.
  * @param look returns whether more is due now
@@ -13,14 +27,14 @@ export interface Watch {
  */
 export function watch(
   look: () => Promise<boolean>,
-  { everyMs, onError }: { everyMs: number; onError: (error: unknown) => void },
+  { everyMs, onError }: { everyMs: number | (() => number); onError: (error: unknown) => void },
 ): Watch {
-  const rest = { ms: everyMs };
+  const rest = () => ({ ms: typeof everyMs === 'number' ? everyMs : everyMs() });
   return new PollLoop({
-    round: async () => ((await look()) ? { ms: 0 } : rest),
+    round: async () => ((await look()) ? { ms: 0 } : rest()),
     onError(error) {
       onError(error);
-      return rest;
+      return rest();
     },
   });
 }
