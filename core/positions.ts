@@ -48,6 +48,16 @@ export function tellPositions(positions: readonly number[]): string {
   return distinct.size > MOST_TOLD ? '' : [...distinct].map((position) => position.toString(36)).join(',');
 }
 
+// Deliveries in more buckets are told to all relays at once: most of them would be woken anyway, and each notification costs.
+const MOST_BUCKETS_TOLD = 4;
+
+/** What is told of deliveries that wait, and to whom: the relays that hold something of a bucket, or (`null`) all. */
+export function newsOf(positions: readonly number[]): { bucket: number | null; told: string }[] {
+  const byBucket = Map.groupBy(positions, (position) => Math.floor(position / BUCKET_SIZE));
+  if (byBucket.size > MOST_BUCKETS_TOLD) return [{ bucket: null, told: tellPositions(positions) }];
+  return [...byBucket].map(([bucket, own]) => ({ bucket, told: tellPositions(own) }));
+}
+
 /** Whether what was told is of one of these positions. What is not understood is of all. */
 export function isToldOf(told: string, positions: Positions): boolean {
   return told.split(',').some((text) => {

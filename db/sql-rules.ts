@@ -73,12 +73,16 @@ export const failOver = (target: string, original: string, reason: string): stri
 export const errorSummary = (table: string): string =>
   `case when ${table}.error is not null then coalesce(${table}.error_summary, ${escapeLiteral(UNKNOWN_ERROR)}) end`;
 
-/** Commits that bring deliveries to the outbox, or change a circuit, notify on this channel; ingest does so right after them. */
+/** Commits that bring deliveries to the outbox, or change a circuit, notify all workers on this channel. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
+/** On this one ingest notifies, right after its commits, the workers that hold something of a bucket (core/positions.ts); null: all. */
+export const bucketChannel = (bucket: number | null): string =>
+  bucket === null ? OUTBOX_CHANNEL : `${OUTBOX_CHANNEL}_${bucket}`;
 /** Wakes all relays when the statement commits. */
 export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
-/** The same for the relays that hold the positions in `$1` (core/positions.ts). */
-export const WAKE_HOLDERS = `select pg_notify('${OUTBOX_CHANNEL}', $1)`;
+/** Tells each of the channels in `$1` what is in `$2` (core/positions.ts). */
+export const WAKE_HOLDERS =
+  'select pg_notify(channel, told) from unnest($1::text[], $2::text[]) as news(channel, told)';
 /** Makes a worker check the circuits when the statement commits. */
 export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
 

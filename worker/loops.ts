@@ -27,17 +27,22 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const { client, common, hotPool, pool, owner, places } = parts;
   const schedules = keepSchedules(client, common.connection, log);
   const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
-  const onShare = () => exchange.nudge();
+  const onShare = () => {
+    exchange.nudge();
+    listener.follow();
+    // What waits there was told to others.
+    relay.onRoom();
+  };
   const shards = holdShards({ pool: hotPool, name: owner, session, onShare, log });
   const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
   const exchange = exchangeConcurrency({ pool, log }, owner, places, () => relay.onRoom());
   const circuits = watchCircuits({ pool, client, workers: () => places.workers, log });
-  const listener = listenForDeliveries(
-    database.directUrl,
-    (news) => (news === 'circuits' ? circuits.nudge() : relay.heard(news)),
+  const listener = listenForDeliveries(database.directUrl, {
+    positions: () => shards.positions(),
+    onNews: (news) => (news === 'circuits' ? circuits.nudge() : relay.heard(news)),
     log,
-  );
+  });
   return { schedules, session, shards, relay, exchange, circuits, listener };
 }
 

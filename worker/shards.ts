@@ -48,6 +48,8 @@ export interface ShardsDeps {
 export interface Shards {
   /** What is held now; null when that is nothing, or the lease could not be renewed in time. */
   held(): Held | null;
+  /** What it held last, whether its lease is still valid or not. */
+  positions(): Positions;
   /** Runs a claim on what is held. Positions are given up only after the claims that may have found something there. */
   duringClaim<T>(claim: () => Promise<T>): Promise<T>;
   /** Sets what tells the deliveries in flight: others must not start them when their positions are given up. */
@@ -93,6 +95,10 @@ class HeldShards implements Shards {
   held(): Held | null {
     if (this.#positions.length === 0 || performance.now() >= this.#validUntil) return null;
     return { owner: this.#owner, positions: this.#positions };
+  }
+
+  positions(): Positions {
+    return this.#positions;
   }
 
   async duringClaim<T>(claim: () => Promise<T>): Promise<T> {

@@ -79,7 +79,7 @@ function waitingIn({ kind }: GroupOutcome, event: NewEvent | undefined): number[
   return pending?.map(({ id }) => positionOf(id)) ?? [];
 }
 
-/** Failure policy: a relay that is not told finds the deliveries at its next poll, a tenth of a second later at most. */
+/** Failure policy: a relay that is not told finds the deliveries at its next poll, half a second later at most. */
 function createWakes(pool: Pool): Batcher<number[], void> {
   return createBatcher({
     async run(positions) {

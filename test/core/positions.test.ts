@@ -5,6 +5,7 @@ import {
   bucketsOf,
   isAmong,
   isToldOf,
+  newsOf,
   POSITIONS,
   positionOf,
   readPositions,
@@ -62,6 +63,17 @@ describe('positions', () => {
       expect(isToldOf(text, []), text).to.equal(true);
     const most = tellPositions(Array.from({ length: 200 }, (_, index) => 2047 - index));
     expect(most.length).to.be.within(200, 8000);
+  });
+
+  it('are told to the relays of their bucket, and to all when there are many buckets', () => {
+    expect(newsOf([70, 71, 2047, 70])).to.deep.equal([
+      { bucket: 1, told: '1y,1z' },
+      { bucket: 31, told: '1kv' },
+    ]);
+    expect(newsOf([0, 64, 128, 192])).to.have.length(4);
+    expect(newsOf([0, 64, 128, 192, 256])).to.deep.equal([
+      { bucket: null, told: tellPositions([0, 64, 128, 192, 256]) },
+    ]);
   });
 
   it('lie in buckets', () => {

@@ -1,7 +1,7 @@
 // The relay hears of new deliveries at their commit; should it not, it polls.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { isToldOf, positionOf, POSITIONS } from '../../core/positions.ts';
+import { ALL_POSITIONS, isToldOf, positionOf, POSITIONS, type Positions } from '../../core/positions.ts';
 import { listenForDeliveries } from '../../db/hot-path/outbox-listener.ts';
 import { storeEvents } from '../../db/hot-path/store-events.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
@@ -17,6 +17,7 @@ describe('news of the outbox', () => {
   let receiver: Receiver;
   let news = 0;
   const texts: string[] = [];
+  let held: Positions = ALL_POSITIONS;
   let listener: ReturnType<typeof listenForDeliveries>;
   before(async () => {
     [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
@@ -25,7 +26,11 @@ describe('news of the outbox', () => {
       news += 1;
       texts.push(text);
     };
-    listener = listenForDeliveries(stackAddresses().databaseUrl, heard, pino({ level: 'silent' }));
+    listener = listenForDeliveries(stackAddresses().databaseUrl, {
+      positions: () => held,
+      onNews: heard,
+      log: pino({ level: 'silent' }),
+    });
     await until('the listener to be connected', () => news > 0);
   });
   after(() => Promise.all([listener.close(), testInstance.close(), receiver.close()]));
@@ -99,9 +104,41 @@ describe('news of the outbox', () => {
     expect(news - before).to.be.below(count);
   });
 
+  it('comes of what the relay holds, also after that has changed, and of nothing else', async () => {
+    const { source } = await records.pipe(receiver.endpoint(200).url);
+    const received = async () => {
+      const [delivery] = await records.deliveries(await records.accepted(source, '{}'));
+      return positionOf(delivery?.id ?? '');
+    };
+    const isHeard = (position: number) => texts.some((text) => text !== '' && isToldOf(text, range(position)));
+    const range = (position: number) => [{ from: position, to: position + 1 }];
+    const hold = async (positions: Positions) => {
+      held = positions;
+      texts.length = 0;
+      listener.follow();
+      expect(listener.hears(), 'while it does not follow yet').to.equal(false);
+      await until('it to follow', () => listener.hears() && texts.includes(''));
+    };
+    try {
+      await hold([{ from: 0, to: 1024 }]);
+      const positions: number[] = [];
+      while (positions.filter((position) => position < 1024).length < 3 || positions.every((each) => each < 1024)) {
+        positions.push(await received());
+      }
+      const own = positions.filter((position) => position < 1024);
+      await until('news of its own', () => own.every(isHeard));
+      expect(positions.filter((position) => position >= 1024).filter(isHeard), 'of others').to.deep.equal([]);
+      await hold(ALL_POSITIONS);
+      const position = await received();
+      await until('news of what it took', () => isHeard(position));
+    } finally {
+      held = ALL_POSITIONS;
+    }
+  });
+
   it('comes again after the connection was lost', async () => {
     const { rows } = await testInstance.pool.query<{ pid: number }>(
-      `select pid from pg_stat_activity where query like 'listen %' and pg_terminate_backend(pid)`,
+      `select pid from pg_stat_activity where query ~ '^(un)?listen ' and pg_terminate_backend(pid)`,
     );
     expect(rows).to.not.have.length(0);
     const before = news;
