@@ -3,6 +3,8 @@ import { activityInfo, cancellationSignal } from '@temporalio/activity';
 import { RECORDING_MS } from '../core/attempt-times.ts';
 import { openError, ownWords } from '../core/error-summary.ts';
 import { causeOf } from '../core/log-cause.ts';
+import { throttled } from '../core/throttled-log.ts';
+import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { replayOnce } from '../db/replay/replay.ts';
@@ -76,7 +78,9 @@ export function createActivities(deps: ActivityDeps): Activities {
         return parkedOrNot(outcome, request.organizationId);
       } catch (error) {
         const { deliveryId, attempt } = request;
-        deps.log.error({ deliveryId, attempt, cause: causeOf(error) }, 'attempt not made');
+        // While the database is away, or an organization waits for its turn there, it is so for all.
+        const log = isTransientDatabaseError(error) ? throttled(deps.log) : deps.log;
+        log.error({ deliveryId, attempt, cause: causeOf(error) }, 'attempt not made');
         throw error;
       }
     },
