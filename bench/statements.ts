@@ -1,4 +1,4 @@
-// npm run bench -- statements [--groups 1,10,40 --days 90 --sessions own]: what the four statements of the hot path cost
+// npm run bench -- statements [--groups 1,10,40 --days 90 --sessions own --bytes 1024]: what the four statements of the hot path cost
 // PostgreSQL, for groups of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a
 // time.
 import { parseArgs } from 'node:util';
@@ -19,8 +19,10 @@ import { undisturbed } from './support/undisturbed.ts';
 
 export const STATEMENTS = ['store', 'claim', 'load', 'record'] as const;
 export type Statement = (typeof STATEMENTS)[number];
-// Of groups of one; larger groups are run less often, by the root of their size.
+// Of groups of one; larger groups are run less often, by the root of their size, and those of large bodies by their size.
 const RUNS = 1500;
+const MOST_BYTES = 500_000_000;
+const BODY_BYTES = 1024;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const OWNER = 'bench';
 const SESSIONS: Record<string, Pooling> = {
@@ -48,7 +50,7 @@ export interface Way {
 /**
  * Measures and prints a table.
  * @param args `--groups <sizes>`, `--days <days with partitions, today included>`, `--sessions <own, shared or nameless>`: as behind
- * a pooler that gives sessions to transactions, with and without names of statements
+ * a pooler that gives sessions to transactions, with and without names of statements; `--bytes <of a body>`
  * @throws Error naming an option that is unknown or cannot be used
  */
 export async function measureStatements(args: string[]): Promise<void> {
@@ -58,18 +60,29 @@ export async function measureStatements(args: string[]): Promise<void> {
       groups: { type: 'string', default: '1,10,40' },
       days: { type: 'string', default: '90' },
       sessions: { type: 'string', default: 'own' },
+      bytes: { type: 'string', default: '1024' },
     },
   });
   const groups = values.groups.split(',').map(Number);
   const days = Number(values.days);
+  const bytes = Number(values.bytes);
   if (!groups.every((size) => size >= 1 && size <= 100)) throw new Error('--groups must be numbers from 1 to 100');
   if (!(days >= 1 && days <= 1000)) throw new Error('--days must be a number from 1 to 1000');
+  if (!(bytes >= 0 && bytes <= 10 * 1024 * 1024)) throw new Error('--bytes must be a number from 0 to 10485760');
   const pooling = SESSIONS[values.sessions];
   if (!pooling) throw new Error(`--sessions must be one of ${Object.keys(SESSIONS).join(', ')}`);
-  await withPostgres('statements', {}, (postgres) => measureAll(postgres, groups, days, pooling));
+  await withPostgres('statements', {}, (postgres) => measureAll(postgres, { groups, days, bytes }, pooling));
 }
 
-async function measureAll(postgres: OwnPostgres, groups: number[], days: number, pooling: Pooling): Promise<void> {
+interface Sizes {
+  groups: number[];
+  days: number;
+  /** Of a body. */
+  bytes: number;
+}
+
+async function measureAll(postgres: OwnPostgres, sizes: Sizes, pooling: Pooling): Promise<void> {
+  const { groups, days, bytes } = sizes;
   const options = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(postgres.databaseUrl, { ...options, max: 1 });
   const hotPool = createPool(postgres.databaseUrl, { ...options, max: 1, hotPath: true, pooling });
@@ -80,10 +93,10 @@ async function measureAll(postgres: OwnPostgres, groups: number[], days: number,
     const costs: Map<Statement, StatementCost>[] = [];
     for (const size of groups) {
       // Once to warm up: what is planned, cached and written whole after a checkpoint.
-      await measureGroup(hotPool, way, size);
-      costs.push(await undisturbed(`a group of ${size}`, {}, () => measureGroup(hotPool, way, size)));
+      await measureGroup(hotPool, way, size, bytes);
+      costs.push(await undisturbed(`a group of ${size}`, {}, () => measureGroup(hotPool, way, size, bytes)));
     }
-    console.log(report(groups, costs, days));
+    console.log(report(sizes, costs));
   } finally {
     await hotPool.end();
     await pool.end();
@@ -112,10 +125,15 @@ export async function makeWay(pool: Pool, organizationId: string): Promise<Way> 
 }
 
 /** The four in turn, each for all groups, so that the ticks of the CPU clock tell them apart. @returns per group */
-export async function measureGroup(pool: Pool, way: Way, size: number): Promise<Map<Statement, StatementCost>> {
-  const groups = Array.from({ length: Math.ceil(RUNS / Math.sqrt(size)) }, () =>
-    Array.from({ length: size }, () => newEvent(way)),
-  );
+export async function measureGroup(
+  pool: Pool,
+  way: Way,
+  size: number,
+  bytes = BODY_BYTES,
+): Promise<Map<Statement, StatementCost>> {
+  const body = Buffer.alloc(bytes, 'x');
+  const runs = Math.ceil(Math.min(RUNS / Math.sqrt(size), MOST_BYTES / (size * bytes)));
+  const groups = Array.from({ length: runs }, () => Array.from({ length: size }, () => newEvent(way, body)));
   const costs = new Map<Statement, StatementCost>();
   const pid = await numberOf(pool, 'select pg_backend_pid() as number');
   const wal = () => numberOf(pool, `select (pg_current_wal_insert_lsn() - '0/0')::float8 as number`);
@@ -125,7 +143,6 @@ export async function measureGroup(pool: Pool, way: Way, size: number): Promise<
       const count = await run(events);
       if (count !== size) throw new Error(`${statement}: ${count} of ${size}`);
     }
-    const runs = groups.length;
     costs.set(statement, { cpu: (cpuMs(pid) - cpuBefore) / runs, walBytes: ((await wal()) - walBefore) / runs });
   };
   await measure('store', async (events) => (await storeEvents(pool, events)).stored.size);
@@ -140,7 +157,7 @@ async function numberOf(pool: Pool, query: string): Promise<number> {
   return rows[0]?.number ?? Number.NaN;
 }
 
-function newEvent({ organizationId, configVersion, sourceId, routeId, destinationId }: Way): NewEvent {
+function newEvent({ organizationId, configVersion, sourceId, routeId, destinationId }: Way, body: Buffer): NewEvent {
   const [id, deliveryId, now] = [newId('evt'), newId('dlv'), new Date()];
   return {
     id,
@@ -158,7 +175,7 @@ function newEvent({ organizationId, configVersion, sourceId, routeId, destinatio
       'x-hub-signature-256': `sha256=${'0'.repeat(64)}`,
     },
     clientAddress: '192.0.2.1',
-    body: Buffer.alloc(1024, 'x'),
+    body,
     isText: true,
     payloadHash: '0'.repeat(64),
     receivedAt: now,
@@ -234,7 +251,7 @@ function resultOf(event: NewEvent): AttemptResult {
   };
 }
 
-function report(groups: number[], costs: Map<Statement, StatementCost>[], days: number): string {
+function report({ groups, days, bytes }: Sizes, costs: Map<Statement, StatementCost>[]): string {
   const cell = ({ cpu, walBytes }: StatementCost) =>
     `${cpu.toFixed(2).padStart(8)} ms ${(walBytes / 1024).toFixed(1).padStart(6)} KiB`;
   const sum = (cost: Map<Statement, StatementCost>, divisor: number): StatementCost => ({
@@ -244,7 +261,7 @@ function report(groups: number[], costs: Map<Statement, StatementCost>[], days: 
   const line = (name: string, cells: StatementCost[]) => `  ${name.padEnd(14)}${cells.map(cell).join('')}`;
   return [
     '',
-    `CPU of the connection and WAL; partitions of ${days} days`,
+    `CPU of the connection and WAL; bodies of ${bytes} bytes, partitions of ${days} days`,
     `  ${'a group of'.padEnd(14)}${groups.map((size) => String(size).padStart(22)).join('')}`,
     ...STATEMENTS.map((statement) =>
       line(

@@ -8,6 +8,25 @@ export function jsonParameter(value: unknown): string {
   return cleanJson(JSON.stringify(value));
 }
 
+const BYTEA_OID = 17;
+
+/**
+ * Byte strings as a parameter of type bytea[], as PostgreSQL sends and receives arrays (array_recv in its source): the client would
+ * write them as hexadecimal text, twice as long, which the server has to read again.
+ */
+export function bytesParameter(values: readonly Buffer[]): Buffer {
+  // One dimension, no nulls, the type of the elements; as many elements, counted from 1.
+  const parts: Buffer[] = [int32s(1, 0, BYTEA_OID, values.length, 1)];
+  for (const value of values) parts.push(int32s(value.length), value);
+  return Buffer.concat(parts);
+}
+
+function int32s(...numbers: number[]): Buffer {
+  const bytes = Buffer.alloc(4 * numbers.length);
+  for (const [index, number] of numbers.entries()) bytes.writeInt32BE(number, 4 * index);
+  return bytes;
+}
+
 /** Makes the text parameters of all further statements of a connection clean. */
 export function cleanParameters(client: pg.Client): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown;

@@ -1,6 +1,6 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import { lateBound, settingLate } from '../history/lists/late.ts';
-import { bounds, jsonParameter } from '../parameters.ts';
+import { bounds, bytesParameter, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { countEndings } from '../delivery/count-figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
@@ -77,6 +77,8 @@ export interface StoreResult {
 //   other. db/history/figures/fold-ingest.ts adds the slots up.
 // It does not notify the relays: that would lock all notifying commits of the server against each other (PostgreSQL's
 // PreCommit_Notify) until this one is on disk. Anyone who calls it does so afterwards (wakeRelays).
+// Bodies are taken from their array where they are stored: PostgreSQL copies what a common table expression or a function in FROM
+// returns, to disk when it is large.
 // Most groups are plain, and need no part that is only for keys or failures: PostgreSQL would prepare its run for every group.
 const storing = ({ full }: { full: boolean }) => `
 with ${settingLate('$6', '$7')}, fresh as (
@@ -84,11 +86,10 @@ with ${settingLate('$6', '$7')}, fresh as (
   from json_to_recordset($1::json) as used(organization_id text, version bigint)
   join organizations o on o.id = used.organization_id and o.config_version = used.version
 ), input as (
-  select i.*, b.body
+  select *
   from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text, routed bool,
          method text, path text, query text, headers jsonb, client_address text, traceparent text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
-  join unnest($3::bytea[]) with ordinality as b(body, ord) on b.ord = i.ord
   where (i.organization_id, i.version) in (select organization_id, version from fresh) and (select bound from late) is not null
 ), ${full ? ACCEPTED_BY_KEYS : ALL_ACCEPTED}, stored_events as (
   insert into events (id, organization_id, source_id, status, routed, method, path, query, headers, client_address, traceparent,
@@ -97,7 +98,7 @@ with ${settingLate('$6', '$7')}, fresh as (
          traceparent, payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, clock_timestamp()
   from accepted
 ), stored_payloads as (
-  insert into event_payloads (event_id, is_text, body) select id, is_text, body from accepted
+  insert into event_payloads (event_id, is_text, body) select id, is_text, ($3::bytea[])[ord] from accepted
 ), delivery as (
   select d.*, a.organization_id, a.source_id
   from json_to_recordset($4::json) as d(id text, event_id text, route_id text, destination_id text, priority int, shard int, status text, error text)
@@ -154,7 +155,7 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
     values: [
       jsonParameter([...versions.values()]),
       jsonParameter(events.map(eventRow)),
-      events.map((event) => event.body),
+      bytesParameter(events.map((event) => event.body)),
       jsonParameter(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
       jsonParameter(events.flatMap(counterRows)),
       ...lateBound(),

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
 import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
-import { jsonParameter } from '../../db/parameters.ts';
+import { bytesParameter, jsonParameter } from '../../db/parameters.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { testPool } from '../support/service.ts';
 
@@ -31,6 +31,20 @@ describe('parameters of statements', () => {
         const { rows } = await pool.query('select $1::text as one, $2::text[] as many', [texts[0], texts]);
         expect(rows).to.deep.equal([{ one: cleanText(texts[0] ?? ''), many: texts.map(cleanText) }]);
       }),
+      RUNS,
+    ));
+
+  it('of bytes are stored as they are, in their order', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes))),
+        async (bytes) => {
+          const text =
+            'select array(select x from unnest($1::bytea[]) with ordinality as u(x, at) order by at) as bytes';
+          const { rows } = await pool.query(text, [bytesParameter(bytes)]);
+          expect(rows).to.deep.equal([{ bytes }]);
+        },
+      ),
       RUNS,
     ));
 

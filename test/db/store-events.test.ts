@@ -149,6 +149,21 @@ describe('a group of events', function () {
     expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
   });
 
+  it('with a large body is stored without a copy of it on disk', async () => {
+    const owner = await addOwner(pool);
+    const event = { ...(await routedEvent(pool, owner)), body: Buffer.alloc(10_000_000, '0,') };
+    const client = await pool.connect();
+    try {
+      const before = await temporaryBytes(client);
+      expect((await storeEvents(client, [event])).stored).to.deep.equal(new Set([event.id]));
+      expect((await temporaryBytes(client)) - before).to.equal(0);
+      const { rows } = await client.query('select body from event_payloads where event_id = $1', [event.id]);
+      expect(event.body.equals(rows[0]?.body)).to.equal(true);
+    } finally {
+      client.release();
+    }
+  });
+
   it('does not wait for another one of its source that is being committed, and both are counted', async () => {
     const owner = await addOwner(pool);
     const [first, second] = [await routedEvent(pool, owner), await routedEvent(pool, owner)];
@@ -206,6 +221,15 @@ describe('a group of events', function () {
   }
 
   /** Waits until so many groups wait for a lock. */
+  /** What statements of the database have written to temporary files, those of this connection included. */
+  async function temporaryBytes(client: Queryable): Promise<number> {
+    await client.query('select pg_stat_force_next_flush()');
+    const { rows } = await client.query<{ bytes: number }>(
+      'select temp_bytes::float8 as bytes from pg_stat_database where datname = current_database()',
+    );
+    return rows[0]?.bytes ?? Number.NaN;
+  }
+
   function groupsWait(count: number): Promise<unknown> {
     return until(`${count} groups to wait`, async () => {
       const { rows } = await pool.query<{ waiting: number }>(
