@@ -9,13 +9,16 @@ import { type GroupOutcome, type WriteOutcome, writeGroup } from './write-group.
 const MEBIBYTE = 1024 * 1024;
 // Two groups overlap: while one waits for its commit to reach the disk, the next one is being written.
 const CONCURRENT_GROUPS = 2;
+// A body of 10 MB takes PostgreSQL a tenth of a second. Large ones have groups of their own, one at a time, so that the others wait
+// for none of them.
+const LARGE_BYTES = 128 * 1024;
 // More commits per second would only take CPU from other work and make all of them slower.
 const SPACING_MS = 5;
 // Relays are told of new deliveries once in this time at most, however many groups there are.
 const WAKE_SPACING_MS = 5;
-const GROUP = { maxItems: 256, maxWeight: 16 * MEBIBYTE };
-// Maximum queue when PostgreSQL is slower than the senders; beyond it, ingest answers 503.
-const QUEUE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE };
+const GROUP = { maxItems: 256, maxWeight: 4 * MEBIBYTE };
+// Maximum queues when PostgreSQL is slower than the senders; beyond them, ingest answers 503.
+const QUEUE = { maxQueued: 2000, maxQueuedWeight: 64 * MEBIBYTE };
 
 export interface EventWriter {
   /** @throws BatcherFullError when the queue is full; a database error when it was not stored */
@@ -27,27 +30,29 @@ export interface EventWriter {
 /** @param alone whether there is only one organization, for which the whole queue is */
 export function createEventWriter(pool: Pool, alone: () => boolean = () => true): EventWriter {
   const wakes = createWakes(pool);
-  const batcher: Batcher<NewEvent, GroupOutcome> = createBatcher({
-    async run(events) {
-      const outcomes = await writeGroup(pool, events);
-      const waiting = outcomes.flatMap((outcome, index) => waitingIn(outcome, events[index]));
-      // Nobody waits for it, least of all the sender.
-      if (waiting.length > 0) void wakes.submit(waiting);
-      return outcomes;
-    },
-    weigh: (event) => event.body.length,
-    ownerOf: (event) => event.organizationId,
-    alone,
-    spacingMs: SPACING_MS,
-    concurrency: CONCURRENT_GROUPS,
-    ...GROUP,
-    ...QUEUE,
-  });
+  const groups = (concurrency: number): Batcher<NewEvent, GroupOutcome> =>
+    createBatcher({
+      async run(events) {
+        const outcomes = await writeGroup(pool, events);
+        const waiting = outcomes.flatMap((outcome, index) => waitingIn(outcome, events[index]));
+        // Nobody waits for it, least of all the sender.
+        if (waiting.length > 0) void wakes.submit(waiting);
+        return outcomes;
+      },
+      weigh: (event) => event.body.length,
+      ownerOf: (event) => event.organizationId,
+      alone,
+      spacingMs: SPACING_MS,
+      concurrency,
+      ...GROUP,
+      ...QUEUE,
+    });
+  const [small, large] = [groups(CONCURRENT_GROUPS), groups(1)];
   // Requests with the same idempotency key are serialized: a group must not hold a key twice.
   const keysInFlight = new Map<string, Promise<WriteOutcome>>();
 
   async function writeOne(event: NewEvent): Promise<WriteOutcome> {
-    const outcome = await batcher.submit(event);
+    const outcome = await (event.body.length < LARGE_BYTES ? small : large).submit(event);
     if (outcome.kind === 'refused') throw outcome.error;
     return outcome;
   }
@@ -67,7 +72,7 @@ export function createEventWriter(pool: Pool, alone: () => boolean = () => true)
       return writeKeyed(event, `${event.sourceId}:${event.idempotency.keyHash.toString('hex')}`);
     },
     async idle() {
-      await batcher.idle();
+      await Promise.all([small.idle(), large.idle()]);
       await wakes.idle();
     },
   };

@@ -7,6 +7,7 @@ import type { Settings } from '../../core/config.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
 import type { Reservation } from '../../core/reservations.ts';
 import type { LimitName } from '../../core/limits.ts';
+import { othersFirst } from '../../core/others-first.ts';
 import { METHODS } from '../../core/methods.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
 import type { Tracing } from '../../core/tracing.ts';
@@ -134,6 +135,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, known ? organizationSlug : NO_ORGANIZATION);
     const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate };
     const body = await readBody(ctx.req, limits, room);
+    await othersFirst(body.length);
     const received = new Received(Object.assign(arrival, { body }));
     const accepting = () => accept({ ...deps, routing, writer, gatekeeper }, arrival, received);
     return tracing ? endingSpan(received, accepting) : accepting();
@@ -166,6 +168,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
   const { routing, writer, backlog, quotas, gatekeeper, tracing, issues } = stores;
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
     const verdict = await verifiedSource(stores, arrival, received);
+    await othersFirst(received.size);
     const { source } = verdict;
     if (verdict.kind === 'handshake') {
       if (await acceptHandshakeSecret(stores, source, received, verdict.reply.remember)) {
@@ -187,6 +190,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     use.requireRoom(received.body.length);
     const verified = { at: new Date(), mac: verdict.mac };
     const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
+    await othersFirst(received.size);
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     const write = () => writer.write(event);
     const storing = () => received.span?.storing(write) ?? write();

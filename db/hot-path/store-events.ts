@@ -1,4 +1,5 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
+import { othersFirst } from '../../core/others-first.ts';
 import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, bytesParameter, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
@@ -150,12 +151,14 @@ function statementFor(events: NewEvent[]): { name: string; text: string } {
  */
 export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<StoreResult> {
   const versions = new Map(events.map((event) => [versionKey(versionOf(event)), versionOf(event)]));
+  const bodies = bytesParameter(events.map((event) => event.body));
+  await othersFirst(bodies.length);
   const { rows } = await db.query<{ fresh: Version[] | null; stored: string[] }>({
     ...statementFor(events),
     values: [
       jsonParameter([...versions.values()]),
       jsonParameter(events.map(eventRow)),
-      bytesParameter(events.map((event) => event.body)),
+      bodies,
       jsonParameter(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
       jsonParameter(events.flatMap(counterRows)),
       ...lateBound(),

@@ -164,6 +164,21 @@ describe('a group of events', function () {
     }
   });
 
+  it('does not wait for large bodies, however many there are', async () => {
+    const [sender, other] = [await addOwner(pool), await addOwner(pool)];
+    const body = Buffer.alloc(9_000_000, '0,');
+    const keyed = (key: number) => routedEvent(pool, sender, { body, idempotency: keyOf(key) });
+    const large = await Promise.all([10, 11, 12, 13].map(keyed));
+    const holder = await holdKeys(sender);
+    for (const event of large) await holder.take(event);
+    const writer = createEventWriter(ingestPool(), () => false);
+    const written = Promise.all(large.map((event) => writer.write(event)));
+    await groupsWait(1);
+    expect(await writer.write(await routedEvent(pool, other))).to.deep.equal({ kind: 'stored' });
+    await holder.release();
+    expect(await written).to.deep.equal(large.map(() => ({ kind: 'stored' })));
+  });
+
   it('does not wait for another one of its source that is being committed, and both are counted', async () => {
     const owner = await addOwner(pool);
     const [first, second] = [await routedEvent(pool, owner), await routedEvent(pool, owner)];
@@ -220,7 +235,6 @@ describe('a group of events', function () {
     };
   }
 
-  /** Waits until so many groups wait for a lock. */
   /** What statements of the database have written to temporary files, those of this connection included. */
   async function temporaryBytes(client: Queryable): Promise<number> {
     await client.query('select pg_stat_force_next_flush()');
@@ -230,6 +244,7 @@ describe('a group of events', function () {
     return rows[0]?.bytes ?? Number.NaN;
   }
 
+  /** Waits until so many groups wait for a lock. */
   function groupsWait(count: number): Promise<unknown> {
     return until(`${count} groups to wait`, async () => {
       const { rows } = await pool.query<{ waiting: number }>(
