@@ -37,22 +37,32 @@ function withLeadingDot(path: string): string {
 }
 
 /**
- * All values at a path, in order; an empty list when there is none. A member that is null is a match.
+ * The values at a path, in order; an empty list when there is none. A member that is null is a match.
+ * @param most how many are wanted: one more is returned when there are more
  * @throws BudgetError
  */
-export function lookup(value: unknown, steps: readonly PathStep[], budget: Budget = NO_LIMIT): unknown[] {
+export function lookup(
+  value: unknown,
+  steps: readonly PathStep[],
+  budget: Budget = NO_LIMIT,
+  most = Number.POSITIVE_INFINITY,
+): unknown[] {
   let matches: unknown[] = [value];
-  for (const step of steps) {
+  for (const [index, step] of steps.entries()) {
     const next: unknown[] = [];
+    // Of a step before the last any number may be needed: the next one may lead nowhere from most of them.
+    const limit = index === steps.length - 1 ? most + 1 : Number.POSITIVE_INFINITY;
     budget.spend(1 + matches.length);
     for (const match of matches) {
       if ('every' in step) {
         if (!Array.isArray(match)) continue;
-        budget.spend(match.length);
-        for (const element of match) next.push(element);
+        const count = Math.min(match.length, limit - next.length);
+        budget.spend(count);
+        for (let at = 0; at < count; at += 1) next.push(match[at]);
       } else if (hasMember(match, step.key)) {
         next.push(match[step.key]);
       }
+      if (next.length >= limit) break;
     }
     if (next.length === 0) return next;
     matches = next;

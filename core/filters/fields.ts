@@ -37,7 +37,7 @@ export function fieldReader(field: string): FieldReader | null {
   if (root === 'request' && name === 'path') return ({ path }) => (path === '' ? [] : [path]);
   const inPayload = root === 'payload' || root === 'body' ? rest : steps;
   return (request, budget) => {
-    const values = lookup(request.payload(), inPayload, budget);
+    const values = lookup(request.payload(), inPayload, budget, MAX_VALUES);
     if (values.length > MAX_VALUES) throw new BudgetError(`${field} leads to more than ${MAX_VALUES} values`);
     return values;
   };

@@ -78,6 +78,19 @@ describe('the budget of a filter', () => {
     );
   });
 
+  it('reads no more values than tell that there are too many', () => {
+    let read = 0;
+    const payload = new Proxy(times(5_000_000, 1), {
+      get: (target, key) => {
+        read += 1;
+        return Reflect.get(target, key) as unknown;
+      },
+    });
+    const filter = compileFilter(times(50, { field: 'payload[*]', operator: 'equals', value: 'b' }), 'AND');
+    expect(() => filter.takes(request(payload), new Budget(1000))).to.throw(BudgetError, /payload\[\*\] leads/);
+    expect(read).to.be.within(100_001, 100_010);
+  });
+
   it('counts what compiling takes', () => {
     const patterns = times(10, { field: 'a', operator: 'matches', value: 'x'.repeat(1000) });
     expect(() => compileFilter(patterns, 'OR', new Budget(1))).to.throw(BudgetError);
