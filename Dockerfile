@@ -29,7 +29,7 @@ LABEL org.opencontainers.image.title="Hookyard" \
   org.opencontainers.image.description="Webhook router: API, worker, migrations and command line" \
   org.opencontainers.image.version="0.1.0" \
   org.opencontainers.image.licenses="Apache-2.0"
-ENV NODE_ENV=production HOOKYARD_HOST=0.0.0.0 UV_THREADPOOL_SIZE=16
+ENV NODE_ENV=production HOOKYARD_HOST=0.0.0.0 UV_THREADPOOL_SIZE=16 NODE_OPTIONS=--v8-pool-size=1
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 # What is in it: packages of the service, and of the console's pages.

@@ -89,8 +89,7 @@ function start(file, args) {
     // Paths in settings of an installed package are those of anyone who starts it.
     cwd: isPackage ? process.cwd() : project,
     detached: true,
-    // Read once, when the first thread is needed. Half of them may look up names (outbound/http/look-ups.ts).
-    env: { UV_THREADPOOL_SIZE: '16', ...process.env },
+    env: { ...process.env, ...threadSettings(process.env) },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   let last = Number.NEGATIVE_INFINITY;
@@ -103,6 +102,14 @@ function start(file, args) {
   whenNpmIsGone(() => pass('SIGTERM'));
   child.once('error', (error) => fail(`${node} cannot be run: ${error.message}`));
   child.once('exit', (code, signal) => process.exit(signal ? 128 + constants.signals[signal] : (code ?? 1)));
+}
+
+/**
+ * The threads of Node, of this process and of all that it starts. Half of the first may look up names (outbound/http/look-ups.ts). V8
+ * would have four helpers, which collect the garbage of a large webhook on all cores while others wait.
+ */
+function threadSettings({ UV_THREADPOOL_SIZE = '16', NODE_OPTIONS = '' }) {
+  return { UV_THREADPOOL_SIZE, NODE_OPTIONS: `--v8-pool-size=1 ${NODE_OPTIONS}`.trim() };
 }
 
 /** A killed npm tells nobody; without this, its Hookyard would continue unseen. */

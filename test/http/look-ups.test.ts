@@ -1,15 +1,9 @@
 import { expect } from 'chai';
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { tmpdir } from 'node:os';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { createLookUps, lookUpPlaces } from '../../outbound/http/look-ups.ts';
 import { until } from '../support/until.ts';
 import { asError, asResponse, closedAfterEach, request } from './senders.ts';
 import { httpServer } from './servers.ts';
-
-const project = join(import.meta.dirname, '..', '..');
 
 /** A resolver for which nothing answers names that begin so; each is a thread that is taken. */
 function withHanging(prefix: string) {
@@ -111,23 +105,5 @@ describe('look-ups of names', () => {
     ] as const) {
       expect(lookUpPlaces(threads), String(threads)).to.equal(places);
     }
-  });
-
-  it('have 16 threads where Hookyard is started by npm or from the image', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'hookyard-threads-'));
-    try {
-      const script = join(folder, 'threads.js');
-      writeFileSync(script, 'console.log(process.env.UV_THREADPOOL_SIZE);');
-      const threads = (env: Record<string, string>) => {
-        const { UV_THREADPOOL_SIZE: _own, ...others } = process.env;
-        const args = [join(project, 'local', 'bootstrap.js'), relative(project, script)];
-        return spawnSync(process.execPath, args, { env: { ...others, ...env }, encoding: 'utf8' }).stdout.trim();
-      };
-      expect(threads({})).to.equal('16');
-      expect(threads({ UV_THREADPOOL_SIZE: '32' })).to.equal('32');
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
-    expect(readFileSync(join(project, 'Dockerfile'), 'utf8')).to.match(/^ENV .*\bUV_THREADPOOL_SIZE=16\b/m);
   });
 });
