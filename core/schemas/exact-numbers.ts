@@ -2,7 +2,7 @@
 // doubles, which is enough for types; the keywords about values of numbers are replaced by ones that see the exact payload.
 import type { Ajv, ErrorObject } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
-import { deepEqual, keyOf } from '../filters/comparison.ts';
+import { deepEqual, keyOf } from '../filters/equality.ts';
 import { isMultiple, isWhole } from '../numbers/decimal.ts';
 import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
 

@@ -1,7 +1,8 @@
 // Numbers keep their values, whatever parses and prints them.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { deepEqual } from '../../core/filters/comparison.ts';
+import { NO_LIMIT } from '../../core/budget.ts';
+import { deepEqual, NestedValues } from '../../core/filters/equality.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
 import { compareDecimals, decimalKey } from '../../core/numbers/decimal.ts';
 import { ExactNumber, parseExact } from '../../core/numbers/exact-json.ts';
@@ -43,6 +44,24 @@ describe('exact numbers', () => {
         expect(numbersIn(printed)).to.deep.equal(numbersIn(json));
         expect(JSON.stringify(JSON.parse(printed)), 'everything else').to.equal(JSON.stringify(JSON.parse(json)));
       }),
+    );
+  });
+
+  it('make the same objects and arrays equal in a list as in pairs', () => {
+    const nested = anyJson.map(parseExact).filter((value) => typeof value === 'object' && value !== null);
+    // Of few members and values, so that many are equal.
+    const number = fc.constantFrom('1', '1.0', '-0', '0', '1e21', '1e999', '9007199254740993', '9007199254740993.0');
+    const member = fc.oneof(number, fc.constantFrom('"1"', '"#1"', 'null', '"null"', 'true', '[1]', '{"b":1,"a":2}'));
+    const similar = fc
+      .tuple(fc.constantFrom('["x",', '[', '{"a":', '{"b":2, "a":', '{"a":3, "b":2, "a":'), member)
+      .map(([start, end]) => parseExact(`${start}${end}${start.startsWith('[') ? ']' : '}'}`));
+    fc.assert(
+      fc.property(fc.array(fc.oneof(similar, nested)), fc.oneof(similar, nested), (values, value) => {
+        const isEqualToOne = values.some((one) => deepEqual(value, one));
+        expect(new NestedValues(values).has(value, NO_LIMIT)).to.equal(isEqualToOne);
+        expect(new NestedValues([...values, value]).has(parseExact(JSON.stringify(value)), NO_LIMIT)).to.equal(true);
+      }),
+      { numRuns: 3000 },
     );
   });
 

@@ -54,6 +54,17 @@ describe('the budget of a filter', () => {
     });
   }
 
+  it('does not grow with the objects of a list beyond reading them', () => {
+    const among = (count: number): FilterCondition => ({
+      field: 'payload[*]',
+      operator: 'in',
+      value: objects(count).map((one) => ({ ...one, a: 1 })),
+    });
+    const reading = (count: number) => costOf([among(count)], objects(1));
+    const looking = (count: number) => costOf([among(count)], objects(5000)) - reading(count);
+    expect(looking(1000) / looking(10)).to.be.within(0.9, 1.2);
+  });
+
   it('ends the work before it is done', () => {
     let looked = 0;
     const payload = new Proxy(times(50_000, 'a'), {
