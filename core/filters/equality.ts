@@ -80,9 +80,10 @@ export class NestedValues {
 
   /** Whether one of them equals a value, as deepEqual says. The first call reads them. @throws BudgetError */
   has(value: unknown, budget: Budget): boolean {
-    const texts = (this.#texts ??= this.#read(budget));
-    const text = texts.size === 0 ? null : canonicalText(value, this.#longest, budget);
-    return text !== null && texts.has(text);
+    this.#texts ??= this.#read(budget);
+    if (this.#texts.size === 0) return false;
+    const text = canonicalText(value, this.#longest, budget);
+    return text !== null && this.#texts.has(text);
   }
 
   #read(budget: Budget): ReadonlySet<string> {
