@@ -18,7 +18,8 @@ const SPACING_MS = 5;
 const WAKE_SPACING_MS = 5;
 const GROUP = { maxItems: 256, maxWeight: 4 * MEBIBYTE };
 // Maximum queues when PostgreSQL is slower than the senders; beyond them, ingest answers 503.
-const QUEUE = { maxQueued: 2000, maxQueuedWeight: 64 * MEBIBYTE };
+const SMALL = { maxQueued: 2000, maxQueuedWeight: 32 * MEBIBYTE, concurrency: CONCURRENT_GROUPS };
+const LARGE = { maxQueued: 2000, maxQueuedWeight: 128 * MEBIBYTE, concurrency: 1 };
 
 export interface EventWriter {
   /** @throws BatcherFullError when the queue is full; a database error when it was not stored */
@@ -30,7 +31,7 @@ export interface EventWriter {
 /** @param alone whether there is only one organization, for which the whole queue is */
 export function createEventWriter(pool: Pool, alone: () => boolean = () => true): EventWriter {
   const wakes = createWakes(pool);
-  const groups = (concurrency: number): Batcher<NewEvent, GroupOutcome> =>
+  const groups = (queue: typeof SMALL): Batcher<NewEvent, GroupOutcome> =>
     createBatcher({
       async run(events) {
         const outcomes = await writeGroup(pool, events);
@@ -43,11 +44,10 @@ export function createEventWriter(pool: Pool, alone: () => boolean = () => true)
       ownerOf: (event) => event.organizationId,
       alone,
       spacingMs: SPACING_MS,
-      concurrency,
       ...GROUP,
-      ...QUEUE,
+      ...queue,
     });
-  const [small, large] = [groups(CONCURRENT_GROUPS), groups(1)];
+  const [small, large] = [groups(SMALL), groups(LARGE)];
   // Requests with the same idempotency key are serialized: a group must not hold a key twice.
   const keysInFlight = new Map<string, Promise<WriteOutcome>>();
 

