@@ -113,11 +113,10 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
   router.use(readsAtOnce());
   router.use('/api/organizations/:orgId', requireOwnOrganization);
-  const repeatable = idempotency(deps);
   mountOperations(router, managementOperations, deps, (operation) => [
     auditTrail(deps.pool, operation, { refused: firsts, reads }),
     permit(operation),
-    repeatable,
+    idempotency(deps, operation),
     // Inside `idempotency`, which stores the header with the answer.
     nameIgnored,
   ]);

@@ -18,6 +18,7 @@ import { bufferBody } from './body.ts';
 import { type ApiDeps, type Context, callerOf, type Next, organizationId } from './context.ts';
 import { ApiError, errorBody, invalid } from './errors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
+import type { Described } from './operation.ts';
 
 const HEADER = 'idempotency-key';
 const MAX_KEY_LENGTH = 255;
@@ -34,12 +35,12 @@ interface KeptAnswer {
 }
 
 /**
- * Middleware; runs after `authenticate`. A key is kept for 24 hours per organization and path, in PostgreSQL, so it holds across
- * processes and restarts. Answers of 500 and above, and 429, are not kept: clients should retry these.
+ * Middleware of an operation; runs after `authenticate`. A key is kept for 24 hours per organization, operation and parameters of the
+ * path, in PostgreSQL, so it holds across processes and restarts. Answers of 500 and above, and 429, are not kept: clients should retry these.
  * Failure policy: when the process dies during a request, it is unknown how far the request came. Its lease expires after 30
  * seconds, and the next repeat runs it again. The same happens when only the answer could not be stored.
  */
-export function idempotency(deps: Deps): (ctx: Context, next: Next) => Promise<void> {
+export function idempotency(deps: Deps, operation: Described): (ctx: Context, next: Next) => Promise<void> {
   return async (ctx, next) => {
     if (ctx.method !== 'POST' || ctx.req.headers[HEADER] === undefined) return next();
     const key = ctx.get(HEADER);
@@ -48,7 +49,7 @@ export function idempotency(deps: Deps): (ctx: Context, next: Next) => Promise<v
     }
     const request = {
       organizationId: organizationId(ctx),
-      id: sha256(`${ctx.path.replace(/\/+$/, '')}\n${key}`),
+      id: sha256(JSON.stringify([operationOf(operation), parametersOf(ctx), key])),
       bodyHash: sha256(await bufferBody(ctx)),
       scopes: callerOf(ctx).key.scopes,
     };
@@ -58,6 +59,20 @@ export function idempotency(deps: Deps): (ctx: Context, next: Next) => Promise<v
     requireScopes(found.scopes, request.scopes);
     repeat(ctx, open(deps, request, found.answer));
   };
+}
+
+/**
+ * What is done, however its path is written: both families of paths reach the same records (HTTP-03), so a request that a client
+ * repeats at the other one is a repeat too. No `POST` has parameters in its query.
+ */
+const operationOf = ({ method, path }: Described): string =>
+  `${method} ${path.replace(/^\/api\/organizations\/\{orgId\}\//, '/api/')}`;
+
+/** The decoded parameters of the path, but for the organization, which the key names. */
+function parametersOf(ctx: Context): [string, string | undefined][] {
+  return Object.entries(ctx.params)
+    .filter(([name]) => name !== 'orgId')
+    .toSorted(([one], [other]) => (one < other ? -1 : 1));
 }
 
 function sha256(data: string | Buffer): Buffer {

@@ -16,7 +16,7 @@ const MAX_TRIES = 5;
 /** The identity of a request, by which repeats are recognized. */
 export interface IdempotentRequest {
   organizationId: string;
-  /** SHA-256 of path and key. */
+  /** SHA-256 of the operation, its parameters and the key. */
   id: Buffer;
   /** SHA-256 of the body. */
   bodyHash: Buffer;

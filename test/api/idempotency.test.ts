@@ -24,6 +24,16 @@ describe('Idempotency-Key', () => {
 
   const send = (key: string, path: string, body?: unknown, api = organization.api): Promise<Answer> =>
     api.request('POST', path, body, { headers: { 'Idempotency-Key': key } });
+  /** Without a look at the description, which has no such spellings. */
+  async function sendAsSpelt(key: string, path: string, body: unknown) {
+    const headers = {
+      ...{ Authorization: `Bearer ${organization.token}`, 'Content-Type': 'application/json' },
+      'Idempotency-Key': key,
+    };
+    const answer = await fetch(organization.api.url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+    const { status } = answer;
+    return { status, isRepeat: answer.headers.get('idempotent-replayed') === 'true', body: await answer.json() };
+  }
   const conditions = [{ field: 'method', operator: 'exists' }];
   const isRepeat = (answer: Answer) => answer.headers.get('idempotent-replayed') === 'true';
   const destination = (name: string) => ({ name, url: 'https://receiver.example/hooks' });
@@ -84,6 +94,45 @@ describe('Idempotency-Key', () => {
     expect(answers.map(isRepeat)).to.deep.equal([false, false, false]);
     expect(new Set(answers.map(({ body }) => body.id)).size).to.equal(3);
     expect(isRepeat(await send(key, '/api/destinations/', destination('Apart'))), 'a slash at the end').to.equal(true);
+  });
+
+  it('belongs to the operation and its parameters, not to the spelling of the path', async () => {
+    const { id } = await organization.api.create('/api/sources', {
+      ...{ name: 'Spelt', slug: 'spelt', ingestToken: 'required' },
+    });
+    const own = `/api/organizations/${organization.id}`;
+    const spellings = {
+      sources: ['/api/sources', `${own}/sources`, '/API/Sources', '/api/sources/', '/api/sources?b=1&a=2'],
+      rotations: [
+        `/api/sources/${id}/rotate-token`,
+        `${own}/sources/${id}/rotate-token`,
+        `/api/sources/${id.replace('_', '%5F')}/rotate-token`,
+        `/api/sources/${id}/Rotate-Token/`,
+      ],
+      destinations: ['/api/destinations', `${own}/destinations`, `${own}/destinations/?x=1`, '/api/Destinations'],
+    };
+    const bodies: Record<string, unknown> = {
+      sources: { name: 'Once', slug: 'once' },
+      rotations: {},
+      destinations: destination('Once'),
+    };
+    for (const [name, paths] of Object.entries(spellings)) {
+      const key = newKey();
+      const answers: { path: string; status: number; isRepeat: boolean; body: unknown }[] = [];
+      for (const path of paths) answers.push({ path, ...(await sendAsSpelt(key, path, bodies[name])) });
+      const [first, ...repeats] = answers;
+      expect(first, name).to.deep.include({ isRepeat: false });
+      for (const repeat of repeats) expect(repeat).to.deep.equal({ ...first, path: repeat.path, isRepeat: true });
+    }
+    const other = await organization.api.create('/api/sources', {
+      ...{ name: 'Other', slug: 'spelt-other', ingestToken: 'required' },
+    });
+    const key = newKey();
+    const apart = [
+      await send(key, `/api/sources/${id}/rotate-token`, {}),
+      await send(key, `${own}/sources/${other.id}/rotate-token`, {}),
+    ];
+    expect(apart.map(isRepeat), 'other parameters').to.deep.equal([false, false]);
   });
 
   it('keeps refusals too, whatever has changed meanwhile', async () => {
