@@ -1,10 +1,13 @@
 // Slugs: the names of records in addresses and export files.
-// Rules: HTTP-12.
+// Rules: HTTP-12, HTTP-13.
+import { createHash } from 'node:crypto';
+import anyAscii from 'any-ascii';
 
 /** The longest slug, in characters. */
 export const MAX_SLUG_LENGTH = 63;
 
 const SLUG = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const HASH_LENGTH = 10;
 
 /** Whether a text is a slug: lowercase letters and digits with single hyphens between, at most 63 characters. */
 export function isSlug(text: string): boolean {
@@ -12,28 +15,36 @@ export function isSlug(text: string): boolean {
 }
 
 /**
- * Makes a slug of a name: accents are dropped, everything else that is no letter or digit becomes a hyphen.
- * @param fallback the slug of a name that has no Latin letter or digit at all
+ * Makes a slug of a name in any script: it is written in Latin letters, and everything else that is no letter or digit becomes a
+ * hyphen. Names can share a slug (`Café`, `Cafe`), so a slug that was made of a name does not identify a record.
+ * @param kind the start of the slug of a name without any letter or digit; a hash of the name follows
  */
-export function slugify(name: string, fallback = 'unnamed'): string {
-  const words = name
-    .slice(0, 1000)
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+export function slugify(name: string, kind: string): string {
+  // NFKC: what looks the same has the same slug, composed or not.
+  const text = name.slice(0, 1000).normalize('NFKC');
+  const words = anyAscii(text)
     .toLowerCase()
     .match(/[a-z0-9]+/g);
-  return words === null ? fallback : cut(words.join('-'), MAX_SLUG_LENGTH);
+  if (words !== null) return cut(words.join('-'), MAX_SLUG_LENGTH);
+  return `${kind}-${createHash('sha256').update(text).digest('hex').slice(0, HASH_LENGTH)}`;
 }
 
 /** The slug itself when it is free, else the first free one with a numeric suffix: `orders`, `orders-2`, `orders-3`. */
-export function nextFreeSlug(base: string, taken: ReadonlySet<string>): string {
-  if (!taken.has(base)) return base;
+export function nextFreeSlug(base: string, isTaken: (slug: string) => boolean): string {
+  if (!isTaken(base)) return base;
   for (let number = 2; ; number += 1) {
-    const suffix = `-${number}`;
-    const candidate = cut(base, MAX_SLUG_LENGTH - suffix.length) + suffix;
-    if (!taken.has(candidate)) return candidate;
+    const candidate = numbered(base, `-${number}`);
+    if (!isTaken(candidate)) return candidate;
   }
 }
+
+/** Whether a slug is one of those that `nextFreeSlug` makes of a base. */
+export function isSlugOf(slug: string, base: string): boolean {
+  const [suffix] = /-\d+$/.exec(slug) ?? [];
+  return slug === base || (suffix !== undefined && slug === numbered(base, suffix));
+}
+
+const numbered = (base: string, suffix: string) => cut(base, MAX_SLUG_LENGTH - suffix.length) + suffix;
 
 function cut(slug: string, length: number): string {
   return slug.slice(0, length).replace(/-$/, '');

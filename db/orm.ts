@@ -67,33 +67,7 @@ export function tenantEntityManager(orm: MikroORM, organizationId: string): Enti
   return em;
 }
 
-/** A destination that items of an import may conflict with. */
-export interface KnownDestination {
-  id: string;
-  slug: string;
-  /** When it was changed last, in ms since 1970. */
-  updatedMs: string;
-}
-
-/**
- * Slugs of destinations with their ids, in the order of ids. Not by the object mapper: a thousand records would hold the event loop.
- * @param slugs which; null: all
- * @param isLocked whether nobody else may change them until the end of the transaction. Rows that refer to them may be stored
- * meanwhile, as those of workers that deliver
- */
-export async function slugsOfDestinations(
-  em: EntityManager,
-  organizationId: string,
-  { slugs, isLocked }: { slugs: string[] | null; isLocked: boolean },
-): Promise<KnownDestination[]> {
-  const chosen = slugs === null ? '' : 'and slug in (select json_array_elements_text(?::json))';
-  const statement = `select id, slug, (extract(epoch from updated_at) * 1000)::bigint::text as "updatedMs"
-                     from destinations where organization_id = ? ${chosen} order by id`;
-  const values = slugs === null ? [organizationId] : [organizationId, JSON.stringify(slugs)];
-  return em.execute(`${statement}${isLocked ? ' for no key update' : ''}`, values);
-}
-
-/** Locks records in the order of ids until the end of the transaction, as `slugsOfDestinations` does. */
+/** Locks records in the order of ids until the end of the transaction; rows that refer to them may be stored meanwhile. */
 export async function lockRecords(
   em: EntityManager,
   table: 'routes' | 'sources',

@@ -36,7 +36,6 @@ export const listSchema = z.object({
 });
 export const slugRules: SlugRules = {
   kind: 'destination',
-  entity: Destination,
   constraint: 'destinations_slug_unique',
 };
 
@@ -83,7 +82,7 @@ export async function storeDestination(
   noteRecords(ctx, [record.id]);
   return storeWithSlug(
     slugRules,
-    { name: record.name, ...(slug !== undefined && { slug }) },
+    { organizationId: organizationId(ctx), name: record.name, ...(slug !== undefined && { slug }) },
     () => entityManager(ctx, deps),
     (em, freeSlug) =>
       em.transactional(async (transaction) => {

@@ -206,7 +206,7 @@ export class NamedRecords<Own extends object> {
     noteRecords(ctx, [id]);
     const record = await storeWithSlug(
       this.#kind,
-      input,
+      { ...input, organizationId: organizationId(ctx) },
       () => entityManager(ctx, deps),
       (fork, slug) => {
         const { name, description = null } = input;

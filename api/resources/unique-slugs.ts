@@ -1,8 +1,7 @@
 // Slugs of records, derived from the name when none is given.
 // Rules: HTTP-13, ERR-24.
-import type { EntityName } from '@mikro-orm/core';
 import { nextFreeSlug, slugify } from '../../core/slugs.ts';
-import type { Destination, Filter, Schema, Transform } from '../../db/entities.ts';
+import { type SluggedKind, takenSlugs } from '../../db/management/slugs.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { ApiError } from '../errors.ts';
 import { violates } from '../records.ts';
@@ -10,18 +9,11 @@ import { despiteConflicts } from './transactions.ts';
 
 /** What makes slugs of a kind of record unique. */
 export interface SlugRules {
-  /** For messages, and as the slug of a name without Latin letters: `filter`. */
-  kind: string;
-  entity: typeof Destination | typeof Filter | typeof Schema | typeof Transform;
+  /** For messages, and at the start of the slug of a name without letters: `filter`. */
+  kind: SluggedKind;
   /** Name of the unique constraint. */
   constraint: string;
 }
-
-/** The members used here. MikroORM's types do not accept an entity as a type with fewer members, hence the cast. */
-type Slugged = { id: string; slug: string };
-
-// Slugs that share this many characters may differ only in the numeric suffix.
-const COMPARED_LENGTH = 50;
 
 /**
  * Stores a new record under the given slug, or one derived from its name, with a numeric suffix on conflict.
@@ -30,13 +22,13 @@ const COMPARED_LENGTH = 50;
  */
 export async function storeWithSlug<T>(
   rules: SlugRules,
-  input: { name: string; slug?: string },
+  input: { organizationId: string; name: string; slug?: string },
   fork: () => EntityManager,
   store: (em: EntityManager, slug: string) => Promise<T>,
 ): Promise<T> {
   const attempt = async () => {
     const em = fork();
-    return store(em, input.slug ?? (await freeSlug(rules, em, input.name)));
+    return store(em, input.slug ?? (await freeSlug(rules.kind, em, input)));
   };
   for (;;) {
     try {
@@ -49,11 +41,14 @@ export async function storeWithSlug<T>(
   }
 }
 
-async function freeSlug({ entity, kind }: SlugRules, em: EntityManager, name: string): Promise<string> {
+async function freeSlug(
+  kind: SluggedKind,
+  em: EntityManager,
+  { organizationId, name }: { organizationId: string; name: string },
+): Promise<string> {
   const base = slugify(name, kind);
-  const slug = { $like: `${base.slice(0, COMPARED_LENGTH)}%` };
-  const taken = await em.find(entity as unknown as EntityName<Slugged>, { slug }, { fields: ['slug'] });
-  return nextFreeSlug(base, new Set(taken.map((record) => record.slug)));
+  const taken = new Set(await takenSlugs(em, kind, organizationId, [base]));
+  return nextFreeSlug(base, (slug) => taken.has(slug));
 }
 
 /**

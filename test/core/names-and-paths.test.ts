@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { lookupPath, parsePath } from '../../core/dotted-path.ts';
-import { isSlug, nextFreeSlug, slugify } from '../../core/slugs.ts';
+import { isSlug, isSlugOf, nextFreeSlug, slugify } from '../../core/slugs.ts';
 
 describe('slugs', () => {
   it('are lowercase letters and digits with single hyphens, at most 63', () => {
@@ -11,25 +11,48 @@ describe('slugs', () => {
     }
   });
 
-  it('are made of names', () => {
-    expect(slugify('GitHub Prod (EU)')).to.equal('github-prod-eu');
-    expect(slugify('  Crème brûlée — №1 ')).to.equal('creme-brulee-no1');
-    expect(slugify('注文')).to.equal('unnamed');
-    expect(slugify('!!!', 'filter')).to.equal('filter');
+  it('are made of names in any script', () => {
+    const cases: [string, string][] = [
+      ['GitHub Prod (EU)', 'github-prod-eu'],
+      ['  Crème brûlée — №1 ', 'creme-brulee-no1'],
+      ['Straße', 'strasse'],
+      ['Заказы', 'zakazy'],
+      ['주문', 'jumun'],
+      ['注文', 'zhuwen'],
+      ['仕入れ先', 'shirurexian'],
+      ['طلبات', 'tlbt'],
+      ['Ｆｕｌｌ', 'full'],
+    ];
+    for (const [name, slug] of cases) expect(slugify(name, 'filter'), name).to.equal(slug);
+  });
+
+  it('are a hash of a name without letters and digits', () => {
+    expect(slugify('!!!', 'filter')).to.match(/^filter-[0-9a-f]{10}$/);
+    expect(slugify('!!!', 'filter')).to.equal(slugify('!!!', 'filter')).and.not.equal(slugify('!?!', 'filter'));
   });
 
   it('come out valid whatever the name', () => {
-    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (name) => isSlug(slugify(name))));
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (name) => isSlug(slugify(name, 'filter'))));
   });
 
+  const nextFree = (base: string, taken: string[]) => nextFreeSlug(base, (slug) => taken.includes(slug));
+  const long = 'x'.repeat(63);
+  const hyphen = `${'x'.repeat(60)}-yz`;
+
   it('get the next free number on conflict, within the length', () => {
-    expect(nextFreeSlug('orders', new Set())).to.equal('orders');
-    expect(nextFreeSlug('orders', new Set(['orders']))).to.equal('orders-2');
-    expect(nextFreeSlug('orders', new Set(['orders', 'orders-2', 'orders-3']))).to.equal('orders-4');
-    const long = 'x'.repeat(63);
-    expect(nextFreeSlug(long, new Set([long]))).to.equal(`${'x'.repeat(61)}-2`);
-    const hyphen = `${'x'.repeat(60)}-yz`;
-    expect(nextFreeSlug(hyphen, new Set([hyphen]))).to.equal(`${'x'.repeat(60)}-2`);
+    expect(nextFree('orders', [])).to.equal('orders');
+    expect(nextFree('orders', ['orders'])).to.equal('orders-2');
+    expect(nextFree('orders', ['orders', 'orders-2', 'orders-3'])).to.equal('orders-4');
+    expect(nextFree(long, [long])).to.equal(`${'x'.repeat(61)}-2`);
+    expect(nextFree(hyphen, [hyphen])).to.equal(`${'x'.repeat(60)}-2`);
+  });
+
+  it('are told from slugs of other names', () => {
+    for (const base of ['orders', 'orders-7', long, hyphen]) {
+      expect(isSlugOf(base, base), base).to.equal(true);
+      expect(isSlugOf(nextFree(base, [base]), base), base).to.equal(true);
+    }
+    for (const other of ['orders-b', 'order', 'orders-2-x']) expect(isSlugOf(other, 'orders'), other).to.equal(false);
   });
 });
 

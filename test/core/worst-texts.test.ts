@@ -159,7 +159,7 @@ const readers: Record<string, { units: readonly string[]; read: (text: string) =
   },
   'a name': {
     units: ['-', 'e\u0301', '_', ' ', 'a'],
-    read: (text) => [slugify(text), nearestOf({ path: [text], known: ['destinationId'], isRefused: false })],
+    read: (text) => [slugify(text, 'filter'), nearestOf({ path: [text], known: ['destinationId'], isRefused: false })],
   },
   'what an owner says of a sender': {
     units: ['{', '}', '{body}', '{bod', '-', '=', ':', '/'],

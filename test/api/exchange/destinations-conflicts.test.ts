@@ -85,6 +85,45 @@ describe('Imports of destinations that meet others', () => {
       expect((await importInto(organization, [item], 'rename')).destinations[0]?.slug).to.equal('acme-crm-2');
     });
 
+    it('never takes a slug that was made of another name for an identity', async () => {
+      for (const name of ['Destination', 'Cafe', 'Cafe 2']) await importInto(organization, [{ name, url }]);
+      const before = (await exported(organization)).destinations;
+      const others = ['仕入れ先', '注文', '!!!', '???', 'Café', 'CAFE'].map((name) => ({ name, url: `${url}/other` }));
+      const imported = await importInto(organization, others, 'overwrite');
+      expect(imported.summary).to.deep.include({ imported: 6, overwritten: 0 });
+      const slugs = imported.destinations.map(({ slug }) => slug);
+      expect(slugs.slice(0, 2)).to.deep.equal(['shirurexian', 'zhuwen']);
+      expect(slugs[2]).to.match(/^destination-[0-9a-f]{10}$/);
+      expect(slugs.slice(4)).to.deep.equal(['cafe-3', 'cafe-4']);
+      expect(new Set(slugs).size).to.equal(6);
+      expect((await exported(organization)).destinations.slice(0, before.length)).to.deep.equal(before);
+      // The same names are the same records.
+      const again = others.toReversed().map((item) => ({ ...item, method: 'PUT' }));
+      const overwritten = await importInto(organization, again, 'overwrite');
+      expect(overwritten.summary).to.deep.include({ imported: 0, overwritten: 6 });
+      expect(overwritten.destinations.map(({ slug }) => slug)).to.deep.equal(slugs.toReversed());
+      expect((await importInto(organization, others)).summary).to.deep.include({ imported: 0, skipped: 6 });
+      expect((await exported(organization)).destinations.slice(0, before.length)).to.deep.equal(before);
+    });
+
+    it('a record of the same name with a slug of its own is another one', async () => {
+      await importInto(organization, [{ name: 'Partner', slug: 'first-partner', url }]);
+      const result = await importInto(organization, [{ name: 'Partner', url: `${url}/2` }], 'overwrite');
+      expect(result.destinations).to.deep.include.members([
+        { ...result.destinations[0], slug: 'partner', status: 'created' },
+      ]);
+      expect(await bySlug(organization, 'first-partner')).to.deep.include({ url });
+    });
+
+    it('leaves slugs that the file brings to the items that bring them', async () => {
+      const items = [
+        { name: 'Bär', url },
+        { name: 'Other', slug: 'bar', url },
+      ];
+      const result = await importInto(organization, items);
+      expect(result.destinations.map(({ slug }) => slug)).to.deep.equal(['bar-2', 'bar']);
+    });
+
     it('tells of items of one file that have the same slug', async () => {
       const twins = [
         { ...incoming, name: 'One', slug: 'twin' },
