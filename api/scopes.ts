@@ -1,5 +1,5 @@
 // What the key of a request may do. Which scope an operation needs is derived in one place (scopeOf, operation.ts).
-// Rules: AUTH-04, AUTH-17, ORG-03.
+// Rules: AUTH-04, AUTH-17, AUTH-25, ORG-03.
 import { allows, groupOf, type SingleScope } from '../core/access.ts';
 import { type ApiState, type Context, callerOf, type Next } from './context.ts';
 import { beginAudit } from './audit-trail.ts';
@@ -32,4 +32,18 @@ export function requireScope(ctx: { state: ApiState }, scope: SingleScope, what:
     );
   }
   if (scope === 'payloads:read' || scope === 'secrets:read') beginAudit(ctx);
+}
+
+/** Whether the key of a request may see secrets in clear, and so also lead them to another host. */
+export function maySeeSecrets(ctx: { state: ApiState }): boolean {
+  return allows(callerOf(ctx).key.scopes, 'secrets:read');
+}
+
+/** 403: a stored secret would go to a host that its owner has not given it to. @param address, secret members of the request */
+export function secretOfAnotherHost(address: string, secret: string): ApiError {
+  return new ApiError(
+    403,
+    'FORBIDDEN',
+    `${address} leads to another host, to which the stored secret may not go: send ${secret} once more, or use an API key with the scope "secrets:read" (or "write")`,
+  );
 }

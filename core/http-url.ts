@@ -1,5 +1,5 @@
 // The addresses that users give for what Hookyard sends.
-// Rules: DEST-06.
+// Rules: DEST-06, AUTH-25.
 
 /** Longest address, in characters. */
 export const MAX_URL_LENGTH = 2048;
@@ -15,3 +15,6 @@ export function urlProblem(text: string): string | null {
   if (url.username !== '' || url.password !== '') return 'must not contain credentials; use authType and authConfig';
   return null;
 }
+
+/** Scheme, host and port of an address; null for a text that is none. */
+export const originOf = (text: string): string | null => URL.parse(text)?.origin ?? null;

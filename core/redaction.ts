@@ -67,6 +67,14 @@ export function keepRedactedAuthConfig(
   return kept.ok ? { ok: true, config: { ...incoming, [field]: kept.value } } : { ok: false, field };
 }
 
+/** Whether an `authConfig` that is sent keeps the stored secret of the same `authType`. */
+export function keepsAuthSecret(authType: AuthType, sent: Readonly<Record<string, unknown>> | undefined): boolean {
+  const field = AUTH_SECRET_FIELD[authType];
+  if (field === null) return false;
+  const secret = sent?.[field];
+  return sent === undefined || (typeof secret === 'string' && isRedacted(secret));
+}
+
 // Names of headers whose value is a credential. An idempotency key is not one.
 const SECRET_NAME =
   /authorization|authenticat|cookie|secret|token|passw|credential|signature|session|jwt|api-?key|(?:^|[-_])(?:key|auth|sig|hmac)(?:$|[-_])/i;

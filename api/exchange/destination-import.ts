@@ -10,6 +10,7 @@ import { invalid } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { changedDestination, lacksCredentials, newDestination, slugRules } from '../resources/destination-record.ts';
 import { isWarehouse } from '../resources/destination-warehouse.ts';
+import { maySeeSecrets } from '../scopes.ts';
 import { type DestinationItem, type HttpItem, readDestinationItem } from './destination-item.ts';
 import {
   ChangedMeanwhileError,
@@ -43,7 +44,7 @@ async function importDestinations(ctx: Context, deps: ApiDeps, file: ImportReque
   const checked = await checkItems('destinations', items, (item) => readDestinationItem(plan, item));
   let rest = restsBetween();
   const result = await inImport(ctx, deps, slugRules.constraint, async (em) => {
-    const importer = new Importer(deps, em, organizationId(ctx), conflictStrategy);
+    const importer = new Importer(ctx, deps, em, conflictStrategy);
     await importer.load(checked);
     rest = restsBetween();
     for (let from = 0; from < checked.length; from += GROUP) {
@@ -86,6 +87,7 @@ class Importer {
   readonly #deps: ApiDeps;
   readonly #em: EntityManager;
   readonly #organizationId: string;
+  readonly #maySeeSecrets: boolean;
   readonly #strategy: ConflictStrategy;
   /** Slugs in use: those from before the import that matter to it, and those of the records built so far. */
   readonly #taken = new Set<string>();
@@ -104,10 +106,11 @@ class Importer {
   readonly #errors: string[] = [];
   readonly #warnings: string[] = [];
 
-  constructor(deps: ApiDeps, em: EntityManager, organization: string, strategy: ConflictStrategy) {
+  constructor(ctx: Context, deps: ApiDeps, em: EntityManager, strategy: ConflictStrategy) {
     this.#deps = deps;
     this.#em = em;
-    this.#organizationId = organization;
+    this.#organizationId = organizationId(ctx);
+    this.#maySeeSecrets = maySeeSecrets(ctx);
     this.#strategy = strategy;
   }
 
@@ -240,8 +243,8 @@ class Importer {
     if (twin !== undefined || !stored) throw invalid('slug', `must not be that of ${twin}, which is in the same file`);
     if (item.type !== stored.type) throw invalid('type', `must be ${stored.type}, the type of what it overwrites`);
     const { changed, incomplete } = isWarehouse(stored)
-      ? changedByItem(this.#deps, stored, item as WarehouseItem)
-      : changedHttp(this.#deps, stored, item as HttpItem);
+      ? changedByItem(this.#deps, stored, item as WarehouseItem, this.#maySeeSecrets)
+      : changedHttp(this.#deps, stored, item as HttpItem, this.#maySeeSecrets);
     if (incomplete) this.#warnings.push(`${label}: was left disabled, because it still has no credentials`);
     if (item.type === 'http' && item.redacted.signingSecret && !stored.signingSecret) {
       this.#warnings.push(`${label}: is not signed, because the file does not hold its signing secret`);
@@ -305,13 +308,13 @@ function newHttp(deps: ApiDeps, organization: string, { input, redacted }: HttpI
   return { record: { ...record, authType }, incomplete: withoutAuth || redacted.signingSecret };
 }
 
-/** The stored destination with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400 */
-function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem) {
+/** The stored destination with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400, 403 */
+function changedHttp(deps: ApiDeps, stored: Destination, { input, redacted }: HttpItem, maySeeSecrets: boolean) {
   const { slug: _same, authType, ...patch } = input;
   if (redacted.authConfig && authType !== undefined && authType !== stored.authType) {
     throw invalid('authConfig', `must be sent whole: what it overwrites has no credentials of the type ${authType}`);
   }
   const incomplete = redacted.authConfig && lacksCredentials(stored);
   const change = redacted.authConfig ? patch : { ...patch, authType };
-  return { changed: changedDestination(deps, stored, change, incomplete), incomplete };
+  return { changed: changedDestination(deps, stored, change, { maySeeSecrets, incomplete }), incomplete };
 }

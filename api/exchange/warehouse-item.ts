@@ -93,13 +93,18 @@ export function newFromItem(deps: ApiDeps, organization: string, { type, input, 
   return { record: newWarehouse(deps, organization, type, input, redacted), incomplete: redacted };
 }
 
-/** The stored warehouse with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400 */
-export function changedByItem(deps: ApiDeps, stored: Warehouse, { input, redacted }: WarehouseItem) {
+/** The stored warehouse with the item applied; `incomplete` when it has no credentials yet. @throws ApiError 400, 403 */
+export function changedByItem(
+  deps: ApiDeps,
+  stored: Warehouse,
+  { input, redacted }: WarehouseItem,
+  maySeeSecrets: boolean,
+) {
   const { slug: _same, ...patch } = input;
   const known = openWarehouseConfig(deps.secretBox, stored) ?? {};
   const field = secretFieldOf(stored.type, known);
   return {
-    changed: changedWarehouse(deps, stored, patch, redacted),
+    changed: changedWarehouse(deps, stored, patch, { maySeeSecrets, incomplete: redacted }),
     incomplete: redacted && field !== null && known[field] === undefined,
   };
 }

@@ -17,9 +17,11 @@ import { createWarehouseSchema } from '../members/warehouses.ts';
 import type { Operation } from '../operation.ts';
 import { requireWanted } from '../preconditions.ts';
 import { findDestination } from '../records.ts';
+import { maySeeSecrets } from '../scopes.ts';
 import { check } from '../validation.ts';
 import { changedMembers, putBySlug, slugOf } from './by-slug.ts';
 import {
+  type ChangeRights,
   changedDestination,
   type DestinationChange,
   type NewDestination,
@@ -87,29 +89,36 @@ function replace(ctx: Context, deps: ApiDeps, id: string, body: unknown): Promis
 }
 
 function replaced(ctx: Context, deps: ApiDeps, stored: Destination, body: unknown): DestinationChange {
+  const rights = { maySeeSecrets: maySeeSecrets(ctx) };
   if (isWarehouse(stored)) {
-    const changed = replacedWarehouse(deps, stored, check(createWarehouseSchema, body, 'The body'));
+    const changed = replacedWarehouse(deps, stored, check(createWarehouseSchema, body, 'The body'), rights);
     const { id, type, config } = stored;
     requireAccess(deps, callerOf(ctx).organization, { id, type, config: changed.config ?? config ?? null });
     return changed;
   }
   const input = check(createDestinationSchema, body, 'The body');
   refuseConfig(body);
-  return replacedHttp(deps, stored, input);
+  return replacedHttp(deps, stored, input, rights);
 }
 
 function replacedHttp(
   deps: ApiDeps,
   stored: Destination,
   { slug: _slug, retryPolicy, authConfig, signingSecret = null, ...rest }: DestinationInput,
+  rights: ChangeRights,
 ): DestinationChange {
-  const { authConfig: auth, ...changed } = changedDestination(deps, stored, {
-    ...destinationDefaults,
-    ...rest,
-    authConfig: authConfig ?? {},
-    signingSecret,
-    retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
-  });
+  const { authConfig: auth, ...changed } = changedDestination(
+    deps,
+    stored,
+    {
+      ...destinationDefaults,
+      ...rest,
+      authConfig: authConfig ?? {},
+      signingSecret,
+      retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
+    },
+    rights,
+  );
   const after = { ...stored, ...changed, authConfig: auth ?? null };
   // Encrypted again, what is the same would look changed, and a rotation would end.
   const isSameAuth = JSON.stringify(openAuthConfig(deps, after)) === JSON.stringify(openAuthConfig(deps, stored));

@@ -1,11 +1,18 @@
 // Shared code of both destination families, which use the same table.
-// Rules: DEST-21, DEST-28, DEST-32, DEST-35.
+// Rules: DEST-21, DEST-28, DEST-32, DEST-35, AUTH-25.
 
 import { z } from 'zod';
 import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
 import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
 import { newId } from '../../core/ids.ts';
-import { isRedacted, keepRedacted, keepRedactedAuthConfig } from '../../core/redaction.ts';
+import { originOf } from '../../core/http-url.ts';
+import {
+  AUTH_SECRET_FIELD,
+  isRedacted,
+  keepRedacted,
+  keepRedactedAuthConfig,
+  keepsAuthSecret,
+} from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { pausesOf } from '../../db/circuits/pauses.ts';
 import { concurrencyLimit } from '../../db/delivery/concurrency.ts';
@@ -22,6 +29,7 @@ import { listAnswer, newestFirst, pageParams } from '../pagination.ts';
 import { booleanParam, containsPattern, textParam } from '../query.ts';
 import { requireWanted } from '../preconditions.ts';
 import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
+import { secretOfAnotherHost } from '../scopes.ts';
 import { check, parseQuery } from '../validation.ts';
 import { summarizeDestination } from './destination-view.ts';
 import type { changedWarehouse, newWarehouse } from './destination-warehouse.ts';
@@ -135,17 +143,25 @@ export async function updateDestination(
 
 export type DestinationChange = ReturnType<typeof changedDestination> | ReturnType<typeof changedWarehouse>;
 
+/** What a change of a destination may do. */
+export interface ChangeRights {
+  /** Whether the key may see secrets: only then stored ones may go to another host (AUTH-25). */
+  maySeeSecrets: boolean;
+  /** Whether the destination may still lack its credentials (imports). */
+  incomplete?: boolean;
+}
+
 /**
  * The columns that a patch of an HTTP destination changes.
- * @param incomplete whether it may still lack its credentials (imports)
- * @throws ApiError 400 when its credentials cannot be used
+ * @throws ApiError 400 when its credentials cannot be used, 403 when they would go to another host
  */
 export function changedDestination(
   deps: ApiDeps,
   stored: Destination,
   patch: Partial<DestinationInput>,
-  incomplete = false,
+  { maySeeSecrets, incomplete = false }: ChangeRights,
 ) {
+  if (!maySeeSecrets) refuseOtherHost(stored, patch);
   const { retryPolicy, authType, authConfig, signingSecret, ...rest } = patch;
   const { id } = stored;
   const isAuthSent = authType !== undefined || authConfig !== undefined;
@@ -164,6 +180,14 @@ export function changedDestination(
       }),
     }),
   };
+}
+
+/** The signing secret may go along: it is never sent, and signs what its owner would get anyway. @throws ApiError 403 */
+function refuseOtherHost(stored: Destination, { url, authType, authConfig }: Partial<DestinationInput>): void {
+  if (url === undefined || !stored.authConfig || originOf(url) === originOf(stored.url)) return;
+  const isKept = authType === undefined || authType === stored.authType;
+  if (!isKept || !keepsAuthSecret(stored.authType, authConfig ?? undefined)) return;
+  throw secretOfAnotherHost('url', `authConfig with its ${AUTH_SECRET_FIELD[stored.authType]}`);
 }
 
 /** Whether it was imported without its credentials, and has had none since: every delivery would fail. */

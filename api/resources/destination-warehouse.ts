@@ -1,6 +1,6 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
 // answers.
-// Rules: WH-01 to WH-04, WH-33, WH-37, WH-38, WH-42 to WH-45, DEST-36, ERR-09.
+// Rules: WH-01 to WH-04, WH-33, WH-37, WH-38, WH-42 to WH-45, DEST-36, ERR-09, AUTH-25.
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
@@ -18,6 +18,7 @@ import {
 import {
   fittingMembers,
   keepRedactedWarehouseConfig,
+  leadsSecretElsewhere,
   redactWarehouseConfig,
   secretFieldOf,
 } from '../../core/warehouse/credentials.ts';
@@ -31,6 +32,8 @@ import type { WarehouseInput } from '../members/warehouses.ts';
 import type { UploadResult } from '../test-upload.ts';
 import { check } from '../validation.ts';
 import { inThreads } from '../threads.ts';
+import { secretOfAnotherHost } from '../scopes.ts';
+import type { ChangeRights } from './destination-record.ts';
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
 export type Warehouse = Destination & { type: WarehouseType };
@@ -75,18 +78,18 @@ export function newWarehouse(
 /**
  * The columns that a patch of a warehouse changes: members of `config` that are not sent stay as they are, null removes one (RFC
  * 7396), and a secret that is sent back redacted is kept. `fieldMapping` is replaced as a whole.
- * @param incomplete whether its config may still lack its secret (imports)
- * @throws ApiError 400
+ * @throws ApiError 400, 403 when its secret would go to another host
  */
 export function changedWarehouse(
   { secretBox }: Deps,
   stored: Warehouse,
   patch: Partial<WarehouseInput>,
-  incomplete = false,
+  { maySeeSecrets, incomplete = false }: ChangeRights,
 ) {
   const { config, fieldMapping, ...rest } = patch;
   const known = openWarehouseConfig(secretBox, stored);
   const changed = config === undefined ? undefined : checkConfig(stored.type, config, known, incomplete);
+  if (changed && !maySeeSecrets) refuseOtherHost(stored.type, known, config, changed);
   // A warehouse that was imported without its credentials cannot be enabled before it has them.
   if (patch.enabled === true && changed === undefined && !incomplete) checkConfig(stored.type, {}, known);
   return {
@@ -98,18 +101,20 @@ export function changedWarehouse(
 
 /**
  * The columns of a warehouse that is replaced. Its secret stays if the config leaves it out, or has it redacted.
- * @throws ApiError 400
+ * @throws ApiError 400, 403 when its secret would go to another host
  */
 export function replacedWarehouse(
   { secretBox }: Deps,
   stored: Warehouse,
   { slug: _slug, config, fieldMapping, ...rest }: WarehouseInput,
+  { maySeeSecrets }: ChangeRights,
 ) {
   const known = openWarehouseConfig(secretBox, stored);
   const given = z.record(z.string(), z.unknown()).safeParse(config).data ?? {};
   const secret = secretFieldOf(stored.type, given);
   const kept = secret === null || known?.[secret] === undefined ? null : { [secret]: known[secret] };
   const checked = checkConfig(stored.type, config, kept);
+  if (!maySeeSecrets) refuseOtherHost(stored.type, known, given, checked);
   const { enabled, description } = destinationDefaults;
   return {
     ...{ enabled, description },
@@ -118,6 +123,18 @@ export function replacedWarehouse(
     ...(!isDeepStrictEqual(checked, known) && { config: encryptedWarehouseConfig(secretBox, stored.id, checked) }),
     fieldMapping: checkFieldMapping(fieldMapping),
   };
+}
+
+/** @throws ApiError 403 */
+function refuseOtherHost(
+  type: WarehouseType,
+  known: Record<string, unknown> | null,
+  sent: unknown,
+  config: Record<string, unknown>,
+): void {
+  const members = z.record(z.string(), z.unknown()).safeParse(sent).data ?? {};
+  if (known === null || !leadsSecretElsewhere(type, known, members, config)) return;
+  throw secretOfAnotherHost('config', `config with its ${secretFieldOf(type, config)}`);
 }
 
 /** The members that only warehouses have, as the API shows them. */

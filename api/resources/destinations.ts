@@ -30,6 +30,7 @@ import {
 } from '../members/warehouses.ts';
 import { NO_CODE, type Operation } from '../operation.ts';
 import { everyDestination, findDestination } from '../records.ts';
+import { maySeeSecrets } from '../scopes.ts';
 import { check } from '../validation.ts';
 import {
   changedDestination,
@@ -203,9 +204,10 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
   if (!isWarehouse(found)) refuseConfig(body);
   const patch = field.sent(sent);
+  const rights = { maySeeSecrets: maySeeSecrets(ctx) };
   const change = (stored: Destination) => {
-    if (!isWarehouse(stored)) return changedDestination(deps, stored, patch);
-    const changed = changedWarehouse(deps, stored, patch);
+    if (!isWarehouse(stored)) return changedDestination(deps, stored, patch, rights);
+    const changed = changedWarehouse(deps, stored, patch, rights);
     requireAccess(deps, callerOf(ctx).organization, { id: stored.id, type: stored.type, config: changed.config });
     return changed;
   };

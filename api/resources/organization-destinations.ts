@@ -16,6 +16,7 @@ import * as field from '../members/fields.ts';
 import { listOf } from '../members/values.ts';
 import { NO_CODE, type Operation } from '../operation.ts';
 import { findDestination, httpDestinations } from '../records.ts';
+import { maySeeSecrets } from '../scopes.ts';
 import { check } from '../validation.ts';
 import {
   changedDestination,
@@ -131,7 +132,8 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const { type: _same, ...members } = await readMembers(ctx, updateDestinationSchema);
   const patch = field.sent(members);
-  const change = (stored: Destination) => changedDestination(deps, stored, patch);
+  const rights = { maySeeSecrets: maySeeSecrets(ctx) };
+  const change = (stored: Destination) => changedDestination(deps, stored, patch, rights);
   const destination = await updateDestination(ctx, deps, httpDestinations, patch.slug, change);
   ctx.body = await showDestination(ctx, deps, destination);
 }

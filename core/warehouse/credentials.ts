@@ -1,7 +1,8 @@
 // How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives to organizations
 // (identity.ts). And what of it is secret.
-// Rules: WH-05, WH-07, WH-08, WH-42 to WH-45, AUTH-14, AUTH-15.
-import { type Kept, keepRedacted, redactSecret } from '../redaction.ts';
+// Rules: WH-05, WH-07, WH-08, WH-42 to WH-45, AUTH-14, AUTH-15, AUTH-25.
+import { originOf } from '../http-url.ts';
+import { isRedacted, type Kept, keepRedacted, redactSecret } from '../redaction.ts';
 import type { WarehouseType } from './config.ts';
 
 /** The values of `credentials`, the default first. `r2` has no such member. */
@@ -84,6 +85,24 @@ export function secretFieldOf(type: WarehouseType, config: Config): string | nul
 /** Members of the type that are secrets, whichever of them a config has. */
 export const secretFieldsOf = (type: WarehouseType): readonly string[] =>
   type === 'azure_blob' ? ['accountKey', 'sasToken'] : [WAREHOUSE_SECRET_FIELD[type]];
+
+/**
+ * Whether a stored secret would go to another host, without having been sent once more.
+ * @param sent the members that came, `config` what they and the stored ones become
+ */
+export function leadsSecretElsewhere(type: WarehouseType, stored: Config, sent: Config, config: Config): boolean {
+  const field = secretFieldOf(type, config);
+  if (field === null || config[field] === undefined || config[field] !== stored[field]) return false;
+  const again = sent[field];
+  const isSentAgain = typeof again === 'string' && !isRedacted(again);
+  return !isSentAgain && hostOf(type, config) !== hostOf(type, stored);
+}
+
+/** Scheme, host and port of a store; without `endpoint` it is the provider's, by the account that is part of its name. */
+function hostOf(type: WarehouseType, { endpoint, accountId, accountName }: Config): string | null {
+  if (typeof endpoint === 'string') return originOf(endpoint);
+  return JSON.stringify([type, type === 'r2' ? accountId : type === 'azure_blob' && accountName]);
+}
 
 /** `config` as the API shows it: a secret reads `••••` and its last 4 characters. */
 export function redactWarehouseConfig(type: WarehouseType, config: Config): Record<string, unknown> {

@@ -1,8 +1,12 @@
-// The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted.
+// The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted, kept from other hosts (AUTH-25).
 import { expect } from 'chai';
-import { type Answer, expectInvalid } from '../support/api-client.ts';
+import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config.ts';
+import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
+import { type Answer, type ApiClient, createClient, expectInvalid, type Json } from '../support/api-client.ts';
 import { makeDestination } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { makeWarehouse, warehouseConfigs, type WarehouseRecord } from '../support/warehouse-records.ts';
+import type { ImportResult } from './exchange/destination-files.ts';
 
 const url = 'https://receiver.example/hooks';
 
@@ -96,4 +100,113 @@ describe('Credentials of destinations', () => {
       expectInvalid(await post({ name: 'x', url, ...members }), path);
     });
   }
+
+  describe('on their way to another host', () => {
+    const auth = { authType: 'bearer', authConfig: { token: 'secret-token' } };
+    const REDACTED = '***REDACTED***';
+    const masked = { token: '••••oken' };
+    const elsewhere = [
+      'https://other.example/hooks',
+      'https://receiver.example:8443/hooks',
+      'http://receiver.example/',
+    ];
+    let writer: ApiClient;
+    let seer: ApiClient;
+    before(async () => {
+      const clientWith = async (...scopes: string[]) => {
+        const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'k', scopes });
+        return createClient(organization.api.url, token);
+      };
+      writer = await clientWith('destinations:write', 'destinations:read');
+      seer = await clientWith('destinations:write', 'destinations:read', 'secrets:read');
+    });
+    let made = 0;
+    async function stored(members: Json = auth) {
+      made += 1;
+      const slug = `host-${made}`;
+      const { id } = await organization.api.create('/api/destinations', { name: slug, slug, url, ...members });
+      return { id, slug, path: `/api/destinations/${id}`, ownPath: `${organization.base}/destinations/${id}` };
+    }
+    type Stored = Awaited<ReturnType<typeof stored>>;
+    const importOf = async (api: ApiClient, item: Json): Promise<Answer> => {
+      const body = { destinations: [item], conflictStrategy: 'overwrite' };
+      const answer = await api.request<ImportResult>('POST', '/api/destinations/import', body);
+      return { ...answer, status: answer.body.success ? 200 : 403, body: { message: answer.body.errors.join() } };
+    };
+    const ways: Record<string, (api: ApiClient, of: Stored, members: Json) => Promise<Answer>> = {
+      'PATCH without authConfig': (api, { path }, members) => api.request('PATCH', path, members),
+      'PATCH with the secret masked': (api, { path }, members) =>
+        api.request('PATCH', path, { authConfig: masked, ...members }),
+      'PATCH of the organization': (api, { ownPath }, members) => api.request('PATCH', ownPath, members),
+      'PUT by slug': (api, { slug }, members) =>
+        api.request('PUT', `/api/destinations/by-slug/${slug}`, {
+          ...{ name: slug, url, authType: 'bearer', authConfig: masked },
+          ...members,
+        }),
+      'an import with REDACTED': (api, { slug }, members) =>
+        importOf(api, { name: slug, slug, authType: 'bearer', authConfig: REDACTED, ...members }),
+      'an import without authConfig': (api, { slug }, members) => importOf(api, { name: slug, slug, ...members }),
+    };
+    for (const [way, send] of Object.entries(ways)) {
+      it(`are refused to a key that may not see them: ${way}`, async () => {
+        const destination = await stored();
+        for (const other of elsewhere) {
+          const refused = await send(writer, destination, { url: other });
+          expect(refused.status, other).to.equal(403);
+          expect(refused.body.message, other).to.match(/send authConfig with its token once more.*secrets:read/);
+        }
+        expect(await organization.api.get(destination.path)).to.deep.include({ url });
+        expect((await send(writer, destination, { url: `${url}/deeper?x=1` })).status, 'the same host').to.equal(200);
+        const again = { url: elsewhere[0], authType: 'bearer', authConfig: { token: 'secret-token' } };
+        expect((await send(writer, destination, again)).status, 'sent once more').to.equal(200);
+        expect((await send(seer, destination, { url })).status, 'a key that may see them').to.equal(200);
+        expect((await send(organization.api, destination, { url: elsewhere[1] })).status, 'write').to.equal(200);
+      });
+    }
+
+    it('need nothing where there are none, or they are dropped', async () => {
+      const plain = await stored({});
+      expect((await writer.request('PATCH', plain.path, { url: elsewhere[0] })).status).to.equal(200);
+      const dropped = await stored();
+      const answer = await writer.request('PATCH', dropped.path, { url: elsewhere[0], authType: 'none' });
+      expect(answer.body).to.deep.include({ url: elsewhere[0], authConfig: {} });
+      const signed = await stored({ signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' });
+      expect((await writer.request('PATCH', signed.path, { url: elsewhere[0] })).status).to.equal(200);
+    });
+
+    for (const type of WAREHOUSE_TYPES) {
+      it(`are refused to a key that may not see them: ${type}`, async () => {
+        const { secretField, warehouse, path, slug } = await storedWarehouse(type);
+        const other = 'https://store.attacker.example';
+        const { config } = warehouse;
+        const item = { ...{ name: slug, slug, type }, config: { ...config, [secretField]: REDACTED, endpoint: other } };
+        const answers = {
+          'PATCH with the endpoint alone': await writer.request('PATCH', path, { config: { endpoint: other } }),
+          'PATCH with the secret masked': await writer.request('PATCH', path, {
+            config: { ...config, endpoint: other },
+          }),
+          PUT: await writer.request('PUT', `/api/destinations/by-slug/${slug}`, {
+            ...{ name: slug, type, config: { ...config, endpoint: other } },
+          }),
+          'an import': await importOf(writer, item),
+        };
+        for (const [way, { status, body }] of Object.entries(answers)) {
+          expect(status, `${way}: ${JSON.stringify(body)}`).to.equal(403);
+          expect(body.message, way).to.match(new RegExp(`send config with its ${secretField} once more`));
+        }
+        expect((await organization.api.get<{ config: Json }>(path)).config).to.deep.equal(config);
+        const bucket = { config: { prefix: 'other/' } };
+        expect((await writer.request('PATCH', path, bucket)).status, 'the same host').to.equal(200);
+        const again = { config: { endpoint: other, [secretField]: warehouseConfigs[type][secretField] } };
+        expect((await writer.request('PATCH', path, again)).status, 'sent once more').to.equal(200);
+        expect((await seer.request('PATCH', path, { config: { endpoint: `${other}:8443` } })).status).to.equal(200);
+      });
+    }
+
+    async function storedWarehouse(type: WarehouseType) {
+      const warehouse = await makeWarehouse(organization, type);
+      const { id, slug } = warehouse as WarehouseRecord & { slug: string };
+      return { warehouse, slug, path: `/api/destinations/${id}`, secretField: WAREHOUSE_SECRET_FIELD[type] };
+    }
+  });
 });
