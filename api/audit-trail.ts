@@ -19,6 +19,8 @@ const MAX_USER_AGENT = 200;
 /** What a request does, as far as it is known. */
 export interface RequestAudit {
   recordIds: string[];
+  /** How many they are, if they are more than their ids. */
+  recordCount?: number;
   /** Whether it is in the log. */
   isRecorded: boolean;
   /** Whether that was before it was done. */
@@ -41,9 +43,14 @@ export function noteSecretRead(ctx: Context, id: string): void {
   ctx.state.audit?.recordIds.push(id);
 }
 
-/** Names the records that the request is about, besides that of its path; called again, for another try, it names them again. */
-export function noteRecords(ctx: { state: ApiState }, ids: readonly (string | null)[]): void {
-  if (ctx.state.audit) ctx.state.audit.recordIds = ids.filter(isSomeId);
+/**
+ * Names the records that the request is about, besides that of its path; called again, for another try, it names them again.
+ * @param count how many they are, if `ids` are only the first
+ */
+export function noteRecords(ctx: { state: ApiState }, ids: readonly (string | null)[], count?: number): void {
+  if (!ctx.state.audit) return;
+  ctx.state.audit.recordIds = ids.filter(isSomeId);
+  if (count !== undefined) ctx.state.audit.recordCount = count;
 }
 
 // What was sent as an id may be any text.
@@ -184,12 +191,13 @@ function endOf(error: unknown): End {
 
 function describe(ctx: Context, { operationId, tag, body }: Described): Omit<AuditEntry, 'outcome'> {
   const { id } = ctx.params;
-  const others = ctx.state.audit?.recordIds ?? [];
+  const { recordIds: others = [], recordCount } = ctx.state.audit ?? {};
   return {
     ...senderOf(ctx),
     action: operationId,
     resource: TAGS[tag].records ?? '',
     recordIds: [...new Set([...(isSomeId(id) ? [id] : []), ...others])],
+    ...(recordCount !== undefined && { recordCount }),
     members: body ? memberNames(body.schema, ctx.state.sent) : [],
   };
 }

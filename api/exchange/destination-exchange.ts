@@ -11,7 +11,8 @@ import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
 import { importAllDestinations } from './destination-import.ts';
 import { destinationFileItem, exportDestination, importedDestination } from './destination-item.ts';
-import { answerExport, envelope, exampleOptions, idsParam, importOf, messages } from './exchange.ts';
+import { envelope, exampleOptions, idsParam, importOf, messages } from './exchange.ts';
+import { answerExport, PART, type Part } from './export-file.ts';
 
 const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
 
@@ -78,20 +79,31 @@ export const destinationExchangeOperations: Operation[] = [
 async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids, includeSensitive = false } = parseQuery(ctx, exportSchema);
   if (includeSensitive) requireScope(ctx, 'secrets:read', 'includeSensitive=true');
+  const chosen = ids ? { id: { $in: ids } } : {};
   // Oldest first, so that an import creates them in the same order.
-  const destinations = await entityManager(ctx, deps).find(Destination, ids ? { id: { $in: ids } } : {}, {
-    orderBy: { createdAt: 'asc', id: 'asc' },
+  const page = (after: Destination | null) =>
+    entityManager(ctx, deps).find(Destination, after === null ? chosen : { $and: [chosen, youngerThan(after)] }, {
+      orderBy: { createdAt: 'asc', id: 'asc' },
+      limit: PART,
+    });
+  const partOf = (destinations: Destination[]): Part<Destination> => ({
+    items: destinations.map((destination) => exportDestination(deps, destination, includeSensitive)),
+    last: destinations.at(-1),
   });
+  const destinations = await page(null);
   if (includeSensitive) {
     ctx.set('Cache-Control', 'no-store');
-    noteRecords(
-      ctx,
-      destinations.map(({ id }) => id),
-    );
+    const known = destinations.map(({ id }) => id);
+    // The record of what is read is written before any of it is sent.
+    const all = known.length < PART ? known.length : await entityManager(ctx, deps).count(Destination, chosen);
+    noteRecords(ctx, known, all);
   }
-  answerExport(
-    ctx,
-    'destinations',
-    destinations.map((destination) => exportDestination(deps, destination, includeSensitive)),
-  );
+  const read = async (after: Destination) => partOf(await page(after));
+  answerExport(ctx, deps, 'destinations', { first: partOf(destinations), read });
 }
+
+/** The first condition is what the index is read by. */
+const youngerThan = ({ createdAt, id }: Destination) => ({
+  createdAt: { $gte: createdAt },
+  $or: [{ createdAt: { $gt: createdAt } }, { id: { $gt: id } }],
+});

@@ -5,7 +5,7 @@ import { DeadlockException } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type EntityManager, lockImports } from '../../db/orm.ts';
 import { MAX_IMPORT_BYTES, readJson } from '../body.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
+import { type ApiDeps, type Context, entityManager, organizationId } from '../context.ts';
 import { noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';
 import { within } from '../ignored.ts';
@@ -13,7 +13,7 @@ import { text, timestamp } from '../members/values.ts';
 import { violates } from '../records.ts';
 import { check } from '../validation.ts';
 
-const VERSION = '1.0';
+export const VERSION = '1.0';
 const MAJOR_VERSION = 1;
 /** Most items of one import, and most ids that an export is asked for. */
 const MAX_ITEMS = 1000;
@@ -36,17 +36,7 @@ export const idsParam = z
   .meta({ description: `At most ${MAX_ITEMS} ids separated by commas; all when it is left out.` })
   .optional();
 
-type Member = 'destinations' | 'routes';
-
-/** Answers with an export file. */
-export function answerExport(ctx: Context, member: Member, items: object[]): void {
-  ctx.body = {
-    version: VERSION,
-    exportedAt: new Date().toISOString(),
-    organizationSlug: callerOf(ctx).organization.slug,
-    [member]: items,
-  };
-}
+export type Member = 'destinations' | 'routes';
 
 export type ConflictStrategy = 'skip' | 'rename' | 'overwrite';
 

@@ -5,6 +5,7 @@ import { IsolationLevel } from '@mikro-orm/core';
 import { z } from 'zod';
 import { newId } from '../../core/ids.ts';
 import { Route } from '../../db/entities.ts';
+import { type KnownRoutes, knownRoutes } from '../../db/management/known-routes.ts';
 import { type EntityManager, lockRecords } from '../../db/orm.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
 import { requireRouteRoom } from '../limits.ts';
@@ -16,7 +17,6 @@ import { domainProblems, requireRecipients } from '../resources/notification-rec
 import { ownAddressProblems } from '../resources/own-addresses.ts';
 import { parseQuery } from '../validation.ts';
 import {
-  answerExport,
   ChangedMeanwhileError,
   checkItems,
   envelope,
@@ -31,8 +31,9 @@ import {
   readImport,
   restsBetween,
 } from './exchange.ts';
+import { answerExport, PART, type Part } from './export-file.ts';
 import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
-import { type KnownRoute, planRoutes, type Step } from './route-plan.ts';
+import { planRoutes, type Step } from './route-plan.ts';
 import {
   findReferences,
   lockReferences,
@@ -99,17 +100,22 @@ export const routeExchangeOperations: Operation[] = [
 
 async function exportAll(ctx: Context, deps: ApiDeps): Promise<void> {
   const { ids } = parseQuery(ctx, exportSchema);
-  // One snapshot, so that every referenced record is present.
-  const items = await entityManager(ctx, deps).transactional(
-    async (em) => {
-      // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
-      const routes = await em.find(Route, ids ? { id: { $in: ids } } : {}, { orderBy: { id: 'asc' } });
-      const slugs = await slugsNamed(em, routes);
-      return routes.map((route) => exportRoute(route, slugs));
-    },
-    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
-  );
-  answerExport(ctx, 'routes', items);
+  const chosen = ids ? { id: { $in: ids } } : {};
+  // One snapshot for a part, so that every record that its routes refer to is present.
+  const read = (after: Pick<Route, 'id'> | null): Promise<Part<Pick<Route, 'id'>>> =>
+    entityManager(ctx, deps).transactional(
+      async (em) => {
+        // Oldest first: routes of the same priority run by age, and an import makes them in the order of the file.
+        const routes = await em.find(Route, after === null ? chosen : { $and: [chosen, { id: { $gt: after.id } }] }, {
+          orderBy: { id: 'asc' },
+          limit: PART,
+        });
+        const slugs = await slugsNamed(em, routes);
+        return { items: routes.map((route) => exportRoute(route, slugs)), last: routes.at(-1) };
+      },
+      { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+    );
+  answerExport(ctx, deps, 'routes', { first: await read(null), read });
 }
 
 interface ImportResult {
@@ -141,6 +147,7 @@ async function importAll(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): Promise<ImportResult> {
   const { items, conflictStrategy, validateOnly } = file;
+  const isRenamed = conflictStrategy === 'rename';
   const checked = await checkItems('routes', items, readRouteItem);
   const usable = checked.flatMap((entry) => ('item' in entry ? entry.item : []));
   const slugs = usable.map((item) => item.slugs);
@@ -153,8 +160,8 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     if (problems.length > 0) return refused(problems);
     const routes = usable.map((item) => valuesOf(item, resolve(item.slugs, references)));
     const labelled = routes.map((route, index) => ({ ...route, label: checked[index]?.label ?? '' }));
-    const known = await knownRoutes(em);
-    const { steps, errors, warnings } = planRoutes(labelled, known, conflictStrategy);
+    const known = await knownRoutes(em, organizationId(ctx), { routes, isRenamed });
+    const { steps, errors, warnings } = planRoutes(labelled, known.routes, conflictStrategy);
     for (const { label, destinationIds } of labelled) {
       if (destinationIds.length === 0) warnings.push(`${label}: has no destination, so it delivers nothing`);
     }
@@ -164,7 +171,7 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
     await requireRecipients(deps, organizationId(ctx), writtenEmails(steps, routes));
     // From here on rows are locked, and statements that are about all organizations may wait for them: no rest before the end.
     rest = restsBetween();
-    if (!validateOnly) await lockWhatIsKnown(em, organizationId(ctx), { slugs, references, known });
+    if (!validateOnly) await lockWhatIsKnown(em, organizationId(ctx), { slugs, references, known, isRenamed, routes });
     const ids = validateOnly ? [] : await follow(em, organizationId(ctx), steps, routes);
     const done = report(steps, ids, warnings);
     noteImported(ctx, done.routes);
@@ -182,18 +189,24 @@ async function importRoutes(ctx: Context, deps: ApiDeps, file: ImportRequest): P
 async function lockWhatIsKnown(
   em: EntityManager,
   organization: string,
-  { slugs, references, known }: { slugs: RouteItem['slugs'][]; references: References; known: KnownRoute[] },
+  planned: {
+    slugs: RouteItem['slugs'][];
+    references: References;
+    known: KnownRoutes;
+    isRenamed: boolean;
+    routes: Parameters<typeof knownRoutes>[2]['routes'];
+  },
 ): Promise<void> {
+  const { slugs, references, known } = planned;
   const isSame =
     isDeepStrictEqual(await lockReferences(em, organization, slugs), references) &&
-    isDeepStrictEqual(await knownRoutes(em), known);
+    isDeepStrictEqual(await knownRoutes(em, organization, planned), known);
   if (!isSame) throw new ChangedMeanwhileError('what the import was planned by has changed');
 }
 
 /** Of the plan: locking finds out whether other routes were made meanwhile. @throws ApiError 429 */
-function requireRoomForNew(ctx: Context, steps: Step[], routes: { sourceId: string }[], known: KnownRoute[]): void {
-  const counts = new Map<string, number>();
-  for (const { sourceId } of known) counts.set(sourceId, (counts.get(sourceId) ?? 0) + 1);
+function requireRoomForNew(ctx: Context, steps: Step[], routes: { sourceId: string }[], known: KnownRoutes): void {
+  const counts = new Map(known.counts.map(({ sourceId, count }) => [sourceId, count]));
   steps.forEach(({ status }, index) => {
     const sourceId = routes[index]?.sourceId;
     if (status !== 'created' || sourceId === undefined) return;
@@ -212,16 +225,6 @@ function writtenEmails(steps: Step[], routes: { notifyEmails?: string | null | u
 
 function valuesOf({ name, members }: RouteItem, named: ReturnType<typeof resolve>) {
   return { ...members, ...named, name };
-}
-
-/** All routes of the organization, with the members that can conflict with an import. */
-async function knownRoutes(em: EntityManager): Promise<KnownRoute[]> {
-  const routes = await em.find(
-    Route,
-    {},
-    { fields: ['name', 'sourceId', 'destinationIds'], orderBy: { id: 'asc' }, disableIdentityMap: true },
-  );
-  return routes.map(({ id, name, sourceId, destinationIds }) => ({ id, name, sourceId, destinationIds }));
 }
 
 /** Writes the routes. @returns the id of each, in the order of the file */

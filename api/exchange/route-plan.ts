@@ -1,16 +1,9 @@
 // What an import does with each route: a pure function of the file and the existing routes.
 // Rules: EXP-18, EXP-22.
+import { type KnownRoute, pathOf } from '../../db/management/known-routes.ts';
 import type { ConflictStrategy } from './exchange.ts';
 
 const MAX_NAME_LENGTH = 255;
-
-/** An existing route of the organization, with the members that can conflict with an import. */
-export interface KnownRoute {
-  id: string;
-  name: string;
-  sourceId: string;
-  destinationIds: string[];
-}
 
 /** A route of the file. */
 export interface NewRoute extends Omit<KnownRoute, 'id'> {
@@ -102,10 +95,6 @@ function findDuplicates(routes: NewRoute[], known: KnownRoute[], steps: Step[]):
       ? [`${route.label}: has the source and destinations of ${holder}, so every event would be delivered twice`]
       : [];
   });
-}
-
-function pathOf({ sourceId, destinationIds }: Pick<KnownRoute, 'sourceId' | 'destinationIds'>): string {
-  return [sourceId, ...destinationIds.toSorted()].join(' ');
 }
 
 function groupBy<T>(items: T[], key: (item: T) => string): Map<string, T[]> {
