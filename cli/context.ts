@@ -30,8 +30,11 @@ export interface Context {
   url: string;
 }
 
-/** @throws CliError when the address is none, or the time-out no number */
-export function contextOf(command: Command): Context {
+/**
+ * @param fetching sends requests in the place of `fetch`
+ * @throws CliError when the address is none, or the time-out no number
+ */
+export function contextOf(command: Command, fetching?: typeof fetch): Context {
   const options = command.optsWithGlobals<GlobalOptions>();
   const address = serviceAddress(options);
   const { url } = address;
@@ -45,6 +48,7 @@ export function contextOf(command: Command): Context {
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
+    ...(fetching && { fetch: fetching }),
     onIgnored: tellIgnored(output),
     // What is shown has the digits that came in.
     parseJson: parseExact,

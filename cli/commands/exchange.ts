@@ -1,5 +1,7 @@
 // hookyard export and import: destinations and routes on their way to another organization.
-import { writeFileSync } from 'node:fs';
+import { appendFile, open, realpath, rename, rm, stat } from 'node:fs/promises';
+import { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { Argument, type Command, Option } from 'commander';
 import type { Client } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
@@ -27,19 +29,21 @@ export function addExchange(program: Command): void {
     .option('-o, --output <file>', 'readable by its owner only')
     .action(
       async (what: Kind, options: { ids?: string; includeSensitive?: boolean; output?: string }, command: Command) => {
-        const { client, output } = contextOf(command);
         const { ids, includeSensitive } = options;
         if (what === 'routes' && includeSensitive)
           throw usage('--include-sensitive is for destinations: routes hold no credentials');
-        const envelope: Envelope =
-          what === 'routes'
-            ? await client.exportRoutes({ ids })
-            : await client.exportDestinations({ ids, includeSensitive });
-        const text = JSON.stringify(envelope, null, 2);
-        if (options.output === undefined) return output.line(text);
-        write(options.output, `${text}\n`);
-        const count = envelope[what]?.length ?? 0;
-        output.result({ file: options.output, count }, () => output.line(`${count} ${what} are in ${options.output}`));
+        const save = async (write: Write) => {
+          const { fetching, lines } = savedBy(write);
+          const { client } = contextOf(command, fetching);
+          if (what === 'routes') await client.exportRoutes({ ids });
+          else await client.exportDestinations({ ids, includeSensitive });
+          return lines();
+        };
+        const { output: file } = options;
+        if (file === undefined) return void (await save((bytes) => print(bytes)));
+        const count = (await written(file, save)) - LINES_AROUND;
+        const { output } = contextOf(command);
+        output.result({ file, count }, () => output.line(`${count} ${what} are in ${file}`));
       },
     );
   program
@@ -95,10 +99,64 @@ function report({ output }: Context, result: object, summary: Summary): void {
   if (failed > 0) process.exitCode = EXIT.refused;
 }
 
-function write(file: string, text: string): void {
+type Write = (bytes: Uint8Array, isFirst: boolean) => Promise<unknown>;
+
+/** A file has a line for each record, and one before and after them (EXP-24). */
+const LINES_AROUND = 2;
+
+/** Makes the client hand on the answer as it comes, not as a whole. */
+function savedBy(write: Write): { fetching: typeof fetch; lines: () => number } {
+  let lines = 0;
+  const fetching: typeof fetch = async (...request) => {
+    const answer = await fetch(...request);
+    if (!answer.ok || answer.body === null) return answer;
+    // The client asks again when a connection breaks.
+    lines = 0;
+    let isFirst = true;
+    const target = new Writable({
+      write(bytes: Buffer, _encoding, done) {
+        for (const byte of bytes) if (byte === 0x0a) lines += 1;
+        const first = isFirst;
+        isFirst = false;
+        write(bytes, first).then(() => done(), done);
+      },
+    });
+    await pipeline(answer.body, target);
+    return Response.json({});
+  };
+  return { fetching, lines: () => lines };
+}
+
+/** Waits until what reads has taken it. */
+const print = (bytes: Uint8Array) => new Promise<void>((taken) => process.stdout.write(bytes, () => taken()));
+
+/** Writes beside a file, which is replaced when everything has come: what breaks off leaves the file of before. */
+async function written(file: string, save: (write: Write) => Promise<number>): Promise<number> {
+  const known = await stat(file).catch(() => null);
+  // A device or a pipe can only be written to.
+  if (known !== null && !known.isFile()) return save((bytes) => appendFile(file, bytes));
+  const target = known === null ? file : await realpath(file);
+  const beside = `${target}.${process.pid}.part`;
+  const opened = await open(beside, 'wx', 0o600).catch((error: Error) => {
+    throw usage(`${file} cannot be written: ${error.message}`);
+  });
   try {
-    writeFileSync(file, text, { mode: 0o600 });
+    let at = 0;
+    const count = await save(async (bytes, isFirst) => {
+      if (isFirst) {
+        at = 0;
+        await opened.truncate();
+      }
+      await opened.write(bytes, 0, bytes.length, at);
+      at += bytes.length;
+    });
+    await opened.sync();
+    await opened.close();
+    await rename(beside, target);
+    return count;
   } catch (error) {
-    throw usage(`${file} cannot be written: ${(error as Error).message}`);
+    await opened.close().catch(() => undefined);
+    await rm(beside, { force: true });
+    throw error;
   }
 }

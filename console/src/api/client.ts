@@ -33,14 +33,36 @@ export function client(): Client {
 }
 
 /** A client with another key: one that is being tried, or the operator's. */
-export function clientWith(key: string | null): Client {
+export function clientWith(key: string | null, fetching = watchedFetch): Client {
   return createClient({
     url: apiUrl,
     ...(key !== null && { apiKey: key }),
     ...PATIENCE,
-    fetch: watchedFetch,
+    fetch: fetching,
     parseJson: exactJson,
   });
+}
+
+/**
+ * The JSON of an operation as a file, as it came: it may be large, so it is neither parsed nor kept as text. A key that is refused
+ * ends the session.
+ */
+export async function fileOf<N extends 'exportDestinations' | 'exportRoutes'>(name: N, input: Input<N>): Promise<Blob> {
+  const { key } = session.get();
+  let file = new Blob();
+  const fetching: typeof fetch = async (...request) => {
+    const answer = await watchedFetch(...request);
+    if (!answer.ok) return answer;
+    file = await answer.blob();
+    return Response.json({});
+  };
+  try {
+    await (clientWith(key, fetching)[name] as (input: Input<N>) => Promise<unknown>)(input);
+    return file;
+  } catch (error) {
+    endRefused(error, key);
+    throw error;
+  }
 }
 
 /** Calls an operation by its name. A key that is refused ends the session. */

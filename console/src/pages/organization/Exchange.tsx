@@ -2,7 +2,7 @@
 import { Alert, Button, Checkbox, FileInput, Group, NativeSelect, SimpleGrid, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { useCaller, useMay } from '../../api/caller.tsx';
-import { call } from '../../api/client.ts';
+import { call, fileOf } from '../../api/client.ts';
 import type { ApiCall } from '../../api/curl.ts';
 import { queryClient } from '../../api/queries.ts';
 import { CopyMenu } from '../../components/CopyMenu.tsx';
@@ -58,8 +58,8 @@ function Export({ kind }: { kind: Kind }) {
   const download = async () => {
     setError(null);
     try {
-      const file = isDestinations ? await call('exportDestinations', input) : await call('exportRoutes', {});
-      save(JSON.stringify(file, null, 2), `${organization.slug}-${kind}.json`);
+      const file = isDestinations ? await fileOf('exportDestinations', input) : await fileOf('exportRoutes', {});
+      save(file, `${organization.slug}-${kind}.json`);
     } catch (problem) {
       setError(problem);
     }
