@@ -1,10 +1,10 @@
-// The transform of a delivery's route: what is sent instead of the received bytes.
+// The transform of a delivery's route, in the version of the delivery: what is sent instead of the received bytes.
 // Rules: TFM-01, TFM-08.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import { type DescribedError, openError, ownWords } from '../core/error-summary.ts';
 import { idTime } from '../core/ids.ts';
 import { type IssueSink, issueSubjects } from '../core/issues.ts';
-import type { ConfigCache } from './config-cache.ts';
+import type { ConfigCache, RouteConfig } from './config-cache.ts';
 import { type EventContent, transformContent } from '../outbound/transforms/content.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
 import type { TransformFailure } from '../outbound/transforms/types.ts';
@@ -31,16 +31,18 @@ type Problem = { problem: DescribedError; reason: TransformFailure | 'deleted' }
 
 /**
  * Runs the transform of the delivery's route on the event.
+ * @param route as `routeOf` finds it
  * @returns the content to send; the received one when the route has no transform; or why there is none
  * @throws SandboxUnavailableError, NoTurnError, or what the database throws: the transform was not run then
  */
 export async function applyTransform(
   deps: TransformDeps,
   context: AttemptContext,
+  route: Pick<RouteConfig, 'transformId'> | null,
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: DescribedError }> {
-  if (context.transformId === null) return received;
-  const content = await transformed(deps, context, context.transformId, received);
+  if (route === null || route.transformId === null) return received;
+  const content = await transformed(deps, context, route.transformId, received);
   const { organizationId, routeId, eventId, deliveryId } = context;
   const subject = issueSubjects.transform(organizationId, routeId);
   if ('problem' in content) {
@@ -60,7 +62,8 @@ async function transformed(
   const transform =
     transformVersion === null ? null : await deps.configs.transform(organizationId, transformId, transformVersion);
   if (transform === null) {
-    return { problem: openError(ownWords`The transform of the route was deleted`), reason: 'deleted' };
+    const gone = ownWords`The transform was changed or deleted, and the version that the delivery was made by is not kept any more`;
+    return { problem: openError(gone), reason: 'deleted' };
   }
   const turn = { organizationId, group: transform.id, since: idTime(context.deliveryId) };
   return transformContent(deps.transforms, transform, context, received, turn);

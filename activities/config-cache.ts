@@ -1,5 +1,5 @@
-// Destinations and routes as attempts need them, cached by id and version: the version comes with every delivery that is loaded,
-// so a changed record is read again at once, and an unchanged one is not.
+// Destinations, routes and transforms as attempts need them, cached by id and version: the version comes with every delivery that is
+// loaded, so a changed record is read again at once, and an unchanged one is not.
 // Rules: DLV-26.
 import { LRUCache } from 'lru-cache';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
@@ -23,7 +23,7 @@ export interface DestinationConfig extends OpenDestination {
 
 const MAX_CACHED = 10_000;
 
-/** Null when the organization has no such record (any more). */
+/** Null when the organization has no such record, or its version is not kept (any more). */
 type LookUp<T> = (organizationId: string, id: string, version: number) => Promise<T | null>;
 
 export interface ConfigCache {
@@ -50,23 +50,20 @@ export function createConfigCache(
       const itself = isOwnAddress(row.url);
       return { ...openSecrets(row, secretBox), leadsHere: (url) => (url === row.url ? itself : isOwnAddress(url)) };
     }),
-    route: byVersion(maxRecords, (organizationId, id) => loadRoute(pool, organizationId, id)),
-    transform: byVersion(maxRecords, (organizationId, id) => loadTransform(pool, organizationId, id)),
+    route: byVersion(maxRecords, (...of) => loadRoute(pool, ...of)),
+    transform: byVersion(maxRecords, (...of) => loadTransform(pool, ...of)),
   };
 }
 
-/** A lookup that caches its result until a newer version is requested; concurrent lookups share one query. */
-function byVersion<T extends { version: number }>(
-  max: number,
-  load: (organizationId: string, id: string) => Promise<T | null>,
-): LookUp<T> {
-  const cached = new LRUCache<string, { version: number; value: Promise<T | null> }>({ max });
+/** A lookup that caches its result; concurrent lookups share one query. */
+function byVersion<T>(max: number, load: LookUp<T>): LookUp<T> {
+  const cached = new LRUCache<string, Promise<T | null>>({ max });
   return (organizationId, id, version) => {
-    const key = `${organizationId} ${id}`;
+    const key = `${organizationId} ${id} ${version}`;
     const known = cached.get(key);
-    if (known && known.version >= version) return known.value;
-    const value = load(organizationId, id);
-    cached.set(key, { version, value });
+    if (known) return known;
+    const value = load(organizationId, id, version);
+    cached.set(key, value);
     // Failure policy: a failed load is not kept; the attempt fails on our side and is retried.
     value.catch(() => cached.delete(key));
     return value;

@@ -3,6 +3,7 @@ import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { payloadDays } from '../core/payload-days.ts';
 import { databaseTime } from '../db/clock.ts';
+import { forgetEarlierVersions } from '../db/retention/earlier-versions.ts';
 import { forgetEventReplays } from '../db/replay/event-replays.ts';
 import { DAY_MS, daysBefore, dropPartitionsBefore, type PartitionedTable } from '../db/retention/partitions.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -58,6 +59,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
   // Checked after that, because files may have taken some of the open deliveries.
   const inFiles = await firstDayInFiles(pool, settings.HOOKYARD_WAREHOUSE_RETRY_SECONDS + FILE_MARGIN_SECONDS);
   if (!(await drop(deps, 'event_payloads', Math.min(kept.payloads, inFiles)))) return false;
+  await forgetEarlierVersions(pool, Math.min(kept.payloads, inFiles));
   if (kept.events === null) return false;
   const day = Math.min(kept.events, inFiles);
   if (await removeYounger(pool, day)) return true;

@@ -1,9 +1,16 @@
-// The request of an attempt, made again of the event and of the records as they are now: transforms are functions of the event, so the
-// same records make the same request. The workers' code does it (outbound/), in the threads and budgets of the API.
+// The request of an attempt, made again of the event, the destination as it is now, and the transform in the version of the delivery:
+// transforms are functions of the event, so the same records make the same request. The workers' code does it (outbound/), in the threads and budgets of the API.
 // Rules: DLV-40 to DLV-43.
 import { deliveryUrl } from '../core/delivery-url.ts';
 import { isId } from '../core/ids.ts';
-import { loadDestination, loadTransform, type OpenDestination, openSecrets } from '../db/hot-path/attempt-config.ts';
+import {
+  loadDestination,
+  loadRoute,
+  loadTransform,
+  type OpenDestination,
+  openSecrets,
+  type TransformConfig,
+} from '../db/hot-path/attempt-config.ts';
 import { type AttemptContext, loadAttempts, receivedAddress } from '../db/hot-path/load-attempts.ts';
 import type { DeliveryRecord } from '../db/history/deliveries.ts';
 import { buildOutboundRequest } from '../outbound/http/outbound-request.ts';
@@ -18,9 +25,8 @@ export const PROBLEMS = {
   DESTINATION_DELETED: 'The destination was deleted',
   EVENT_DELETED: 'The event was deleted',
   PAYLOAD_EXPIRED: 'The payload of the event was removed by the retention policy',
-  ROUTE_DELETED: 'The body was made by a transform of the route, which was deleted',
-  TRANSFORM_DELETED: 'The transform of the route was deleted',
-  TRANSFORM_FAILED: 'The transform of the route fails now',
+  TRANSFORM_DELETED: 'The route and the transform are not kept any more in the version of the delivery',
+  TRANSFORM_FAILED: 'The transform of the route fails',
   CANNOT_BE_MADE: 'The request cannot be made of the destination as it is now',
 } as const;
 export type ProblemCode = keyof typeof PROBLEMS;
@@ -47,14 +53,14 @@ export interface Recomputed {
 
 /**
  * What the request of a delivery is made of.
- * @param wasTransformed whether a transform is known to have made the body
+ * @param asReplay by the route and its transform as they are now, if it is there
  * @throws ApiError 429, 503 when the transform cannot be run now
  */
 export async function recompute(
   ctx: Context,
   deps: ApiDeps,
-  { id: deliveryId, eventId, destinationId, routeId }: DeliveryRecord,
-  wasTransformed: boolean,
+  { id: deliveryId, eventId, destinationId }: DeliveryRecord,
+  asReplay: boolean,
 ): Promise<Recomputed | { problem: Problem }> {
   if (isId('dst_wh', destinationId)) return problem('WAREHOUSE');
   const row = await loadDestination(deps.pool, organizationId(ctx), destinationId);
@@ -62,24 +68,41 @@ export async function recompute(
   const context = (await loadAttempts(deps.pool, [{ deliveryId, eventId }])).get(deliveryId);
   if (!context || context.eventHeaders === null || context.sourceSlug === null) return problem('EVENT_DELETED');
   if (context.body === null) return problem('PAYLOAD_EXPIRED');
-  if (routeId !== null && context.routeVersion === null && wasTransformed) return problem('ROUTE_DELETED');
+  const transform = await transformOf(deps, context, asReplay);
+  if (transform === undefined) return problem('TRANSFORM_DELETED');
   const { sourceSlug, eventHeaders: headers, body } = context;
-  const content = await contentOf(ctx, deps, context, { sourceSlug, headers, body });
+  const content = await contentOf(ctx, deps, transform, context, { sourceSlug, headers, body });
   if ('problem' in content) return content;
   return { destination: openSecrets(row, deps.secretBox), content, context, sourceSlug };
+}
+
+/** Null: none; undefined: it is not kept any more. */
+async function transformOf(
+  { pool }: ApiDeps,
+  { organizationId, routeId, routeVersion, currentRouteVersion, transformVersion }: AttemptContext,
+  asReplay: boolean,
+): Promise<TransformConfig | null | undefined> {
+  if (routeId === null) return null;
+  const isCurrent = asReplay && currentRouteVersion !== null;
+  const version = isCurrent ? currentRouteVersion : routeVersion;
+  const route = version === null ? null : await loadRoute(pool, organizationId, routeId, version);
+  if (route === null) return undefined;
+  if (route.transformId === null) return null;
+  if (!isCurrent && transformVersion === null) return undefined;
+  return (
+    (await loadTransform(pool, organizationId, route.transformId, isCurrent ? null : transformVersion)) ?? undefined
+  );
 }
 
 /** What is sent of an event: as it was received, or as the transform makes it. */
 export async function contentOf(
   ctx: Context,
   deps: ApiDeps,
-  context: EventFacts & Pick<AttemptContext, 'transformId'>,
+  transform: TransformConfig | null,
+  context: EventFacts,
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: Problem }> {
-  const { transformId } = context;
-  if (transformId === null) return received;
-  const transform = await loadTransform(deps.pool, organizationId(ctx), transformId);
-  if (transform === null) return problem('TRANSFORM_DELETED');
+  if (transform === null) return received;
   const content = await inSandbox(() => transformContent(deps.transforms, transform, context, received, turnOf(ctx)));
   return 'problem' in content ? problem('TRANSFORM_FAILED', content.problem.detail) : content;
 }

@@ -184,6 +184,8 @@ function newEvent({ organizationId, configVersion, sourceId, routeId, destinatio
       {
         id: deliveryId,
         routeId,
+        routeVersion: 1,
+        transformVersion: null,
         destinationId,
         priority: 0,
         shard: shardOf(deliveryId),
@@ -244,7 +246,7 @@ function resultOf(event: NewEvent): AttemptResult {
       connect: null,
       tls: null,
       firstByte: 4.2,
-      versions: { destination: 1, route: 1, transform: null },
+      destinationVersion: 1,
     },
     lane: 'express',
     failover: null,

@@ -49,6 +49,14 @@ export const firstEnabled = (ids: string, organizationId: string): string => `
     order by f.position limit 1`;
 
 /**
+ * The version of its transform for a delivery that a route makes now: null without one, 0 when it does not exist.
+ * @param route the alias of a row of `routes`
+ */
+export const transformVersion = (route: string): string =>
+  `case when ${route}.transform_id is not null then coalesce((
+    select tf.version from transforms tf where tf.id = ${route}.transform_id and tf.organization_id = ${route}.organization_id), 0) end`;
+
+/**
  * CTEs for a statement with a CTE `changed` of deliveries: `taking_over` creates the deliveries that take over from them, and
  * `queued` puts these into the outbox. `changed` has their `next_id` and `next_shard`.
  * @param target the column of `changed` with the destination that takes over; null for none
@@ -56,9 +64,10 @@ export const firstEnabled = (ids: string, organizationId: string): string => `
  * @param reason an expression: why it is not delivered there
  */
 export const failOver = (target: string, original: string, reason: string): string => `taking_over as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted,
-                          failover_of, original_destination_id, failover_reason)
-  select next_id, organization_id, event_id, source_id, route_id, ${target}, priority, 'pending', true, id, ${original}, ${reason}
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
+                          status, counted, failover_of, original_destination_id, failover_reason)
+  select next_id, organization_id, event_id, source_id, route_id, route_version, transform_version, ${target}, priority,
+         'pending', true, id, ${original}, ${reason}
   from changed where ${target} is not null
 ), queued as (
   ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id' })}

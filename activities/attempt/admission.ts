@@ -9,6 +9,7 @@ import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked } from '../../db/circuits/pauses.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
+import { ROUTE_NOT_KEPT, routeOf } from '../route-of.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { BodyShare } from './payload-memory.ts';
 import type { AttemptDeps } from './deps.ts';
@@ -45,6 +46,8 @@ export interface Holdings {
 export interface Admitted {
   context: AttemptContext;
   destination: DestinationConfig;
+  /** Null: the delivery has none. */
+  route: RouteConfig | null;
   /** Headers and body as received. */
   headers: Record<string, string>;
   body: Buffer;
@@ -94,12 +97,6 @@ async function awaitPayloadMemory(
   const facts = { organizationId, deliveryId, eventId, payloadSize, waitMs: PAYLOAD_MEMORY_MS };
   log.info(facts, 'not attempted: large payloads of the organization take all memory that it may have');
   return { status: 'deferred', waitMs: PAYLOAD_MEMORY_MS, for: 'places' };
-}
-
-export function routeOf({ configs }: AttemptDeps, context: AttemptContext): Promise<RouteConfig | null> {
-  const { organizationId, routeId, routeVersion } = context;
-  if (routeId === null || routeVersion === null) return Promise.resolve(null);
-  return configs.route(organizationId, routeId, routeVersion);
 }
 
 function isBlockedNow({ pool }: AttemptDeps, context: AttemptContext): Promise<boolean> {
@@ -160,8 +157,10 @@ async function requireConfig(
       : await deps.configs.destination(context.organizationId, context.destinationId, context.destinationVersion);
   if (!destination) return { ending: 'cancelled', reason: openError(ownWords`The destination was deleted`) };
   if (!destination.enabled) return { ending: 'skipped', reason: openError(ownWords`The destination is disabled`) };
+  const route = await routeOf(deps.configs, context);
+  if (route === undefined) return { ending: 'failed', reason: ROUTE_NOT_KEPT };
   const url = deliveryUrl(destination, receivedAddress(context));
-  if (destination.leadsHere(url) && !(await routeOf(deps, context))?.allowOwnAddress) {
+  if (destination.leadsHere(url) && !route?.allowOwnAddress) {
     return { ending: 'failed', reason: openError(LEADS_HERE) };
   }
   if (context.sourceSlug === null || context.eventHeaders === null) {
@@ -169,5 +168,5 @@ async function requireConfig(
   }
   if (context.body === null && !context.isBodyApart) return PAYLOAD_REMOVED;
   const { eventHeaders: headers, sourceSlug } = context;
-  return { destination, headers, sourceSlug };
+  return { destination, route, headers, sourceSlug };
 }

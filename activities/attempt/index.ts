@@ -2,7 +2,7 @@
 // is a thin wrapper around it.
 import type { Lane } from '../../core/lane.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { admit, awaitOpening, type Holdings, RELOAD, routeOf } from './admission.ts';
+import { admit, awaitOpening, type Holdings, RELOAD } from './admission.ts';
 import { BodyShare } from './payload-memory.ts';
 import type { AttemptDeps } from './deps.ts';
 import { Place } from './place.ts';
@@ -50,15 +50,14 @@ async function attempt(
     const content = await renderContent(deps, admitted, lane);
     if ('status' in content) return content;
 
-    const route = await routeOf(deps, admitted.context);
-    const opening = await awaitOpening(deps, admitted.context, route, lane);
+    const { context, destination, route } = admitted;
+    const opening = await awaitOpening(deps, context, route, lane);
     if (opening === RELOAD) continue;
     if (opening) return opening;
 
     // From here on there is an attempt whose result must not be lost, so the database is not read any more.
     if (deps.results.isFull()) throw new ResultsFullError();
     const startedAt = now();
-    const { context, destination } = admitted;
     const span = startSpan(deps, request, admitted, lane, startedAt.date);
     const spanTraceparent = span?.traceparent ?? null;
     const outbound = await renderRequest(deps, request, { ...admitted, ...content, spanTraceparent }, startedAt.date);

@@ -7,6 +7,7 @@ import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptDeps } from './deps.ts';
 import { offerFailover } from '../failover.ts';
 import type { AttemptResult } from '../../db/hot-path/record-results.ts';
+import { routeOf } from '../route-of.ts';
 import type { RecordedOutcome, RecordRequest, UnrecordedAttempt } from '../types.ts';
 
 // All waits together: less than the deadline of the activity (workflows/delivery.ts). A result that is not recorded by then is retried,
@@ -40,14 +41,13 @@ export async function recordAttempt(
   const context = await deps.contexts.submit(reference);
   if (!context) return CLOSED;
   if (!isOpenStatus(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
-  const { organizationId, routeId, routeVersion } = context;
-  const route =
-    routeId === null || routeVersion === null ? null : await deps.configs.route(organizationId, routeId, routeVersion);
+  const { organizationId } = context;
+  const route = await routeOf(deps.configs, context);
   const { statusCode, latency, waitMs, deliveryStatus } = made;
   // The workflow has the summary only; what a workflow of an earlier release has is taken for one, as it stands in its history anyway.
   const error = made.error === null ? null : openError(made.error);
   const failover =
-    route === null || error === null
+    !route || error === null
       ? null
       : offerFailover(route, context, { attempt: made.attempt, exhausted: deliveryStatus === 'failed', error });
   if (deps.results.isFull()) throw new Error('The database takes no results at the moment');

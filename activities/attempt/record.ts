@@ -150,14 +150,8 @@ async function onRecord(deps: AttemptDeps, request: AttemptRequest): Promise<Att
   return context ? recordedOutcome(context) : CLOSED;
 }
 
-function exchangeOf({ context, destination, route, sent }: MadeAttempt): AttemptExchange | null {
-  if (sent.exchange === null) return null;
-  const versions = {
-    destination: destination.version,
-    route: route?.version ?? null,
-    transform: context.transformVersion,
-  };
-  return { ...sent.exchange, versions };
+function exchangeOf({ destination, sent }: MadeAttempt): AttemptExchange | null {
+  return sent.exchange && { ...sent.exchange, destinationVersion: destination.version };
 }
 
 function answerFacts(sent: SendResult) {

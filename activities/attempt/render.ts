@@ -21,7 +21,7 @@ export async function renderContent(
 ): Promise<EventContent | AttemptOutcome> {
   const { context } = admitted;
   try {
-    const content = await applyTransform(deps, context, admitted);
+    const content = await applyTransform(deps, context, admitted.route, admitted);
     if ('problem' in content) return endWithoutAttempt(deps, context, { ending: 'failed', reason: content.problem });
     return content;
   } catch (error) {

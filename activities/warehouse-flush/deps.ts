@@ -19,7 +19,7 @@ export interface FlushDeps {
   /** Runs everything else; a separate pool, so that commands do not queue behind it. */
   pool: Pool;
   secretBox: SecretBox;
-  configs: Pick<ConfigCache, 'transform'>;
+  configs: Pick<ConfigCache, 'route' | 'transform'>;
   transforms: Transforms;
   compute: Pick<Compute, 'rows' | 'rowGroup'>;
   warehouses: Pick<Warehouses, 'put' | 'begin'>;

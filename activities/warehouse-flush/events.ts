@@ -6,6 +6,7 @@ import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { type BatchMember, readEvents } from '../../db/warehouse/members.ts';
 import type { StoredEvent } from '../../outbound/compute/index.ts';
 import { applyTransform } from '../apply-transform.ts';
+import { ROUTE_NOT_KEPT, routeOf } from '../route-of.ts';
 import type { FlushDeps } from './deps.ts';
 import { TransformTurns } from './transform-turns.ts';
 
@@ -121,7 +122,9 @@ async function afterTransform(
   const { deliveryId, eventId, routeId, replayOf, sourceSlug, eventHeaders, body, receivedAt } = context;
   if (sourceSlug === null || eventHeaders === null || receivedAt === null) return withoutSource(deliveryId);
   if (body === null) return withoutPayload(deliveryId);
-  const content = await applyTransform(deps, context, { headers: eventHeaders, body, sourceSlug });
+  const route = await routeOf(deps.configs, context);
+  if (route === undefined) return { deliveryId, ending: 'failed', reason: ROUTE_NOT_KEPT };
+  const content = await applyTransform(deps, context, route, { headers: eventHeaders, body, sourceSlug });
   if ('problem' in content) return { deliveryId, ending: 'failed', reason: content.problem };
   return {
     deliveryId,

@@ -7,7 +7,7 @@ import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
 import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
-import { failoverRules } from '../../db/hot-path/attempt-config.ts';
+import { currentRoutes, routeKey } from '../../db/hot-path/attempt-config.ts';
 import { destinationsBefore } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
@@ -107,11 +107,11 @@ async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember
     batch.error === null
       ? openError(ownWords`The batch could not be written`)
       : { summary: batch.errorSummary ?? UNKNOWN_ERROR, detail: batch.error };
-  const routeIds = [...new Set(members.flatMap(({ routeId }) => routeId ?? []))];
-  const rules = await failoverRules(deps.pool, batch.organizationId, routeIds);
+  const routes = await currentRoutes(deps.pool, batch.organizationId, members);
   const before = await destinationsBefore(deps.pool, members);
-  return members.map(({ deliveryId, eventId, routeId, attemptCount, originalDestinationId }) => {
-    const rule = routeId === null ? undefined : rules.get(routeId);
+  return members.map((member) => {
+    const { deliveryId, eventId, attemptCount, originalDestinationId } = member;
+    const rule = routes.get(routeKey(member));
     const from = { ...batch, originalDestinationId, failedOver: before.get(deliveryId) ?? [] };
     return {
       deliveryId,

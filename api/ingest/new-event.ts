@@ -70,6 +70,8 @@ function newDelivery(route: RoutedRoute, destination: RoutedDestination, passage
   return {
     id,
     routeId: route.id,
+    routeVersion: route.version,
+    transformVersion: route.transformVersion,
     destinationId: destination.id,
     priority: route.priority,
     shard: shardOf(id),

@@ -24,7 +24,8 @@ import { unavailable } from './unavailable.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
-export interface RoutedRoute extends Pick<RouteRow, 'id' | 'priority' | 'destinations'> {
+export interface RoutedRoute
+  extends Pick<RouteRow, 'id' | 'version' | 'transformVersion' | 'priority' | 'destinations'> {
   /** Its schema and filter; null when it has neither and accepts every event, so that the check is free. */
   gate: Gate<SchemaText, FilterText> | null;
 }

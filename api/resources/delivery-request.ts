@@ -6,7 +6,7 @@ import { allows } from '../../core/access.ts';
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { Places } from '../../core/places.ts';
 import { type AttemptRecord, attemptsOf, type DeliveryRecord } from '../../db/history/deliveries.ts';
-import { requestRecords } from '../../db/history/request-records.ts';
+import { destinationVersion } from '../../db/history/request-records.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../context.ts';
 import { invalid, unavailable } from '../errors.ts';
 import { count, headers, idOf, text, timestamp } from '../members/values.ts';
@@ -84,7 +84,7 @@ const requestAnswer = z
       .array(
         z.object({
           code: z.enum(Object.keys(DOUBTS) as [DoubtCode, ...DoubtCode[]]),
-          message: text(DOUBTS.TRANSFORM_CHANGED),
+          message: text(DOUBTS.DESTINATION_CHANGED),
           changedAt: timestamp.nullable().meta({ description: 'When the record was changed last.' }),
         }),
       )
@@ -101,7 +101,7 @@ export const deliveryRequestOperation: Operation = {
   run: get,
   summary: 'Get the request as it was or will be sent',
   description:
-    'It is made again of the event and of the records as they are now; `doubts` says what was changed since.',
+    'It is made again of the event, of the destination as it is now, and of the transform by which the delivery was made.',
   query: querySchema,
   answer: { status: 200, description: 'The request, or why there is none.', schema: requestAnswer },
 };
@@ -155,11 +155,10 @@ async function show(
   delivery: DeliveryRecord,
   { attemptNumber, state, recorded, includeBody }: Asked & { includeBody: boolean },
 ) {
-  const wasTransformed = typeof recorded?.exchange?.versions.transform === 'number';
-  const made = await recompute(ctx, deps, delivery, wasTransformed);
+  const made = await recompute(ctx, deps, delivery, state === 'never');
   // Read after what made the request: what changes in between is rather told once too often than not at all.
-  const now = await requestRecords(deps.pool, organizationId(ctx), delivery);
-  const doubts = state === 'made' ? changesSince(recorded, now, delivery) : [];
+  const now = await destinationVersion(deps.pool, organizationId(ctx), delivery.destinationId);
+  const doubts = state === 'made' ? changesSince(recorded, now) : [];
   const answer = (outcome: { request: object } | { problem: Problem }) => ({
     deliveryId: delivery.id,
     attemptNumber,
@@ -177,7 +176,7 @@ async function show(
   if ('problem' in sent) return answer(sent);
   if (state === 'made' && kept === null) doubts.push(doubt('HEADERS_NOT_KEPT'));
   if (state !== 'made' && destination.signingSecret !== null) doubts.push(doubt('SIGNED_LATER'));
-  if (state === 'next' && !destination.enabled) doubts.push(doubt('DESTINATION_DISABLED', now.destination));
+  if (state === 'next' && !destination.enabled) doubts.push(doubt('DESTINATION_DISABLED', now));
   return answer({
     request: {
       method: destination.method,

@@ -8,7 +8,7 @@ import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import { Destination, Filter, type Route, Schema, Source } from '../../db/entities.ts';
 import { type EventRecord, findEvent, loadPayload } from '../../db/history/events.ts';
-import { loadDestination, openSecrets } from '../../db/hot-path/attempt-config.ts';
+import { loadDestination, loadTransform, openSecrets } from '../../db/hot-path/attempt-config.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { GateSet } from '../../outbound/compute/index.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
@@ -177,14 +177,18 @@ async function requestsOf(
 ) {
   const { slug: sourceSlug } = await em.findOneOrFail(Source, { id: route.sourceId }, { fields: ['slug'] });
   const facts = {
-    transformId: route.transformId ?? null,
     eventId: event.id,
     eventMethod: event.method,
     eventPath: event.path,
     eventQuery: event.query,
     receivedAt: event.receivedAt,
   };
-  const content = await contentOf(ctx, deps, facts, { sourceSlug, headers: event.headers, body });
+  const { transformId } = route;
+  const transform = transformId ? await loadTransform(deps.pool, organizationId(ctx), transformId, null) : null;
+  const content =
+    transformId && transform === null
+      ? problem('TRANSFORM_DELETED')
+      : await contentOf(ctx, deps, transform, facts, { sourceSlug, headers: event.headers, body });
   const destinations = await em.find(
     Destination,
     { id: { $in: route.destinationIds } },

@@ -31,8 +31,8 @@ with setting as (
   insert into idempotency_keys (source_id, key_hash, event_id, expires_at)
   select $5, sha256(key::bytea), event_id, now() + interval '1 day' from input
 ), made as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, attempt_count, status_code, finished_at)
-  select delivery_id, $4, event_id, $5, $6, $7, 0, $8, true, ($8 = 'delivered')::int, case when $8 = 'delivered' then 200 end,
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, destination_id, priority, status, counted, attempt_count, status_code, finished_at)
+  select delivery_id, $4, event_id, $5, $6, 1, $7, 0, $8, true, ($8 = 'delivered')::int, case when $8 = 'delivered' then 200 end,
          case when $8 = 'delivered' then now() end
   from input
 ), queued as (

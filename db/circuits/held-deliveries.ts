@@ -76,7 +76,7 @@ with input as (
       finished_at = case when u.target is not null then now() end
   from due u
   where d.id = u.delivery_id and d.status in ${OPEN}
-  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, u.*
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, d.route_version, d.transform_version, u.*
 ), unqueued as (
   delete from outbox o using changed c
   where ${outboxRow('c')}

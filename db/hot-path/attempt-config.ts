@@ -41,6 +41,8 @@ export interface OpenDestination extends Omit<DestinationRow, 'authConfig'> {
 export interface RouteConfig extends FailoverRule {
   id: string;
   version: number;
+  transformId: string | null;
+  schemaId: string | null;
   expectedResponse: ExpectedResponse | null;
   circuitFailureThreshold: number;
   /** Whether it may deliver to addresses of this installation. */
@@ -91,44 +93,73 @@ export function openSecrets(row: DestinationRow, secretBox: SecretBox): OpenDest
   };
 }
 
-const FAILOVER_RULE = `failover_destination_ids as "failoverDestinationIds", failover_after_attempts as "failoverAfterAttempts"`;
+// A version never changes: it is that of the record as it is now, or an earlier one (migration 0110).
+const versionOf = (table: 'routes' | 'transforms') => `
+select delivery_config(r) as config from ${table} r where organization_id = $1 and id = $2 and ($3::int is null or version = $3)
+union all
+select config from earlier_versions where organization_id = $1 and record_id = $2 and version = $3
+limit 1`;
 
-const ROUTE = `
-select id, version, expected_response as "expectedResponse", ${FAILOVER_RULE},
-       circuit_failure_threshold as "circuitFailureThreshold", allow_own_address as "allowOwnAddress"
-from routes where organization_id = $1 and id = $2`;
+const ROUTE = { name: 'route-config', text: versionOf('routes') };
+const TRANSFORM = { name: 'transform-config', text: versionOf('transforms') };
 
-export async function loadRoute(db: Queryable, organizationId: string, id: string): Promise<RouteConfig | null> {
-  const { rows } = await db.query<RouteConfig>({ name: 'route-config', text: ROUTE, values: [organizationId, id] });
-  return rows[0] ?? null;
-}
-
-const TRANSFORM = `
-select id, version, name, type, code, output_content_type as "outputContentType"
-from transforms where organization_id = $1 and id = $2`;
-
-export async function loadTransform(
+/**
+ * A version of a route; null when it is not kept any more. So below.
+ * @param version null: the current one
+ */
+export function loadRoute(
   db: Queryable,
   organizationId: string,
   id: string,
-): Promise<TransformConfig | null> {
-  const { rows } = await db.query<TransformConfig>({
-    name: 'transform-config',
-    text: TRANSFORM,
-    values: [organizationId, id],
-  });
-  return rows[0] ?? null;
+  version: number | null,
+): Promise<RouteConfig | null> {
+  return loadVersion<RouteConfig>(db, ROUTE, [organizationId, id, version]);
 }
 
-/** The rules of routes, by id; one that was deleted is missing. */
-export async function failoverRules(
+export function loadTransform(
   db: Queryable,
   organizationId: string,
-  routeIds: string[],
-): Promise<Map<string, FailoverRule>> {
-  const { rows } = await db.query<{ id: string } & FailoverRule>(
-    `select id, ${FAILOVER_RULE} from routes where organization_id = $1 and id = any($2::text[])`,
-    [organizationId, routeIds],
-  );
-  return new Map(rows.map((rule) => [rule.id, rule]));
+  id: string,
+  version: number | null,
+): Promise<TransformConfig | null> {
+  return loadVersion<TransformConfig>(db, TRANSFORM, [organizationId, id, version]);
+}
+
+async function loadVersion<Config>(
+  db: Queryable,
+  statement: { name: string; text: string },
+  values: [organizationId: string, id: string, version: number | null],
+): Promise<Config | null> {
+  const { rows } = await db.query<{ config: Config }>({ ...statement, values });
+  return rows[0]?.config ?? null;
+}
+
+/** A route in the version by which a delivery was made. */
+export interface RouteVersion {
+  routeId: string | null;
+  routeVersion: number | null;
+}
+
+const CURRENT = `
+select w.id as "routeId", w.version as "routeVersion", case when r.id is null then e.config else delivery_config(r) end as config
+from unnest($2::text[], $3::int[]) as w(id, version)
+left join routes r on r.id = w.id and r.organization_id = $1
+left join earlier_versions e on r.id is null and e.record_id = w.id and e.version = w.version and e.organization_id = $1
+where coalesce(r.id, e.record_id) is not null`;
+
+export const routeKey = ({ routeId, routeVersion }: RouteVersion): string => `${routeId} ${routeVersion}`;
+
+/** Routes as they are now, a deleted one as it was in that version; by `routeKey`. One is missing that was deleted and is not kept. */
+export async function currentRoutes(
+  db: Queryable,
+  organizationId: string,
+  wanted: RouteVersion[],
+): Promise<Map<string, RouteConfig>> {
+  const distinct = [...new Map(wanted.map((one) => [routeKey(one), one])).values()];
+  const { rows } = await db.query<RouteVersion & { config: RouteConfig }>(CURRENT, [
+    organizationId,
+    distinct.map(({ routeId }) => routeId),
+    distinct.map(({ routeVersion }) => routeVersion),
+  ]);
+  return new Map(rows.map((row) => [routeKey(row), row.config]));
 }

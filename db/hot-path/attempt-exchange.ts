@@ -1,6 +1,6 @@
-// How an attempt went over the network, and by which configuration its request was made, in one short text: every attempt has it, and
-// as JSON it would be three times as long. `127.0.0.1 443 0 - 0.4 8.1 20.3 2 1 -`: address, port, whether the connection was there
-// before, ms of look-up, connection, TLS and first byte, versions of destination, route and transform. A later release may add parts.
+// How an attempt went over the network, and by which version of its destination, in one short text: every attempt has it, and
+// as JSON it would be three times as long. `127.0.0.1 443 0 - 0.4 8.1 20.3 2`: address, port, whether the connection was there
+// before, ms of look-up, connection, TLS and first byte, version of the destination. A later release may add parts.
 
 /** Times in ms; null: not reached, or there was no such step. */
 export interface AttemptExchange {
@@ -13,22 +13,14 @@ export interface AttemptExchange {
   connect: number | null;
   tls: number | null;
   firstByte: number | null;
-  versions: RequestVersions;
-}
-
-/** Null: it had none. */
-export interface RequestVersions {
-  destination: number | null;
-  route: number | null;
-  transform: number | null;
+  destinationVersion: number | null;
 }
 
 const NONE = '-';
 
 export function exchangeText(exchange: AttemptExchange): string {
-  const { address, port, reused, dns, connect, tls, firstByte, versions } = exchange;
-  const { destination, route, transform } = versions;
-  return [address, port, reused ? 1 : 0, dns, connect, tls, firstByte, destination, route, transform]
+  const { address, port, reused, dns, connect, tls, firstByte, destinationVersion } = exchange;
+  return [address, port, reused ? 1 : 0, dns, connect, tls, firstByte, destinationVersion]
     .map((part) => part ?? NONE)
     .join(' ');
 }
@@ -37,7 +29,7 @@ export function exchangeText(exchange: AttemptExchange): string {
 export function readExchange(text: string | null): AttemptExchange | null {
   if (text === null) return null;
   const [address = NONE, ...parts] = text.split(' ');
-  const [port, reused, dns, connect, tls, firstByte, destination, route, transform] = parts.map(numberOf);
+  const [port, reused, dns, connect, tls, firstByte, destinationVersion] = parts.map(numberOf);
   return {
     address: address === NONE ? null : address,
     port: port ?? null,
@@ -46,7 +38,7 @@ export function readExchange(text: string | null): AttemptExchange | null {
     connect: connect ?? null,
     tls: tls ?? null,
     firstByte: firstByte ?? null,
-    versions: { destination: destination ?? null, route: route ?? null, transform: transform ?? null },
+    destinationVersion: destinationVersion ?? null,
   };
 }
 

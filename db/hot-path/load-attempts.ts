@@ -42,9 +42,9 @@ export interface AttemptContext {
   /** Null when the source, destination or route has been deleted. */
   sourceSlug: string | null;
   destinationVersion: number | null;
+  currentRouteVersion: number | null;
+  /** By which it was made; null: by no route, or without a transform. */
   routeVersion: number | null;
-  /** Null when the route has no transform; the version is null when the transform has been deleted. */
-  transformId: string | null;
   transformVersion: number | null;
   /** Of the span that recorded the webhook, or of the trace that was made for it; null: the sender's, or the event is gone. */
   traceparent: string | null;
@@ -73,8 +73,8 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
        d.status_code as "statusCode", ${errorSummary('d')} as error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
-       e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "routeVersion",
-       r.transform_id as "transformId", tf.version as "transformVersion",
+       e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "currentRouteVersion",
+       d.route_version as "routeVersion", d.transform_version as "transformVersion",
        e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.path as "eventPath", e.query as "eventQuery", e.received_at as "receivedAt",
        coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or ${IN_CIRCUIT} and ${circuitBlocks('c', 'd.id')}, false) as blocked,
        ${IN_CIRCUIT} as "inCircuit"
@@ -85,7 +85,6 @@ left join lateral (select body from event_payloads where event_id = d.event_id a
 left join sources s on s.id = d.source_id
 left join destinations t on t.id = d.destination_id
 left join routes r on r.id = d.route_id
-left join transforms tf on tf.id = r.transform_id
 left join circuits c on c.route_id = d.route_id
 left join circuits dc on dc.route_id = d.destination_id
 where d.id = any($1::text[]) and d.id between $2 and $3`;

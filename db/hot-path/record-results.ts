@@ -98,7 +98,7 @@ with ${settingLate('$4', '$5')}, input as (
   from input i
   where d.id || '' = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
     and d.status in ${OPEN} and d.attempt_count < i.attempt
-  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.priority, d.counted,
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.route_version, d.transform_version, d.priority, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, i.*
 ), other as (
   -- the delivery was cancelled while this attempt was running: the attempt is still part of its history

@@ -7,6 +7,7 @@ import type { SourceAnswer } from '../../core/source-answer.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
 import type { StandingRow } from '../organizations/standing.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { transformVersion } from '../sql-rules.ts';
 
 export interface RoutingRow {
   organizationId: string;
@@ -40,6 +41,9 @@ export interface RoutingRow {
 
 export interface RouteRow {
   id: string;
+  version: number;
+  /** Null: it has no transform; 0: the transform that it names does not exist. */
+  transformVersion: number | null;
   priority: number;
   schema: SchemaText | null;
   filter: FilterText | null;
@@ -66,7 +70,8 @@ select o.id as "organizationId", o.config_version as "configVersion",
 from organizations o join sources s on s.organization_id = o.id and o.deleted_at is null
 cross join lateral (
   select 'routes' as part, null as id, null as name, null::integer as version, null as logic, coalesce((
-    select json_agg(json_build_object('id', r.id, 'priority', r.priority, 'schemaId', r.schema_id, 'filterId', coalesce(
+    select json_agg(json_build_object('id', r.id, 'version', r.version, 'transformVersion', ${transformVersion('r')},
+      'priority', r.priority, 'schemaId', r.schema_id, 'filterId', coalesce(
       r.filter_id, case when r.filter_conditions is not null then r.id end
     ), 'destinations', (
       select coalesce(json_agg(json_build_object('id', d.id, 'enabled', d.enabled) order by u.position), '[]')

@@ -20,6 +20,9 @@ const OWN_SLOT = `pg_backend_pid() % ${SLOTS}`;
 export interface NewDelivery {
   id: string;
   routeId: string;
+  /** Of the configuration by which the event was routed; `transformVersion` is null without a transform, 0 when it is gone. */
+  routeVersion: number;
+  transformVersion: number | null;
   destinationId: string;
   priority: number;
   shard: number;
@@ -102,12 +105,13 @@ with ${settingLate('$6', '$7')}, fresh as (
   insert into event_payloads (event_id, is_text, body) select id, is_text, ($3::bytea[])[ord] from accepted
 ), delivery as (
   select d.*, a.organization_id, a.source_id
-  from json_to_recordset($4::json) as d(id text, event_id text, route_id text, destination_id text, priority int, shard int, status text, error text)
+  from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int, transform_version int, destination_id text, priority int, shard int, status text, error text)
   join accepted a on a.id = d.event_id
 ), stored_deliveries as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, error, finished_at)
-  select id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped',
-         error, case when status <> 'pending' then now() end
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
+                          status, counted, error, finished_at)
+  select id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
+         status, status <> 'skipped', error, case when status <> 'pending' then now() end
   from delivery
 ), queued as (
   ${toOutbox('d', { delivery_id: 'd.id' })}
@@ -216,6 +220,8 @@ function deliveryRow(eventId: string, delivery: NewDelivery) {
     id: delivery.id,
     event_id: eventId,
     route_id: delivery.routeId,
+    route_version: delivery.routeVersion,
+    transform_version: delivery.transformVersion,
     destination_id: delivery.destinationId,
     priority: delivery.priority,
     shard: delivery.shard,

@@ -16,6 +16,7 @@ const WEIGHTS = {
   routes: RECORD,
   filters: RECORD,
   transforms: RECORD,
+  earlier_versions: RECORD,
   schemas: RECORD,
 };
 const ATTEMPT = `200 + coalesce(pg_column_size(a.request_headers), 0) + coalesce(pg_column_size(a.response_headers), 0)

@@ -5,11 +5,11 @@ import type { StoredSchema } from '../../core/schemas/cached.ts';
 import { describeErrors, type SchemaError } from '../../core/schemas/errors.ts';
 import { loadContent } from '../history/events.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-config.ts';
 
 /** The target of a replay. */
-interface RoutedEvent {
+interface RoutedEvent extends RouteVersion {
   eventId: string;
-  routeId: string | null;
 }
 
 /** Validates a payload by each schema, in their order; in a thread, because it may take long. */
@@ -36,16 +36,16 @@ export async function findMismatches(
   targets: RoutedEvent[],
   validate: ValidatePayload,
 ): Promise<MismatchOf> {
-  const schemas = await schemasOfRoutes(db, [...new Set(targets.flatMap(({ routeId }) => routeId ?? []))]);
+  const schemas = await schemasOfRoutes(db, organizationId, targets);
   if (schemas.size === 0) return () => null;
   const mismatches = new Map<string, string>();
-  const eventIds = new Set(targets.filter(({ routeId }) => schemas.has(routeId ?? '')).map(({ eventId }) => eventId));
+  const eventIds = new Set(targets.filter((target) => schemas.get(routeKey(target))).map(({ eventId }) => eventId));
   // One payload at a time: together they may be a gigabyte.
   for (const eventId of eventIds) {
     const content = await loadContent(db, organizationId, eventId);
     if (content === null) continue;
     const checked = targets.flatMap((target) => {
-      const schema = schemas.get(target.routeId ?? '');
+      const schema = schemas.get(routeKey(target));
       return target.eventId === eventId && schema ? [{ target, schema }] : [];
     });
     const used = [...new Map(checked.map(({ schema }) => [schema.id, schema])).values()];
@@ -56,16 +56,27 @@ export async function findMismatches(
       if (found.length > 0) mismatches.set(keyOf(target), describeErrors(schema, found));
     }
   }
-  return (target) => mismatches.get(keyOf(target)) ?? null;
+  return (target) => (schemas.get(routeKey(target)) === null ? NO_SCHEMA : (mismatches.get(keyOf(target)) ?? null));
 }
 
-const keyOf = ({ eventId, routeId }: RoutedEvent): string => `${eventId} ${routeId}`;
+// What it would let through is not known.
+const NO_SCHEMA = 'The route was deleted, and so was the schema that it had';
 
-async function schemasOfRoutes(db: Queryable, routeIds: string[]): Promise<Map<string, StoredSchema>> {
-  const { rows } = await db.query<StoredSchema & { routeId: string }>(
-    `select r.id as "routeId", c.id, c.name, c.version, c.schema
-     from routes r join schemas c on c.id = r.schema_id where r.id = any($1::text[])`,
-    [routeIds],
+const keyOf = (target: RoutedEvent): string => `${target.eventId} ${routeKey(target)}`;
+
+/** By `routeKey`; null: the schema does not exist any more. */
+async function schemasOfRoutes(
+  db: Queryable,
+  organizationId: string,
+  targets: RoutedEvent[],
+): Promise<Map<string, StoredSchema | null>> {
+  const routes = [...(await currentRoutes(db, organizationId, targets))];
+  const named = routes.flatMap(([key, { schemaId }]) => (schemaId === null ? [] : [{ key, schemaId }]));
+  if (named.length === 0) return new Map();
+  const { rows } = await db.query<StoredSchema>(
+    'select id, name, version, schema from schemas where organization_id = $1 and id = any($2::text[])',
+    [organizationId, named.map(({ schemaId }) => schemaId)],
   );
-  return new Map(rows.map((row) => [row.routeId, row]));
+  const schemas = new Map(rows.map((schema) => [schema.id, schema]));
+  return new Map(named.map(({ key, schemaId }) => [key, schemas.get(schemaId) ?? null]));
 }

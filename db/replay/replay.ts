@@ -63,7 +63,7 @@ const SCHEMA_FAILED = `status = 'schema_failed'`;
 const CREATE = `
 with input as (
   select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text, route_id text,
-    destination_id text, priority int, shard int, status text, replay_of text, error text,
+    route_version int, transform_version int, destination_id text, priority int, shard int, status text, replay_of text, error text,
     failover_of text, original_destination_id text, failover_reason text)
 ), locked as (
   select id from events where id = any($4::text[]) and id between $5 and $6 order by id for update
@@ -74,10 +74,10 @@ with input as (
     and d.counted and d.status not in ${OPEN}
   returning d.id, d.event_id, d.status
 ), created as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, replay_of, error, finished_at,
-                          failover_of, original_destination_id, failover_reason)
-  select i.id, organization_id, event_id, source_id, route_id, destination_id, priority, status, status <> 'skipped', replay_of,
-         error, case when status <> 'pending' then now() end, failover_of, original_destination_id, failover_reason
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
+                          status, counted, replay_of, error, finished_at, failover_of, original_destination_id, failover_reason)
+  select i.id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
+         status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end, failover_of, original_destination_id, failover_reason
   from input i join locked l on l.id = i.event_id
   returning id, organization_id, event_id, source_id, status, destination_id, route_id
 ), ${countUnsent('created', SCHEMA_FAILED)}, ${countEndings('created', { not_sent: SCHEMA_FAILED })}, queued as (
@@ -300,6 +300,8 @@ function deliveryRow(organizationId: string, target: Target, mismatchOf: Mismatc
     event_id: target.eventId,
     source_id: target.sourceId,
     route_id: target.routeId,
+    route_version: target.routeVersion,
+    transform_version: target.transformVersion,
     destination_id: target.destinationId,
     priority: target.priority,
     shard: shardOf(id),

@@ -2,7 +2,7 @@
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
-import { JOIN_LISTS } from '../sql-rules.ts';
+import { JOIN_LISTS, transformVersion } from '../sql-rules.ts';
 
 export interface ReplayRequest {
   organizationId: string;
@@ -18,6 +18,9 @@ export interface Target {
   eventId: string;
   sourceId: string;
   routeId: string | null;
+  /** Of the route as it is now; of a deleted one, of the delivery that is repeated. */
+  routeVersion: number | null;
+  transformVersion: number | null;
   destinationId: string;
   priority: number;
   enabled: boolean;
@@ -41,6 +44,11 @@ const failoverColumns = (delivery: string, route: string): string => {
   ${unlessPrimary('failover_reason')} as "failoverReason"`;
 };
 
+/** By which version of its route a delivery is made that repeats one, and of the transform (`Target`). */
+const versionColumns = (delivery: string, route: string): string =>
+  `coalesce(${route}.version, ${delivery}.route_version) as "routeVersion",
+  case when ${route}.id is null then ${delivery}.transform_version else ${transformVersion(route)} end as "transformVersion"`;
+
 // Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
 // The latest earlier delivery of each is the one being replayed. An event may have been replayed many times, so its deliveries are
 // read once. Every table is bounded by the organization: lists are joined by hash, and would else be joined with those of all.
@@ -49,8 +57,8 @@ with wanted as materialized (
   select e.id, e.source_id from events e join sources s on s.id = e.source_id and s.organization_id = $1
   where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
 ), earlier as materialized (
-  select distinct on (event_id, destination_id, route_id) event_id, destination_id, route_id, priority, id,
-    failover_of, original_destination_id, failover_reason
+  select distinct on (event_id, destination_id, route_id) event_id, destination_id, route_id, route_version,
+    transform_version, priority, id, failover_of, original_destination_id, failover_reason
   from deliveries where event_id = any($2::text[]) and id >= $7
   order by event_id, destination_id, route_id, id desc
 ), candidate as (
@@ -65,10 +73,12 @@ with wanted as materialized (
     and not exists (select from routes r where r.source_id = w.source_id and r.organization_id = $1 and r.enabled and r.destination_ids @> array[x.destination_id])
 )
 select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
-  c.priority, t.enabled, x.id as "replayOf", c."failoverOf", c."originalDestinationId", c."failoverReason"
+  c.priority, t.enabled, x.id as "replayOf", c."failoverOf", c."originalDestinationId", c."failoverReason",
+  ${versionColumns('x', 'cr')}
 from candidate c
 join destinations t on t.id = c.destination_id and t.organization_id = $1
 left join earlier x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
+left join routes cr on cr.id = c.route_id and cr.organization_id = $1
 where $3::text[] is null or c.destination_id = any($3)
 order by c.event_id, c.destination_id, c.route_id limit $6`;
 
@@ -105,9 +115,10 @@ export async function targetsAgain(db: Queryable, organizationId: string, delive
   const { low, high } = bounds(deliveryIds);
   const { rows } = await db.query<Target>(
     `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-            d.priority, t.enabled, d.id as "replayOf", ${failoverColumns('d', 'r')}
+            d.priority, t.enabled, d.id as "replayOf", ${failoverColumns('d', 'r')},
+            ${versionColumns('d', 'r')}
      from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
-     left join routes r on r.id = d.route_id
+     left join routes r on r.id = d.route_id and r.organization_id = $1
      where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4`,
     [organizationId, deliveryIds, low, high],
   );

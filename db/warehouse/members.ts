@@ -13,7 +13,7 @@ export interface BatchMember {
   replayOf: string | null;
   /** Null when the source was deleted. */
   sourceSlug: string | null;
-  /** Whether its route has a transform. */
+  /** Whether its route had a transform when it was made. */
   isTransformed: boolean;
   /** Bytes; null when the event is gone. */
   payloadSize: number | null;
@@ -23,11 +23,10 @@ export interface BatchMember {
 
 const CONTENT = `
 select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.replay_of as "replayOf", s.slug as "sourceSlug",
-       r.transform_id is not null as "isTransformed", e.payload_size as "payloadSize", e.received_at as "receivedAt"
+       d.transform_version is not null as "isTransformed", e.payload_size as "payloadSize", e.received_at as "receivedAt"
 from deliveries d
 left join lateral (select payload_size, received_at from events where id = d.event_id limit 1) e on true
 left join sources s on s.id = d.source_id
-left join routes r on r.id = d.route_id
 where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status in ('pending', 'delivered')
 order by e.received_at, d.event_id, d.id`;
 
@@ -72,12 +71,13 @@ export interface OpenMember {
   deliveryId: string;
   eventId: string;
   routeId: string | null;
+  routeVersion: number | null;
   attemptCount: number;
   originalDestinationId: string | null;
 }
 
 const OPEN = `
-select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.attempt_count as "attemptCount",
+select d.id as "deliveryId", d.event_id as "eventId", d.route_id as "routeId", d.route_version as "routeVersion", d.attempt_count as "attemptCount",
        d.original_destination_id as "originalDestinationId"
 from deliveries d
 where d.destination_id = $1 and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending' and d.id > $5

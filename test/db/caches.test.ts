@@ -72,7 +72,7 @@ describe('of more than a process keeps', () => {
     const nameOf = async (id: string) => (await configs.transform(organizationId, id, 1))?.name;
     for (const id of ['busy', ...others.flatMap((other) => [other, 'busy'])])
       expect(await nameOf(id)).to.equal('before');
-    // Makes caches reload: they do not reload an unchanged version.
+    // Past the triggers: what is kept of a version stays, however it changes.
     await pool.query(`update transforms set name = 'after'`);
     expect(await nameOf('busy')).to.equal('before');
     expect(await nameOf('other-0'), 'the one used longest ago').to.equal('after');

@@ -5,6 +5,7 @@ import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
+import { pause, routePath } from '../support/pauses.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { holdEvent } from '../support/row-lock.ts';
@@ -233,6 +234,26 @@ describe('warehouse destinations @turns', function () {
     const failed = await pipe.records.deliveryWith('failed', bad);
     expect(failed.error).to.match(/^The transform Total \d+ failed: /);
     expect(await pipe.objects()).to.have.lengthOf(1);
+  });
+
+  it('write what the transform of a deleted route makes, now and as a replay', async () => {
+    const { client } = testInstance;
+    const transform = await client.create('/api/transforms', {
+      name: `Mask ${Date.now()}`,
+      type: 'javascript',
+      code: 'export default ({ payload }) => ({ ...payload, card: "masked" })',
+    });
+    const pipe = await WarehousePipe.make(testInstance, store, { route: { transformId: transform.id } });
+    await pause(testInstance, routePath({ id: pipe.routeId }));
+    const [id = ''] = await pipe.send(['{"card":"4111"}']);
+    await until('the delivery to be held', async () => (await pipe.records.deliveries(id))[0]?.holdReason);
+    expect((await client.request('DELETE', routePath({ id: pipe.routeId }))).status).to.equal(204);
+    expect((await client.request('DELETE', `/api/transforms/${transform.id}`)).status).to.equal(204);
+    await pipe.settled(1);
+    const [delivery] = await pipe.records.deliveries(id);
+    await client.post(`/api/deliveries/${delivery?.id}/replay`);
+    const rows = await pipe.rows(2);
+    expect(rows.map(({ payload }) => payload)).to.deep.equal(['{"card":"masked"}', '{"card":"masked"}']);
   });
 
   it('show deliveries, events, timelines and health as for other destinations', async () => {

@@ -85,6 +85,8 @@ export async function storeEvent(
     return {
       id: deliveryId,
       routeId: route.id,
+      routeVersion: 1,
+      transformVersion: null,
       destinationId: route.destinationIds[index % route.destinationIds.length] ?? '',
       priority: 0,
       shard: shardOf(deliveryId),

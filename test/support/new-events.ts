@@ -56,6 +56,8 @@ export async function routedEvent(pool: Pool, owner: EventOwner, fields: Partial
       {
         id: deliveryId,
         routeId,
+        routeVersion: 1,
+        transformVersion: null,
         destinationId,
         priority: 0,
         shard: shardOf(deliveryId),
