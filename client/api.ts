@@ -733,14 +733,14 @@ export type DeliveryRequestDoubt = {
   changedAt: Timestamp | null;
 };
 
-export type DeliveryRequestDoubtCode = 'DESTINATION_CHANGED' | 'ROUTE_CHANGED' | 'ROUTE_DELETED' | 'TRANSFORM_CHANGED' | 'HEADERS_NOT_KEPT' | 'SIGNED_LATER' | 'DESTINATION_DISABLED';
+export type DeliveryRequestDoubtCode = 'DESTINATION_CHANGED' | 'HEADERS_NOT_KEPT' | 'SIGNED_LATER' | 'DESTINATION_DISABLED';
 
 export type DeliveryRequestProblem = {
   code: DeliveryRequestProblemCode;
   message: string;
 };
 
-export type DeliveryRequestProblemCode = 'WAREHOUSE' | 'DESTINATION_DELETED' | 'EVENT_DELETED' | 'PAYLOAD_EXPIRED' | 'ROUTE_DELETED' | 'TRANSFORM_DELETED' | 'TRANSFORM_FAILED' | 'CANNOT_BE_MADE';
+export type DeliveryRequestProblemCode = 'WAREHOUSE' | 'DESTINATION_DELETED' | 'EVENT_DELETED' | 'PAYLOAD_EXPIRED' | 'TRANSFORM_DELETED' | 'TRANSFORM_FAILED' | 'CANNOT_BE_MADE';
 
 /** Whether the attempt was made, is the next one, or was never made because the delivery ended before: then it is what a replay would send. */
 export type DeliveryRequestState = 'made' | 'next' | 'never';

@@ -49,12 +49,11 @@ export const firstEnabled = (ids: string, organizationId: string): string => `
     order by f.position limit 1`;
 
 /**
- * The version of its transform for a delivery that a route makes now: null without one, 0 when it does not exist.
+ * The version of the transform that a route has now, null without one.
  * @param route the alias of a row of `routes`
  */
 export const transformVersion = (route: string): string =>
-  `case when ${route}.transform_id is not null then coalesce((
-    select tf.version from transforms tf where tf.id = ${route}.transform_id and tf.organization_id = ${route}.organization_id), 0) end`;
+  `(select tf.version from transforms tf where tf.id = ${route}.transform_id)`;
 
 /**
  * CTEs for a statement with a CTE `changed` of deliveries: `taking_over` creates the deliveries that take over from them, and

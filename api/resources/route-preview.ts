@@ -185,6 +185,7 @@ async function requestsOf(
   };
   const { transformId } = route;
   const transform = transformId ? await loadTransform(deps.pool, organizationId(ctx), transformId, null) : null;
+  // Null: it was deleted since the route was read.
   const content =
     transformId && transform === null
       ? problem('TRANSFORM_DELETED')

@@ -42,7 +42,7 @@ export interface RoutingRow {
 export interface RouteRow {
   id: string;
   version: number;
-  /** Null: it has no transform; 0: the transform that it names does not exist. */
+  /** Null: it has no transform. */
   transformVersion: number | null;
   priority: number;
   schema: SchemaText | null;

@@ -20,7 +20,7 @@ const OWN_SLOT = `pg_backend_pid() % ${SLOTS}`;
 export interface NewDelivery {
   id: string;
   routeId: string;
-  /** Of the configuration by which the event was routed; `transformVersion` is null without a transform, 0 when it is gone. */
+  /** Of the configuration by which the event was routed; `transformVersion` is null without a transform. */
   routeVersion: number;
   transformVersion: number | null;
   destinationId: string;

@@ -2,7 +2,7 @@
 -- after a change or a deletion. No other table holds a version that is no longer the current one.
 alter table deliveries
   add column route_version integer,
-  -- Null: the route had no transform. 0: it named one that did not exist.
+  -- Null: the route had no transform.
   add column transform_version integer;
 
 -- Earlier versions of routes and transforms, also of deleted ones. They go when no payload is left that was received before they were

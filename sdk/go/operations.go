@@ -1455,7 +1455,7 @@ type GetDeliveryRequestParams struct {
 
 // GetDeliveryRequest: Get the request as it was or will be sent.
 //
-// It is made again of the event and of the records as they are now; `doubts` says what was changed since. Needs the scope `deliveries:read`.
+// It is made again of the event, of the destination as it is now, and of the transform by which the delivery was made. Needs the scope `deliveries:read`.
 func (c *Client) GetDeliveryRequest(ctx context.Context, id string, params *GetDeliveryRequestParams, opts ...CallOption) (*DeliveryRequest, error) {
 	result := new(DeliveryRequest)
 	err := c.send(ctx, call{method: "GET", template: "/api/deliveries/{id}/request", path: []string{"id", id}, query: params}, result, opts)

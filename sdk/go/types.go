@@ -1344,12 +1344,6 @@ type DeliveryRequestDoubtCode string
 
 const DeliveryRequestDoubtCodeDESTINATIONCHANGED DeliveryRequestDoubtCode = "DESTINATION_CHANGED"
 
-const DeliveryRequestDoubtCodeROUTECHANGED DeliveryRequestDoubtCode = "ROUTE_CHANGED"
-
-const DeliveryRequestDoubtCodeROUTEDELETED DeliveryRequestDoubtCode = "ROUTE_DELETED"
-
-const DeliveryRequestDoubtCodeTRANSFORMCHANGED DeliveryRequestDoubtCode = "TRANSFORM_CHANGED"
-
 const DeliveryRequestDoubtCodeHEADERSNOTKEPT DeliveryRequestDoubtCode = "HEADERS_NOT_KEPT"
 
 const DeliveryRequestDoubtCodeSIGNEDLATER DeliveryRequestDoubtCode = "SIGNED_LATER"
@@ -1373,8 +1367,6 @@ const DeliveryRequestProblemCodeDESTINATIONDELETED DeliveryRequestProblemCode = 
 const DeliveryRequestProblemCodeEVENTDELETED DeliveryRequestProblemCode = "EVENT_DELETED"
 
 const DeliveryRequestProblemCodePAYLOADEXPIRED DeliveryRequestProblemCode = "PAYLOAD_EXPIRED"
-
-const DeliveryRequestProblemCodeROUTEDELETED DeliveryRequestProblemCode = "ROUTE_DELETED"
 
 const DeliveryRequestProblemCodeTRANSFORMDELETED DeliveryRequestProblemCode = "TRANSFORM_DELETED"
 

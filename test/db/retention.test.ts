@@ -4,7 +4,8 @@ import { applyRetention } from '../../activities/retention.ts';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
-import { daysBefore } from '../../db/retention/partitions.ts';
+import { forgetEarlierVersions } from '../../db/retention/earlier-versions.ts';
+import { DAY_MS, daysBefore } from '../../db/retention/partitions.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
 import { settleHistory } from '../../db/history/lists/settle.ts';
@@ -29,6 +30,33 @@ describe('retention of payloads', function () {
   const apply = async () => {
     while (await applyRetention({ pool: database.pool, settings, log }));
   };
+
+  it('keeps the versions of routes and transforms for as long as payloads that were received before they were replaced', async () => {
+    const { pool } = database;
+    const transformId = newId('tfm');
+    await pool.query(
+      `insert into transforms (id, organization_id, name, slug, type, code) values ($1, $2, $1, 'kept', 'jsonata', 'payload')`,
+      [transformId, volume.organizationId],
+    );
+    for (const daysAgo of [8, 4, 0]) {
+      await pool.query('update transforms set version = version + 1 where id = $1', [transformId]);
+      await pool.query(
+        `update earlier_versions set replaced_at = now() - make_interval(days => $2)
+         where (record_id, version) in (select id, version - 1 from transforms where id = $1)`,
+        [transformId, daysAgo],
+      );
+    }
+    const versions = async () => {
+      const { rows } = await pool.query<{ version: number }>(
+        'select version from earlier_versions where record_id = $1 order by version',
+        [transformId],
+      );
+      return rows.map(({ version }) => version);
+    };
+    expect(await versions()).to.deep.equal([1, 2, 3]);
+    await forgetEarlierVersions(pool, Math.floor(Date.now() / DAY_MS) - settings.HOOKYARD_PAYLOAD_RETENTION_DAYS);
+    expect(await versions()).to.deep.equal([2, 3]);
+  });
 
   /** Takes one open delivery into a file that waits since so long ago. */
   async function freeze(waitingSeconds: number): Promise<string> {

@@ -799,7 +799,7 @@ class Operations:
     def get_delivery_request(self, id: str, *, attempt: int | None = None, include_body: bool | None = None, options: Options | None = None) -> types.DeliveryRequest:
         """Get the request as it was or will be sent.
 
-        It is made again of the event and of the records as they are now; `doubts` says what was changed since. Needs the scope `deliveries:read`.
+        It is made again of the event, of the destination as it is now, and of the transform by which the delivery was made. Needs the scope `deliveries:read`.
 
         `attempt`: Which attempt, from 1 on, the next one included. By default the latest that was made, else the first.
         `include_body`: Default true, which needs `payloads:read`."""

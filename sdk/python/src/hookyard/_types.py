@@ -674,7 +674,7 @@ class DeliveryRequestDoubt(TypedDict):
     """When the record was changed last."""
 
 
-DeliveryRequestDoubtCode: TypeAlias = 'Literal["DESTINATION_CHANGED", "ROUTE_CHANGED", "ROUTE_DELETED", "TRANSFORM_CHANGED", "HEADERS_NOT_KEPT", "SIGNED_LATER", "DESTINATION_DISABLED"]'
+DeliveryRequestDoubtCode: TypeAlias = 'Literal["DESTINATION_CHANGED", "HEADERS_NOT_KEPT", "SIGNED_LATER", "DESTINATION_DISABLED"]'
 
 
 class DeliveryRequestProblem(TypedDict):
@@ -682,7 +682,7 @@ class DeliveryRequestProblem(TypedDict):
     message: "str"
 
 
-DeliveryRequestProblemCode: TypeAlias = 'Literal["WAREHOUSE", "DESTINATION_DELETED", "EVENT_DELETED", "PAYLOAD_EXPIRED", "ROUTE_DELETED", "TRANSFORM_DELETED", "TRANSFORM_FAILED", "CANNOT_BE_MADE"]'
+DeliveryRequestProblemCode: TypeAlias = 'Literal["WAREHOUSE", "DESTINATION_DELETED", "EVENT_DELETED", "PAYLOAD_EXPIRED", "TRANSFORM_DELETED", "TRANSFORM_FAILED", "CANNOT_BE_MADE"]'
 
 
 DeliveryRequestState: TypeAlias = 'Literal["made", "next", "never"]'
