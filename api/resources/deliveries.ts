@@ -1,5 +1,5 @@
 // Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
-// Rules: DLV-13 to DLV-17, ERR-27.
+// Rules: DLV-13 to DLV-17, ERR-27, RPL-16, RPL-17.
 import { z } from 'zod';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { isId } from '../../core/ids.ts';
@@ -9,7 +9,7 @@ import { isDeliverySearch } from '../../db/history/delivery-filter.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';
 import type { Part } from '../../db/history/lists/part.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
+import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../db/replay/replay.ts';
 import { type ApiDeps, callerOf, type Context, organizationId, param } from '../context.ts';
 import { recordAhead } from '../audit-trail.ts';
 import { ApiError, notFound, unavailable } from '../errors.ts';
@@ -83,6 +83,7 @@ export const deliveryOperations: Operation[] = [
     operationId: 'replayDelivery',
     run: replay,
     summary: 'Deliver the event to the same destination again',
+    description: 'Not while it is under way, nor once a later delivery has replaced it.',
     answer: {
       status: 200,
       description: 'A new delivery was made.',
@@ -210,9 +211,15 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
     };
   } catch (error) {
     if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
+    if (error instanceof NotReplaceableError) throw invalidState(delivery, whyNotReplayed(error));
     throw error;
   }
 }
+
+const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
+  replacedBy === null
+    ? 'it has not ended; retry makes its next attempt now, and cancel ends it'
+    : `${replacedBy} has replaced it; replay that one`;
 
 /** The delivery of the path. @throws ApiError 404 */
 export async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<DeliveryRecord> {

@@ -1,5 +1,5 @@
 // Replays of events, one or many.
-// Rules: RPL-01, RPL-02.
+// Rules: RPL-01, RPL-02, RPL-16.
 import { z } from 'zod';
 import { isId } from '../../core/ids.ts';
 import { existingEventIds } from '../../db/history/events.ts';
@@ -37,6 +37,7 @@ export const replayOperations: Operation[] = [
     operationId: 'replayEvent',
     run: replay,
     summary: 'Replay an event',
+    description: 'Destinations to which a delivery is still under way are passed over.',
     body: {
       schema: replaySchema,
       optional: true,
@@ -52,7 +53,7 @@ export const replayOperations: Operation[] = [
     operationId: 'replayEvents',
     run: bulkReplay,
     summary: 'Replay up to 100 events',
-    description: 'Ids that do not exist are passed over.',
+    description: 'Ids that do not exist are passed over, and destinations to which a delivery is still under way.',
     body: { schema: bulkSchema, examples: { one: { eventIds: [exampleId('evt')] } } },
     answer: {
       status: 200,
@@ -66,16 +67,17 @@ export const replayOperations: Operation[] = [
 async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
   const { destinationIds } = await parseChoice(ctx, replaySchema, 'optional');
   const event = await requireEvent(ctx, deps);
-  const { deliveriesCreated } = await create(ctx, deps, [event.id], destinationIds);
-  ctx.body = { message: describe(deliveriesCreated), deliveriesCreated };
+  const result = await create(ctx, deps, [event.id], destinationIds);
+  ctx.body = { message: describe(result), deliveriesCreated: result.deliveriesCreated };
 }
 
 async function bulkReplay(ctx: Context, deps: ApiDeps): Promise<void> {
   const { eventIds, destinationIds } = await parseChoice(ctx, bulkSchema);
   const known = eventIds.filter((id) => isId('evt', id));
   const existing = await existingEventIds(deps.pool, organizationId(ctx), known);
-  const { deliveriesCreated, eventsQueued } = await create(ctx, deps, existing, destinationIds);
-  ctx.body = { message: describe(deliveriesCreated), eventsQueued, deliveriesCreated };
+  const result = await create(ctx, deps, existing, destinationIds);
+  const { deliveriesCreated, eventsQueued } = result;
+  ctx.body = { message: describe(result), eventsQueued, deliveriesCreated };
 }
 
 async function create(
@@ -85,7 +87,7 @@ async function create(
   destinationIds: string[] | undefined,
 ): Promise<ReplayResult> {
   noteRecords(ctx, eventIds);
-  if (eventIds.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
+  if (eventIds.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
   try {
     const most = deliveriesPerEvent(ctx);
     const request = { organizationId: organizationId(ctx), eventIds, destinationIds, deliveriesPerEvent: most };
@@ -106,7 +108,9 @@ async function create(
   }
 }
 
-function describe(deliveriesCreated: number): string {
+function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
+  if (deliveriesCreated === 0 && eventsUnderWay > 0)
+    return 'Nothing was created: earlier deliveries are still under way; retry or cancel them';
   if (deliveriesCreated === 0) return 'Nothing was created: no route leads to a destination now';
   return deliveriesCreated === 1 ? '1 delivery was created' : `${deliveriesCreated} deliveries were created`;
 }

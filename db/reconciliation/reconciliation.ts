@@ -169,7 +169,7 @@ from unnest($1::text[], $5::text[]) as w(id, shows)
 left join lateral (select * from deliveries where id = w.id and id between $2 and $3 limit 1) d on true
 left join sources s on s.id = d.source_id
 left join lateral (
-  select id from deliveries where event_id = d.event_id and replay_of = d.id order by id limit 1
+  select id from deliveries where event_id = d.event_id and replay_of = d.id order by status = 'skipped', id limit 1
 ) r on d.status = 'failed' and not d.counted
 where d.id is null or s.id is null or r.id is not null
    or (d.status not in ${OPEN} and d.finished_at < now() - make_interval(secs => $4)

@@ -190,7 +190,7 @@ async function storePage(db: Queryable, { key, page, from, slice, planned }: New
   const moved = await move(db, key, slice, {
     replayed: result.eventsQueued,
     expired: slice.events.length - tried,
-    unroutable: tried - result.eventsQueued,
+    unroutable: tried - result.eventsQueued - result.eventsUnderWay,
     deliveries: result.deliveriesCreated,
   });
   return { progress: progressOf(moved), deliveries: result.deliveries };

@@ -1,7 +1,8 @@
 // Replays: new deliveries of events that are already stored.
-// Rules: EVT-15, RPL-03, RPL-04.
+// Rules: EVT-10, EVT-15, RPL-03, RPL-04, RPL-16, RPL-17.
 import { newId, shardOf } from '../../core/ids.ts';
 import type { Reservation } from '../../core/reservations.ts';
+import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
@@ -9,7 +10,7 @@ import { JOIN_LISTS, OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
 import { countEndings } from '../delivery/count-figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
-import { findTargets, type ReplayRequest, type Target, targetsAgain } from './targets.ts';
+import { chains, findTargets, type ReplayRequest, type Target, type TargetAgain, targetsAgain } from './targets.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
 export class PayloadExpiredError extends Error {
@@ -41,9 +42,22 @@ export class CrowdedEventError extends Error {
   }
 }
 
+/** A delivery cannot be replayed: a later one has replaced it, or it has not ended. */
+export class NotReplaceableError extends Error {
+  override readonly name = 'NotReplaceableError';
+  /** The latest of its chain; null: itself, which has not ended. */
+  readonly replacedBy: string | null;
+  constructor({ deliveryId, replacedBy }: TargetAgain) {
+    super(`The delivery ${deliveryId} ${replacedBy === null ? 'is under way' : `was replaced by ${replacedBy}`}`);
+    this.replacedBy = replacedBy;
+  }
+}
+
 export interface ReplayResult {
   /** Events of which there is a new delivery. */
   eventsQueued: number;
+  /** Events that lead to destinations, of which there is none, because earlier deliveries are open. */
+  eventsUnderWay: number;
   deliveriesCreated: number;
   deliveries: ReplayedDelivery[];
 }
@@ -57,20 +71,34 @@ export interface ReplayedDelivery {
 
 const SCHEMA_FAILED = `status = 'schema_failed'`;
 
-// The event's row lock (taken by `totals`) orders a replay against results of the same event. A finished delivery that is
-// replayed stops counting and its successor counts instead; an open one continues and both count. `|| ''` keeps the joins from
-// pruning partitions (hot-path/record-results.ts).
+// Replays of an event queue for its row, which LOCK holds: this statement begins when the replays before it can be seen. Of a chain that is
+// not as it was when its replay was planned, nothing is created: one of them was first. The row also orders a replay against the results
+// of its event. What is replaced stops counting, and its successor counts instead. `|| ''` keeps the joins from pruning partitions
+// (hot-path/record-results.ts).
+const LOCK = `
+with locked as materialized (
+  select id from events where id = any($1::text[]) and id between $2 and $3 and organization_id = $4 order by id for update
+)
+select array(select id from locked) as ids, ${WAKE_RELAYS}, ${JOIN_LISTS}`;
+
 const CREATE = `
-with input as (
+with planned as (
   select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text, route_id text,
-    route_version int, transform_version int, destination_id text, priority int, shard int, status text, replay_of text, error text,
+    route_version int, transform_version int, destination_id text, priority int, shard int, status text, replay_of text, replaces text[],
+    chain text, error text,
     failover_of text, original_destination_id text, failover_reason text)
+), ${chains({ organizationId: '$8', eventIds: '$4', firstDelivery: '$9' })}, input as (
+  select i.* from planned i
+  left join chains h on h.event_id = i.event_id and h.route_id is not distinct from i.route_id and h.chain = i.chain
+  where h.end_id is not distinct from i.replay_of and not coalesce(h.open, false)
 ), locked as (
-  select id from events where id = any($4::text[]) and id between $5 and $6 order by id for update
+  select id from events where id = any($4::text[]) and id between $5 and $6
+), replaced as (
+  select i.id, i.event_id, replaced_id from input i, unnest(i.replaces) as replaced_id where i.status <> 'skipped'
 ), superseded as (
   update deliveries d set counted = false
-  from input i, locked l
-  where d.id || '' = i.replay_of and l.id = d.event_id and d.id = any($7::text[]) and d.id between $2 and $3 and i.status <> 'skipped'
+  from replaced i, locked l
+  where d.id || '' = i.replaced_id and l.id = d.event_id and d.id = any($7::text[]) and d.id between $2 and $3
     and d.counted and d.status not in ${OPEN}
   returning d.id, d.event_id, d.status
 ), created as (
@@ -133,13 +161,16 @@ export async function createReplays(
   const unroutable = (request.destinationIds ?? []).filter((id) => !reachable.has(id));
   if (unroutable.length > 0 && request.eventIds.length > 0) throw new UnroutableDestinationError(unroutable);
   // Before the transaction: no connection waits for a validation.
-  const mismatchOf = await findMismatches(pool, request.organizationId, targets, validate);
+  const mismatchOf = await findMismatches(pool, request.organizationId, targets.filter(isEnded), validate);
   return store(pool, { organizationId: request.organizationId, targets, mismatchOf }, takeRoom);
 }
+
+const isEnded = ({ isOpen }: Target): boolean => !isOpen;
 
 /** What a replay will create. */
 export interface PlannedReplays {
   organizationId: string;
+  /** Nothing is created for those that are open. */
   targets: Target[];
   mismatchOf: MismatchOf;
 }
@@ -155,7 +186,7 @@ export function plannedDeliveries({ targets, mismatchOf }: PlannedReplays): Plan
   return targets.map((target) => ({
     eventId: target.eventId,
     destinationId: target.destinationId,
-    waits: stateOf(target, mismatchOf(target)).status === 'pending',
+    waits: isEnded(target) && stateOf(target, mismatchOf(target)).status === 'pending',
   }));
 }
 
@@ -189,7 +220,7 @@ async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): P
 export async function planReplays(pool: Pool, request: ReplayRequest, validate: ValidatePayload): Promise<PlannedPage> {
   const { organizationId } = request;
   const { targets, crowded } = await findTargets(pool, request);
-  const mismatchOf = await findMismatches(pool, organizationId, targets, validate);
+  const mismatchOf = await findMismatches(pool, organizationId, targets.filter(isEnded), validate);
   return { organizationId, targets, mismatchOf, crowded };
 }
 
@@ -201,7 +232,7 @@ export function cutBefore(planned: PlannedReplays, eventId: string): PlannedRepl
 /**
  * Creates one new delivery of the same event to the same destination.
  * @returns null when the delivery or its destination does not exist (any more)
- * @throws PayloadExpiredError
+ * @throws PayloadExpiredError, NotReplaceableError
  */
 export async function replayDelivery(
   pool: Pool,
@@ -212,12 +243,23 @@ export async function replayDelivery(
 ): Promise<ReplayResult | null> {
   const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
+  // The destination that its event was to go to first is tried again, whatever has taken over from it.
+  const replacedBy = target.status === 'failed_over' ? target.replayedBy : target.replacedBy;
+  if (target.isOpen || replacedBy !== null) throw new NotReplaceableError(target);
   await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
-  return store(pool, { organizationId, targets: [target], mismatchOf }, takeRoom);
+  const result = await store(pool, { organizationId, targets: [target], mismatchOf }, takeRoom);
+  if (result.deliveriesCreated > 0) return result;
+  // Another replay was first, or its event was deleted.
+  const [now] = await targetsAgain(pool, organizationId, [deliveryId]);
+  if (!now) return null;
+  throw new NotReplaceableError(now);
 }
 
-/** Creates a new delivery for each of these that can be delivered again: its destination is there, and its payload. */
+/**
+ * Creates a new delivery for each of these that can be delivered again: no later delivery replaces it, nothing of its chain is open, and
+ * its destination is there, and its payload.
+ */
 export async function replayDeliveries(
   pool: Pool,
   organizationId: string,
@@ -225,7 +267,7 @@ export async function replayDeliveries(
   validate: ValidatePayload,
   takeRoom: TakeRoom,
 ): Promise<ReplayResult> {
-  const targets = await targetsAgain(pool, organizationId, deliveryIds);
+  const targets = oncePerChain(await targetsAgain(pool, organizationId, deliveryIds));
   const { low, high } = bounds(targets.map(({ eventId }) => eventId));
   const { rows } = await pool.query<{ id: string }>(
     'select event_id as id from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3',
@@ -236,6 +278,18 @@ export async function replayDeliveries(
   const mismatchOf = await findMismatches(pool, organizationId, possible, validate);
   return store(pool, { organizationId, targets: possible, mismatchOf }, takeRoom);
 }
+
+/** Of several of a chain that were all skipped after one that was not, the latest. */
+function oncePerChain(targets: TargetAgain[]): TargetAgain[] {
+  const possible = targets.filter((target) => isEnded(target) && target.replacedBy === null);
+  return [...Map.groupBy(possible, (target) => JSON.stringify(chainKey(target))).values()].flatMap(
+    ([first]) => first ?? [],
+  );
+}
+
+const chainKey = (target: Target): (string | null)[] => [target.eventId, target.routeId, chainOfTarget(target)];
+const chainOfTarget = ({ originalDestinationId, destinationId }: Target): string =>
+  originalDestinationId ?? destinationId;
 
 /**
  * Replays a failed delivery for its workflow; idempotent, because the workflow retries when the answer was lost.
@@ -252,7 +306,7 @@ export async function replayOnce(
   try {
     return (await replayDelivery(pool, organizationId, deliveryId, validate, alwaysRoom))?.deliveries[0]?.id;
   } catch (error) {
-    if (error instanceof PayloadExpiredError) return undefined;
+    if (error instanceof PayloadExpiredError || error instanceof NotReplaceableError) return undefined;
     throw error;
   }
 }
@@ -272,21 +326,31 @@ export async function insertPlanned(
   db: Queryable,
   { organizationId, targets, mismatchOf }: PlannedReplays,
 ): Promise<ReplayResult> {
-  if (targets.length === 0) return { eventsQueued: 0, deliveriesCreated: 0, deliveries: [] };
-  await db.query(`select ${WAKE_RELAYS}, ${JOIN_LISTS}`);
+  if (targets.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
   const events = bounds([...new Set(targets.map((target) => target.eventId))]);
-  const replayed = bounds(targets.flatMap((target) => target.replayOf ?? []));
-  const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
-    jsonParameter(targets.map((target) => deliveryRow(organizationId, target, mismatchOf))),
-    replayed.low,
-    replayed.high,
+  const { rows: locks } = await db.query<{ ids: string[] }>(LOCK, [
     events.ids,
     events.low,
     events.high,
-    replayed.ids,
+    organizationId,
   ]);
+  const ended = targets.filter(isEnded);
+  const replaced = bounds(ended.flatMap((target) => target.replaces));
+  const { rows } = await db.query<ReplayedDelivery & { event_id: string }>(CREATE, [
+    jsonParameter(ended.map((target) => deliveryRow(organizationId, target, mismatchOf))),
+    replaced.low,
+    replaced.high,
+    events.ids,
+    events.low,
+    events.high,
+    replaced.ids,
+    organizationId,
+    firstDeliveryOf(events.low),
+  ]);
+  const eventsQueued = new Set(rows.map((row) => row.event_id)).size;
   return {
-    eventsQueued: new Set(rows.map((row) => row.event_id)).size,
+    eventsQueued,
+    eventsUnderWay: (locks[0]?.ids.length ?? 0) - eventsQueued,
     deliveriesCreated: rows.length,
     deliveries: rows.map(({ id, replacesFailed }) => ({ id, replacesFailed })),
   };
@@ -306,6 +370,8 @@ function deliveryRow(organizationId: string, target: Target, mismatchOf: Mismatc
     priority: target.priority,
     shard: shardOf(id),
     replay_of: target.replayOf,
+    replaces: target.replaces,
+    chain: chainOfTarget(target),
     failover_of: target.failoverOf,
     original_destination_id: target.originalDestinationId,
     failover_reason: target.failoverReason,

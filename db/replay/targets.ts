@@ -1,8 +1,10 @@
-// Where replays of events lead: the deliveries that may be made of them.
+// Where replays of events lead: the deliveries that may be made of them, and what each of these replaces. Everything that replays asks
+// here.
+// Rules: RPL-16, RPL-17.
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
-import { JOIN_LISTS, transformVersion } from '../sql-rules.ts';
+import { JOIN_LISTS, OPEN, transformVersion } from '../sql-rules.ts';
 
 export interface ReplayRequest {
   organizationId: string;
@@ -24,7 +26,12 @@ export interface Target {
   destinationId: string;
   priority: number;
   enabled: boolean;
+  /** The end of its chain (`chains`); null: there is none yet. */
   replayOf: string | null;
+  /** What stops counting: the end of its chain, and others of it that went on beside it. */
+  replaces: string[];
+  /** Whether its chain has an open delivery: nothing is replayed then. */
+  isOpen: boolean;
   /** Of a delivery to a failover destination (`failoverColumns`); else null. */
   failoverOf: string | null;
   originalDestinationId: string | null;
@@ -49,35 +56,67 @@ const versionColumns = (delivery: string, route: string): string =>
   `coalesce(${route}.version, ${delivery}.route_version) as "routeVersion",
   case when ${route}.id is null then ${delivery}.transform_version else ${transformVersion(route)} end as "transformVersion"`;
 
+/**
+ * The destination by which a chain of deliveries is known: the one that the event was to go to first. With a route's destinations,
+ * a failover destination among them has a chain of its own.
+ */
+const chainOf = (delivery: string, route: string): string =>
+  `coalesce(case when ${delivery}.destination_id = any(${route}.destination_ids) then null else ${delivery}.original_destination_id end, ${delivery}.destination_id)`;
+
+/**
+ * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery, those that took
+ * over from it, and the replays of all of these. `end_id` is the one that a replay replaces: the latest that counts, or of those that
+ * never did. `last_id` is the latest that was not skipped: all before it are replaced. An event may have been replayed many times, so its
+ * deliveries are read once.
+ */
+export const chains = (p: {
+  organizationId: string;
+  eventIds: string;
+  firstDelivery: string;
+}): string => `earlier as materialized (
+  select x.event_id, x.route_id, x.route_version, x.transform_version, x.destination_id, x.id, x.priority, x.status, x.counted, x.replay_of,
+    ${chainOf('x', 'xr')} as chain, ${failoverColumns('x', 'xr')}
+  from deliveries x left join routes xr on xr.id = x.route_id and xr.organization_id = ${p.organizationId}
+  where x.event_id = any(${p.eventIds}::text[]) and x.id >= ${p.firstDelivery}
+), chains as materialized (
+  select event_id, route_id, chain, (array_agg(id order by counted desc, id desc))[1] as end_id,
+    coalesce(array_agg(id) filter (where counted), '{}') as counted_ids, bool_or(status in ${OPEN}) as open,
+    max(id) filter (where status <> 'skipped') as last_id,
+    max(id) filter (where status <> 'skipped' and replay_of is not null) as last_replay_id
+  from earlier group by event_id, route_id, chain
+)`;
+
+const OF_CHAIN = `h.end_id as "replayOf", coalesce(h.counted_ids, '{}') as replaces, coalesce(h.open, false) as "isOpen"`;
+
 // Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
-// The latest earlier delivery of each is the one being replayed. An event may have been replayed many times, so its deliveries are
-// read once. Every table is bounded by the organization: lists are joined by hash, and would else be joined with those of all.
+// Every table is bounded by the organization: lists are joined by hash, and would else be joined with those of all.
 const TARGETS = `
 with wanted as materialized (
   select e.id, e.source_id from events e join sources s on s.id = e.source_id and s.organization_id = $1
   where e.organization_id = $1 and e.id = any($2::text[]) and e.id between $4 and $5
-), earlier as materialized (
-  select distinct on (event_id, destination_id, route_id) event_id, destination_id, route_id, route_version,
-    transform_version, priority, id, failover_of, original_destination_id, failover_reason
-  from deliveries where event_id = any($2::text[]) and id >= $7
-  order by event_id, destination_id, route_id, id desc
+), ${chains({ organizationId: '$1', eventIds: '$2', firstDelivery: '$7' })}, latest as (
+  select distinct on (event_id, destination_id, route_id, chain) * from earlier
+  order by event_id, destination_id, route_id, chain, id desc
 ), candidate as (
   select w.id as event_id, w.source_id, r.id as route_id, d.destination_id, r.priority,
     null as "failoverOf", null as "originalDestinationId", null as "failoverReason"
   from wanted w join routes r on r.source_id = w.source_id and r.organization_id = $1 and r.enabled
   cross join lateral unnest(r.destination_ids) as d(destination_id)
   union
-  select w.id, w.source_id, x.route_id, x.destination_id, x.priority, ${failoverColumns('x', 'xr')}
-  from wanted w join earlier x on x.event_id = w.id left join routes xr on xr.id = x.route_id and xr.organization_id = $1
+  select w.id, w.source_id, x.route_id, x.destination_id, x.priority, x."failoverOf", x."originalDestinationId", x."failoverReason"
+  from wanted w join latest x on x.event_id = w.id
   where $3::text[] is not null and x.destination_id = any($3)
     and not exists (select from routes r where r.source_id = w.source_id and r.organization_id = $1 and r.enabled and r.destination_ids @> array[x.destination_id])
 )
 select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
-  c.priority, t.enabled, x.id as "replayOf", c."failoverOf", c."originalDestinationId", c."failoverReason",
+  c.priority, t.enabled, c."failoverOf", c."originalDestinationId", c."failoverReason", ${OF_CHAIN},
   ${versionColumns('x', 'cr')}
 from candidate c
 join destinations t on t.id = c.destination_id and t.organization_id = $1
-left join earlier x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
+left join chains h on h.event_id = c.event_id and h.route_id is not distinct from c.route_id
+  and h.chain = coalesce(c."originalDestinationId", c.destination_id)
+left join latest x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
+  and x.chain = coalesce(c."originalDestinationId", c.destination_id)
 left join routes cr on cr.id = c.route_id and cr.organization_id = $1
 where $3::text[] is null or c.destination_id = any($3)
 order by c.event_id, c.destination_id, c.route_id limit $6`;
@@ -110,17 +149,43 @@ export function targetsStatement(request: ReplayRequest): { text: string; values
   return { text: TARGETS, values };
 }
 
-/** Those of deliveries: the same event to the same destination. */
-export async function targetsAgain(db: Queryable, organizationId: string, deliveryIds: string[]): Promise<Target[]> {
+/** The target of a delivery that is to be delivered again: the same event to the same destination. */
+export interface TargetAgain extends Target {
+  deliveryId: string;
+  status: string;
+  /** The latest of its chain that replaces it. */
+  replacedBy: string | null;
+  /** The same, if it is a replay and not only a failover. */
+  replayedBy: string | null;
+}
+
+const AGAIN = `
+with wanted as materialized (
+  select d.* from deliveries d where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4
+), ${chains({ organizationId: '$1', eventIds: '$5', firstDelivery: '$6' })}
+select d.id as "deliveryId", d.status, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId",
+  d.destination_id as "destinationId", d.priority, t.enabled, ${failoverColumns('d', 'r')}, ${OF_CHAIN}, ${versionColumns('d', 'r')},
+  case when h.last_id > d.id then h.last_id end as "replacedBy", case when h.last_replay_id > d.id then h.last_replay_id end as "replayedBy"
+from wanted d join destinations t on t.id = d.destination_id and t.organization_id = $1
+join sources s on s.id = d.source_id and s.organization_id = $1
+left join routes r on r.id = d.route_id and r.organization_id = $1
+join chains h on h.event_id = d.event_id and h.route_id is not distinct from d.route_id and h.chain = ${chainOf('d', 'r')}
+order by d.id desc`;
+
+/** Those of deliveries whose destination is there, the latest first. */
+export async function targetsAgain(
+  db: Queryable,
+  organizationId: string,
+  deliveryIds: string[],
+): Promise<TargetAgain[]> {
   const { low, high } = bounds(deliveryIds);
-  const { rows } = await db.query<Target>(
-    `select d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-            d.priority, t.enabled, d.id as "replayOf", ${failoverColumns('d', 'r')},
-            ${versionColumns('d', 'r')}
-     from deliveries d join destinations t on t.id = d.destination_id join sources s on s.id = d.source_id
-     left join routes r on r.id = d.route_id and r.organization_id = $1
-     where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4`,
-    [organizationId, deliveryIds, low, high],
+  const values = [organizationId, deliveryIds, low, high];
+  const { rows: found } = await db.query<{ eventId: string }>(
+    'select distinct event_id as "eventId" from deliveries where organization_id = $1 and id = any($2::text[]) and id between $3 and $4',
+    values,
   );
+  if (found.length === 0) return [];
+  const eventIds = found.map(({ eventId }) => eventId);
+  const { rows } = await db.query<TargetAgain>(AGAIN, [...values, eventIds, firstDeliveryOf(bounds(eventIds).low)]);
   return rows;
 }

@@ -67,6 +67,30 @@ describe('actions on all deliveries that match', () => {
     expect(endpoint.requests).to.have.length(10);
   });
 
+  it('replay each webhook once, however often they are asked for, one by one or all together', async () => {
+    const { routeId, deliveries, endpoint, count, recover } = await five('failed');
+    const filter = { action: 'replay', routeId };
+    for (let round = 2; round <= 4; round += 1) {
+      expect(await act({ ...filter, status: 'failed' }), `round ${round}`).to.include({ deliveriesChanged: 5 });
+      await until('all to have failed again', async () => (await count('status=failed')) === round * 5);
+    }
+    recover();
+    expect(await act(filter)).to.include({ deliveriesFound: 20, deliveriesChanged: 5 });
+    // While they are open, and when they have arrived.
+    expect(await act({ ...filter, status: 'failed' })).to.include({ deliveriesFound: 20, deliveriesChanged: 0 });
+    await until('the replays to arrive', async () => (await count('status=delivered')) === 5);
+    expect(await act({ ...filter, status: 'failed' })).to.include({ deliveriesFound: 20, deliveriesChanged: 0 });
+    for (const { id } of deliveries) {
+      const answer = await testInstance.client.request('POST', `/api/deliveries/${id}/replay`);
+      expectError(answer, 409, 'INVALID_STATE', /replay/);
+    }
+    expect(endpoint.requests).to.have.length(25);
+    for (const { eventId } of deliveries) {
+      const event = await records.event(eventId);
+      expect(event).to.include({ status: 'delivered', deliveriesCount: 1, deliveriesSucceeded: 1 });
+    }
+  });
+
   it('retry those that wait, and cancel those that are open, but nothing else', async () => {
     const { routeId, endpoint, count } = await five('retrying', 2);
     const others = await five('failed');

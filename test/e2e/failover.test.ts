@@ -171,6 +171,36 @@ describe('failover @lanes', () => {
     expect(event.deliveries?.map((delivery) => delivery.destinationId)).to.contain(destination.id);
   });
 
+  for (const way of [
+    'the event',
+    'the delivery that failed over',
+    'the failed delivery',
+    'all of the event',
+    'by a filter',
+  ] as const) {
+    it(`that has failed is replaced by a replay of ${way}`, async () => {
+      const [primary, backup] = [receiver.endpoint(500, 200), receiver.endpoint(502, 200)];
+      const { source } = await pipe({ endpoint: primary }, [{ endpoint: backup }]);
+      const eventId = await records.accepted(source, BODY);
+      await records.eventWith('failed', eventId);
+      const [failedOver, failed] = await records.deliveries(eventId);
+      const { client, base } = testInstance;
+      await {
+        'the event': () => client.post(`${base}/events/${eventId}/replay`, {}),
+        'the delivery that failed over': () => client.post(`/api/deliveries/${failedOver?.id}/replay`),
+        'the failed delivery': () => client.post(`/api/deliveries/${failed?.id}/replay`),
+        'all of the event': () => client.post('/api/deliveries/bulk', { action: 'replay', eventId }),
+        'by a filter': () => client.post(`${base}/events/replay`, { sourceId: source.id, status: 'failed' }),
+      }[way]();
+      const event = await records.eventWith('delivered', eventId);
+      expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1, deliveriesFailed: 0 });
+      const made = event.deliveries?.filter(({ replayOf }) => replayOf !== null);
+      expect(made?.map(({ replayOf }) => replayOf)).to.deep.equal([failed?.id]);
+      // Its workflow does not wait for a replay any more.
+      await records.workflowsEnd([failed?.id ?? '']);
+    });
+  }
+
   it('stays one when its delivery is replayed: with its headers, and outside the circuit of the route', async () => {
     const [primary, backup] = [receiver.endpoint(500, 200), receiver.endpoint(502)];
     const { source, destination, failovers, route } = await pipe({ endpoint: primary }, [{ endpoint: backup }]);
