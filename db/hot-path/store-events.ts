@@ -72,7 +72,8 @@ export interface StoreResult {
 //   event is routed by a configuration older than the last committed one. Only the events of that version wait for it: an
 //   organization whose configuration keeps changing does not block others.
 // - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
-//   sees an unexpired row, returns nothing, and its event is not inserted. The group holds each key once (the caller ensures it),
+//   sees an unexpired row, returns nothing, and its event is not inserted. The key of an event that is gone, however it went, is taken
+//   like an expired one; only repeats ask for that (migration 0115). The group holds each key once (the caller ensures it),
 //   and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once;
@@ -132,7 +133,7 @@ const ACCEPTED_BY_KEYS = `keys as (
   select source_id, decode(key_hash, 'hex'), id, now() + make_interval(secs => key_seconds)
   from input where key_hash is not null order by source_id collate "C", key_hash collate "C"
   on conflict (source_id, key_hash) do update set event_id = excluded.event_id, expires_at = excluded.expires_at
-    where k.expires_at <= now()
+    where k.expires_at <= now() or not event_is_stored(k.event_id)
   returning event_id
 ), accepted as (
   select * from input i where key_hash is null or exists (select from keys k where k.event_id = i.id)
@@ -242,7 +243,7 @@ function counterRows(event: NewEvent) {
 export async function findFirstEvent(db: Queryable, sourceId: string, keyHash: Buffer): Promise<string | null> {
   const { rows } = await db.query<{ event_id: string }>({
     name: 'find-first-event',
-    text: 'select event_id from idempotency_keys where source_id = $1 and key_hash = $2',
+    text: 'select event_id from idempotency_keys where source_id = $1 and key_hash = $2 and event_is_stored(event_id)',
     values: [sourceId, keyHash],
   });
   return rows[0]?.event_id ?? null;

@@ -5,12 +5,17 @@ import { unusedTemporal } from '../support/unused-temporal.ts';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
+import { newId } from '../../core/ids.ts';
+import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
+import { DAY_MS, dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
+import { findFirstEvent, type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { createPool, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { addOwner, configVersion, type EventOwner, keyOf, routedEvent, storedOf } from '../support/new-events.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
+
+const OLD_DAY = Math.floor(Date.now() / DAY_MS) - 9;
 
 describe('a group of events', function () {
   this.timeout(180_000);
@@ -119,6 +124,39 @@ describe('a group of events', function () {
     expect((await stored).stored).to.have.length(3);
     await kept;
     expect(await keysOf(owner)).to.equal(3);
+  });
+
+  for (const [how, remove] of [
+    ['is deleted', (owner: EventOwner, id: string) => deleteEvent(pool, owner.organizationId, id)],
+    ['is dropped by the retention', () => dropPartitionsBefore(pool, 'events', OLD_DAY + 1)],
+  ] as const) {
+    it(`that repeats one which ${how} is stored, whatever is left of its key's window`, async () => {
+      await ensurePartitions(pool, OLD_DAY * DAY_MS);
+      const owner = await addOwner(pool);
+      const event = (id = newId('evt')) => routedEvent(pool, owner, { id, idempotency: keyOf(40) });
+      const [first, second, third] = [await event(newId('evt', OLD_DAY * DAY_MS)), await event(), await event()];
+      await storeEvents(pool, [first]);
+      expect((await storeEvents(pool, [second])).stored).to.deep.equal(new Set());
+      await remove(owner, first.id);
+      expect((await storeEvents(pool, [second])).stored).to.deep.equal(new Set([second.id]));
+      expect((await storeEvents(pool, [third])).stored).to.deep.equal(new Set());
+    });
+  }
+
+  it('that waits for an event with its key to be committed finds it, and does not take the key', async () => {
+    const owner = await addOwner(pool);
+    const event = () => routedEvent(pool, owner, { idempotency: keyOf(30) });
+    const [first, repeat] = [await event(), await event()];
+    const holder = await ingestPool().connect();
+    await holder.query('begin');
+    await storeEvents(holder, [first]);
+    const stored = storeEvents(ingestPool(), [repeat]);
+    await groupsWait(1);
+    await holder.query('commit');
+    holder.release();
+    expect((await stored).stored).to.deep.equal(new Set());
+    const { id, idempotency } = first;
+    expect(idempotency && (await findFirstEvent(pool, owner.sourceId, idempotency.keyHash))).to.equal(id);
   });
 
   it('that PostgreSQL ends to resolve a deadlock is stored again, once', async () => {
