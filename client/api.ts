@@ -50,7 +50,7 @@ export type ActOnDeliveriesResult = {
   message: string;
   /** That match: in this call, or all of them with `dryRun`. */
   deliveriesFound: number;
-  /** The others had changed meanwhile. */
+  /** The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them. */
   deliveriesChanged: number;
   /** The `cursor` of the next call. Null: there is nothing more. */
   nextCursor: string | null;
@@ -2157,7 +2157,7 @@ export type RetryIssueResult = {
   message: string;
   /** That failed and were not replayed, in this call. */
   deliveriesFound: number;
-  /** Fewer, when a payload or a destination is gone; 0 with `dryRun`. */
+  /** Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`. */
   deliveriesCreated: number;
   /** Whether there may be more to retry: call it again, with `before`. */
   more: boolean;

@@ -74,7 +74,11 @@ export const deliveryActionOperation: Operation = {
         description: 'That match: in this call, or all of them with `dryRun`.',
         examples: [100],
       }),
-      deliveriesChanged: count.meta({ description: 'The others had changed meanwhile.', examples: [98] }),
+      deliveriesChanged: count.meta({
+        description:
+          'The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them.',
+        examples: [98],
+      }),
       nextCursor: idOf('dlv')
         .nullable()
         .meta({ description: 'The `cursor` of the next call. Null: there is nothing more.' }),

@@ -139,7 +139,8 @@ export const issueOperations: Operation[] = [
           examples: [12],
         }),
         deliveriesCreated: count.meta({
-          description: 'Fewer, when a payload or a destination is gone; 0 with `dryRun`.',
+          description:
+            'Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`.',
           examples: [12],
         }),
         more: flag(false, 'Whether there may be more to retry: call it again, with `before`.'),

@@ -24,7 +24,8 @@ export async function sendOne(client: Client, session: Session, id: string): Pro
   const event = await client.getEvent({ id: id.startsWith('dlv_') ? (await client.getDelivery({ id })).eventId : id });
   if (event.sourceId !== session.source.id)
     throw usage(`${id} is of the source ${event.source.name}; listen to that one to have it sent here`);
-  await client.replayEvent({ id: event.id, body: { destinationIds: [session.destinationId] } });
+  const answer = await client.replayEvent({ id: event.id, body: { destinationIds: [session.destinationId] } });
+  if (answer.deliveriesCreated === 0) throw usage(answer.message);
 }
 
 /**
@@ -54,8 +55,8 @@ export async function sendSince(client: Client, session: Session, from: string):
   for (const { id } of events.toReversed()) {
     const { verdict } = await client.previewRoute({ id: routeId, body: { eventId: id } });
     if (verdict !== 'taken') continue;
-    await client.replayEvent({ id, body: { destinationIds: [destinationId] } });
-    count += 1;
+    const { deliveriesCreated } = await client.replayEvent({ id, body: { destinationIds: [destinationId] } });
+    count += deliveriesCreated;
   }
   return count;
 }

@@ -243,10 +243,10 @@ export async function replayDelivery(
 ): Promise<ReplayResult | null> {
   const [target] = await targetsAgain(pool, organizationId, [deliveryId]);
   if (!target) return null;
+  await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
   // The destination that its event was to go to first is tried again, whatever has taken over from it.
   const replacedBy = target.status === 'failed_over' ? target.replayedBy : target.replacedBy;
   if (target.isOpen || replacedBy !== null) throw new NotReplaceableError(target);
-  await requirePayloads(pool, { organizationId, eventIds: [target.eventId] });
   const mismatchOf = await findMismatches(pool, organizationId, [target], validate);
   const result = await store(pool, { organizationId, targets: [target], mismatchOf }, takeRoom);
   if (result.deliveriesCreated > 0) return result;

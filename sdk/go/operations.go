@@ -1136,7 +1136,7 @@ func (c *Client) GetEventTimeline(ctx context.Context, id string, opts ...CallOp
 
 // ReplayEvent: Replay an event.
 //
-// Needs the scope `events:write`.
+// Destinations to which a delivery is still under way are passed over. Needs the scope `events:write`.
 func (c *Client) ReplayEvent(ctx context.Context, id string, body *ReplayEventRequest, opts ...CallOption) (*ReplayEventResult, error) {
 	result := new(ReplayEventResult)
 	err := c.send(ctx, call{method: "POST", template: "/api/organizations/{orgId}/events/{id}/replay", path: []string{"id", id}, inOrganization: true, body: orNone(body)}, result, opts)
@@ -1145,7 +1145,7 @@ func (c *Client) ReplayEvent(ctx context.Context, id string, body *ReplayEventRe
 
 // ReplayEvents: Replay up to 100 events.
 //
-// Ids that do not exist are passed over. Needs the scope `events:write`.
+// Ids that do not exist are passed over, and destinations to which a delivery is still under way. Needs the scope `events:write`.
 func (c *Client) ReplayEvents(ctx context.Context, body ReplayEventsRequest, opts ...CallOption) (*ReplayEventsResult, error) {
 	result := new(ReplayEventsResult)
 	err := c.send(ctx, call{method: "POST", template: "/api/organizations/{orgId}/events/bulk/replay", inOrganization: true, body: body}, result, opts)
@@ -1314,7 +1314,7 @@ func (c *Client) CancelDelivery(ctx context.Context, id string, opts ...CallOpti
 
 // ReplayDelivery: Deliver the event to the same destination again.
 //
-// Needs the scope `deliveries:write`.
+// Not while it is under way, nor once a later delivery has replaced it. Needs the scope `deliveries:write`.
 func (c *Client) ReplayDelivery(ctx context.Context, id string, opts ...CallOption) (*ReplayDeliveryResult, error) {
 	result := new(ReplayDeliveryResult)
 	err := c.send(ctx, call{method: "POST", template: "/api/deliveries/{id}/replay", path: []string{"id", id}}, result, opts)

@@ -61,7 +61,7 @@ type ActOnDeliveriesResult struct {
 	// That match: in this call, or all of them with `dryRun`.
 	DeliveriesFound int64 `json:"deliveriesFound"`
 
-	// The others had changed meanwhile.
+	// The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them.
 	DeliveriesChanged int64 `json:"deliveriesChanged"`
 
 	// The `cursor` of the next call. Null: there is nothing more.
@@ -3995,7 +3995,7 @@ type RetryIssueResult struct {
 	// That failed and were not replayed, in this call.
 	DeliveriesFound int64 `json:"deliveriesFound"`
 
-	// Fewer, when a payload or a destination is gone; 0 with `dryRun`.
+	// Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`.
 	DeliveriesCreated int64 `json:"deliveriesCreated"`
 
 	// Whether there may be more to retry: call it again, with `before`.

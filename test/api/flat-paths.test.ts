@@ -2,7 +2,14 @@
 // of the key.
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { ingest, makeDestination, makeRoute, type SourceRecord } from '../support/api-records.ts';
+import {
+  deliveriesOf,
+  ingest,
+  makeDestination,
+  makeRoute,
+  recordAttempt,
+  type SourceRecord,
+} from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 
 interface EventRecord {
@@ -41,8 +48,14 @@ describe('The flat paths of sources and events', () => {
     expect([raw.status, await raw.text()]).to.deep.equal([200, '{"order":42}']);
     expect(await api.get(`/api/events/${eventId}/timeline`)).to.include.keys('received', 'deliveries');
 
+    const end = async () => {
+      const open = (await deliveriesOf(organization, eventId)).find(({ status }) => status === 'pending');
+      await recordAttempt({ eventId, deliveryId: open?.id ?? '' });
+    };
+    await end();
     const replayed = await api.post(`/api/events/${eventId}/replay`, { destinationIds: [destination.id] });
     expect(replayed).to.include({ deliveriesCreated: 1 });
+    await end();
     const bulk = await api.post('/api/events/bulk/replay', { eventIds: [eventId] });
     expect(bulk).to.include({ eventsQueued: 1, deliveriesCreated: 1 });
     const counted = await api.post('/api/events/replay', { sourceId: made.id, dryRun: true });

@@ -160,6 +160,7 @@ describe('finding events and deliveries in the console @turns', function () {
     const { delivery } = await records.deliver(receiver.endpoint(200).url, '{"n":1}', 'delivered');
     const replay = (id: string) => hookyard.client.post<{ deliveryId: string }>(`/api/deliveries/${id}/replay`, {});
     const second = await replay(delivery.id);
+    await records.eventWith('delivered', delivery.eventId);
     const third = await replay(second.deliveryId);
     await onPage(`/deliveries/${second.deliveryId}`, async (page) => {
       const chain = page.getByRole('region', { name: 'Chain' });

@@ -131,8 +131,9 @@ describe('the pages of a replay and the backlog', () => {
   });
 
   it('take turns at the rate of their organization, each when its time has come (LIMIT-20)', async () => {
-    await db.storeEvents(...many(6));
-    const keys = [await db.startReplay({}, 100), await db.startReplay({}, 100)] as const;
+    await db.storeEvents(...many(6, { status: 'failed' }), ...many(6, { status: 'delivered' }));
+    const [failed, delivered] = [{ status: 'failed' }, { status: 'delivered' }] as const;
+    const keys = [await db.startReplay(failed, 100), await db.startReplay(delivered, 100)] as const;
     await limit({ replayedPerSecond: 1 });
     const first = await page(keys[0], 1);
     expect(first.progress).to.include({ status: 'running', pages: 1, deliveriesCreated: 1 });

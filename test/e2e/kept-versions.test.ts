@@ -1,6 +1,6 @@
 // What a delivery keeps of its route: the transform and the expected response of the moment in which it was made, whatever becomes
 // of the route and of the transform afterwards. What was masked never arrives as it was received.
-// Rules: ROUTE-45, ROUTE-71, RPL-16.
+// Rules: ROUTE-45, ROUTE-71, RPL-18.
 import { expect } from 'chai';
 import { renewLeases, removeExpired } from '../../db/management/leases.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';

@@ -224,23 +224,23 @@ describe('a paused route @turns @lanes', () => {
   it('holds replays: of a delivery, of an event, and of events by a filter', async () => {
     const endpoint = receiver.endpoint();
     const { source, route } = await records.pipe(endpoint.url);
-    const eventId = await send(source);
-    const [delivery] = await untilStatus('delivered', [eventId]);
+    const eventIds = [await send(source), await send(source), await send(source)];
+    const [delivery] = await untilStatus('delivered', eventIds);
     await pause(testInstance, routePath(route));
+    const [, event] = eventIds;
     await testInstance.client.post(`/api/deliveries/${delivery?.id}/replay`);
-    await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`, {});
+    await testInstance.client.post(`${testInstance.base}/events/${event}/replay`, {});
     await testInstance.client.post(`${testInstance.base}/events/replay`, { sourceId: source.id, ratePerSecond: 10 });
+    const statuses = async () => (await Promise.all(eventIds.map((id) => records.deliveries(id)))).flat();
     await until('all to be held', async () => {
-      const statuses = (await records.deliveries(eventId)).map(({ status }) => status);
-      return statuses.join() === 'delivered,circuit_open,circuit_open,circuit_open';
+      const held = (await statuses()).map(({ status }) => status);
+      return held.join() === Array(3).fill('delivered,circuit_open').join();
     });
     await othersDeliver();
-    expect(endpoint.requests).to.have.length(1);
+    expect(endpoint.requests).to.have.length(3);
     await resume(testInstance, routePath(route));
-    await until('all to be delivered', async () =>
-      (await records.deliveries(eventId)).every(({ status }) => status === 'delivered'),
-    );
-    expect(endpoint.requests).to.have.length(4);
+    await until('all to be delivered', async () => (await statuses()).every(({ status }) => status === 'delivered'));
+    expect(endpoint.requests).to.have.length(6);
   });
 
   it('leaves nothing in the outbox that has ended', async () => {

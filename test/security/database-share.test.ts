@@ -58,6 +58,9 @@ describe('an organization that fills the database @turns', function () {
 
   it('is refused before its bodies are read, and replays nothing', async () => {
     const { data } = await greedy.api.list(`${greedy.base}/events?pageSize=1`);
+    // What is open is not replayed.
+    const { data: deliveries } = await greedy.api.list(`/api/deliveries?eventId=${String(data[0]?.id)}`);
+    for (const { id } of deliveries) await greedy.api.post(`/api/deliveries/${String(id)}/cancel`);
     const replay = await greedy.api.request('POST', `${greedy.base}/events/${String(data[0]?.id)}/replay`);
     expect(replay.status).to.equal(503);
     expect(replay.body.message).to.include('its share of the database').and.include('nothing was replayed');

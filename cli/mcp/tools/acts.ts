@@ -24,7 +24,8 @@ export const actOnDeliveries = tool({
   name: 'act_on_deliveries',
   title: 'Retry, replay or cancel deliveries',
   description:
-    'retry: makes the next attempt of deliveries that wait for one now. replay: delivers again, as new deliveries. cancel: makes no further attempt. ' +
+    'retry: makes the next attempt of deliveries that wait for one now. replay: delivers again, as new deliveries; not what is ' +
+    'under way or was replaced by a later one. cancel: makes no further attempt. ' +
     'Acts on what the filters select, the newest first. Without expectedCount it counts, and changes nothing; with the count of that dry run it ' +
     `acts, on at most ${MOST_DELIVERIES}. For more, replay_events runs in the service.`,
   effect: 'destroys',
@@ -34,7 +35,13 @@ export const actOnDeliveries = tool({
     ...deliveryFilters,
     expectedCount,
   }),
-  output: z.looseObject({ ...dryRunMembers, changed: z.int().optional().describe('The others had changed meanwhile') }),
+  output: z.looseObject({
+    ...dryRunMembers,
+    changed: z
+      .int()
+      .optional()
+      .describe('The others had changed meanwhile, are under way, or a later delivery has replaced them'),
+  }),
   more: 'list_deliveries shows the deliveries.',
   async run(call, { action, expectedCount: expected, delivery, ...filters }) {
     const names = `delivery, ${Object.keys(deliveryFilters).join(', ')}`;

@@ -43,7 +43,11 @@ export function actOnMatching(filter: DeliveryFilter, { action, perSecond, ...ru
     const body = { ...filtersOf(filter), action, cursor, limit: perSecond };
     const answer = await call('actOnDeliveries', { body }, { signal: run.signal });
     progress.done += answer.deliveriesChanged;
-    note(progress, 'it had changed meanwhile', answer.deliveriesFound - answer.deliveriesChanged);
+    note(
+      progress,
+      action === 'replay' ? 'under way, or replaced by a later one' : 'it had changed meanwhile',
+      answer.deliveriesFound - answer.deliveriesChanged,
+    );
     cursor = answer.nextCursor;
     return answer.deliveriesFound / perSecond;
   });

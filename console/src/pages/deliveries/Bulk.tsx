@@ -25,8 +25,8 @@ const WORDS: Record<BulkAction, { verb: string; done: string; what: string; none
   replay: {
     verb: 'Replay',
     done: 'replayed',
-    what: 'Each event is delivered to the same destination again, as a new delivery.',
-    none: 'The payload or the destination of those that match is gone.',
+    what: 'Each event is delivered to the same destination again, as a new delivery. Deliveries that are under way, or that a later one has replaced, are left out.',
+    none: 'Those that match are under way, a later delivery has replaced them, or their payload or destination is gone.',
   },
   cancel: {
     verb: 'Cancel',

@@ -644,13 +644,13 @@ class Operations:
     def replay_event(self, id: str, body: types.ReplayEventRequest | None = None, *, org_id: str | None = None, options: Options | None = None) -> types.ReplayEventResult:
         """Replay an event.
 
-        Needs the scope `events:write`."""
+        Destinations to which a delivery is still under way are passed over. Needs the scope `events:write`."""
         return self._call("POST /api/organizations/{orgId}/events/{id}/replay", {"id": id, "orgId": org_id}, {}, body, options)
 
     def replay_events(self, body: types.ReplayEventsRequest, *, org_id: str | None = None, options: Options | None = None) -> types.ReplayEventsResult:
         """Replay up to 100 events.
 
-        Ids that do not exist are passed over. Needs the scope `events:write`."""
+        Ids that do not exist are passed over, and destinations to which a delivery is still under way. Needs the scope `events:write`."""
         return self._call("POST /api/organizations/{orgId}/events/bulk/replay", {"orgId": org_id}, {}, body, options)
 
     def create_event_replay(self, body: types.CreateEventReplayRequest, *, org_id: str | None = None, options: Options | None = None) -> types.EventReplay | types.EventReplayDryRun:
@@ -734,7 +734,7 @@ class Operations:
     def replay_delivery(self, id: str, *, options: Options | None = None) -> types.ReplayDeliveryResult:
         """Deliver the event to the same destination again.
 
-        Needs the scope `deliveries:write`."""
+        Not while it is under way, nor once a later delivery has replaced it. Needs the scope `deliveries:write`."""
         return self._call("POST /api/deliveries/{id}/replay", {"id": id}, {}, None, options)
 
     def act_on_deliveries(self, body: types.ActOnDeliveriesRequest, *, options: Options | None = None) -> types.ActOnDeliveriesResult:

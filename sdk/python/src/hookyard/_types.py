@@ -42,7 +42,7 @@ class ActOnDeliveriesResult(TypedDict):
     deliveriesFound: "int"
     """That match: in this call, or all of them with `dryRun`."""
     deliveriesChanged: "int"
-    """The others had changed meanwhile."""
+    """The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them."""
     nextCursor: "str | None"
     """The `cursor` of the next call. Null: there is nothing more."""
 
@@ -2090,7 +2090,7 @@ class RetryIssueResult(TypedDict):
     deliveriesFound: "int"
     """That failed and were not replayed, in this call."""
     deliveriesCreated: "int"
-    """Fewer, when a payload or a destination is gone; 0 with `dryRun`."""
+    """Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`."""
     more: "bool"
     """Whether there may be more to retry: call it again, with `before`."""
     next: "str | None"
