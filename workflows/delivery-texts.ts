@@ -212,7 +212,7 @@ export function replayed(facts: Facts, replayedAs: string | undefined): string {
   const { view } = facts;
   const what = replayedAs
     ? `Replayed as ${own(facts, replayedAs)}`
-    : 'It could not be replayed: its payload, destination or event is gone';
+    : 'It was not replayed: a later delivery has replaced it, or its payload, destination or event is gone';
   return paragraphs(`${shownFailure(view)} ${what}.`, seeAlso(facts));
 }
 

@@ -201,6 +201,29 @@ describe('failover @lanes', () => {
     });
   }
 
+  it('counts once in its event, however often replays fail over again', async () => {
+    const [primary, backup] = [receiver.endpoint(500, 500, 500, 200), receiver.endpoint(502)];
+    const { source } = await pipe({ endpoint: primary }, [{ endpoint: backup }]);
+    const eventId = await records.accepted(source, BODY);
+    const { client, base } = testInstance;
+    for (let tries = 1; tries <= 3; tries += 1) {
+      const event = await records.eventWith('failed', eventId);
+      expect(event).to.include({ deliveriesCount: 1, deliveriesFailed: 1 });
+      expect(event.deliveries).to.have.length(2 * tries);
+      const many = { eventIds: [eventId] };
+      expect(await client.post(`${base}/events/bulk/replay`, many)).to.include({ deliveriesCreated: 1 });
+      if (tries < 3) await until('the replay to fail over', () => backup.requests.length === tries + 1);
+    }
+    const event = await records.eventWith('delivered', eventId);
+    expect(event).to.include({ deliveriesCount: 1, deliveriesSucceeded: 1 });
+    // What has failed, has failed over or was replayed is not sent again.
+    const failed = { action: 'replay', eventId, status: ['failed', 'failed_over'] };
+    expect(await client.post('/api/deliveries/bulk', failed)).to.include({ deliveriesChanged: 0 });
+    for (const { id, status } of event.deliveries ?? [])
+      if (status === 'failed_over')
+        expect((await client.request('POST', `/api/deliveries/${id}/replay`)).status, id).to.equal(409);
+  });
+
   it('stays one when its delivery is replayed: with its headers, and outside the circuit of the route', async () => {
     const [primary, backup] = [receiver.endpoint(500, 200), receiver.endpoint(502)];
     const { source, destination, failovers, route } = await pipe({ endpoint: primary }, [{ endpoint: backup }]);
