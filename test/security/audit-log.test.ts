@@ -242,4 +242,8 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
 };
 
 /** Refused in the state that the records are in. */
-const NOT_NOW = ['POST /api/deliveries/{id}/retry', 'POST /api/notification-recipients/resend'];
+const NOT_NOW = [
+  'POST /api/deliveries/{id}/retry',
+  'POST /api/deliveries/{id}/replay',
+  'POST /api/notification-recipients/resend',
+];

@@ -172,6 +172,7 @@ export const eventRows = rowsOf({
     const answer = await w.api.post<Json>(path, { eventIds: [a.eventId, b.eventId] });
     expect(answer).to.include({ eventsQueued: 2, deliveriesCreated: 2 });
     expect(answer.message).to.be.a('string');
+    await w.records.eventWith('delivered', a.eventId);
     const one = { eventIds: [a.eventId], destinationIds: [a.destination.id] };
     expect(await w.api.post(path, one)).to.include({ eventsQueued: 1, deliveriesCreated: 1 });
     expectInvalid(await w.api.request('POST', path, {}), 'eventIds');
