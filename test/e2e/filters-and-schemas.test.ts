@@ -199,7 +199,6 @@ describe('filters and schemas', () => {
       const { id: schemaId } = await schema(orderSchema);
       const { source } = await records.pipe(endpoint.url, { route: { schemaId } });
       const eventId = await records.accepted(source, '{"id":5}');
-      const [failed] = await records.deliveries(eventId);
       await testInstance.client.post(`${testInstance.base}/events/${eventId}/replay`);
       expect(await records.event(eventId)).to.include({
         status: 'failed',
@@ -215,11 +214,12 @@ describe('filters and schemas', () => {
       expect(statuses).to.deep.equal(['schema_failed', 'schema_failed', 'delivered']);
       expect(endpoint.requests).to.have.length(1);
       await testInstance.client.patch(`/api/schemas/${schemaId}`, { schema: false });
-      await testInstance.client.post(`/api/deliveries/${failed?.id}/replay`);
-      expect((await records.deliveries(eventId)).at(-1)).to.include({ status: 'schema_failed' });
+      const last = (await records.deliveries(eventId)).at(-1);
+      await testInstance.client.post(`/api/deliveries/${last?.id}/replay`);
+      expect((await records.deliveries(eventId)).at(-1)).to.include({ status: 'schema_failed', replayOf: last?.id });
       expect(await records.event(eventId)).to.include({
-        status: 'partial',
-        deliveriesSucceeded: 1,
+        status: 'failed',
+        deliveriesCount: 1,
         deliveriesFailed: 1,
       });
       expect(endpoint.requests).to.have.length(1);
