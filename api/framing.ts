@@ -15,8 +15,10 @@ export interface FramingProblem {
 const bad = (message: string): FramingProblem => ({ status: 400, code: 'BAD_REQUEST', message });
 
 /** What is wrong with the framing of a request whose headers have been parsed, or null. */
-export function framingProblem({ httpVersion, headers, rawHeaders }: IncomingMessage): FramingProblem | null {
+export function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): FramingProblem | null {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are spoken here');
+  // RFC 9112, section 3.2: an address of a request has none, and proxies differ in what they make of it.
+  if (url.includes('#')) return bad('The address of a request has no #');
   if (rawHeaders.length > 2 * MAX_HEADERS) {
     return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request has at most ${MAX_HEADERS} headers` };
   }
@@ -39,4 +41,15 @@ function hostProblem(version: string, host: string | undefined, rawHeaders: stri
   }
   if (hosts > 1) return bad('The request has more than one Host header');
   return HOST.test(host) ? null : bad('The Host header is not a valid host');
+}
+
+/**
+ * The path and the query of a request whose address is absolute (RFC 9112, section 3.2.2), as they were received. URL parsers write them
+ * anew.
+ */
+export function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
+  const below = /^https?:\/\/[^/?]*(.*)$/is.exec(url)?.[1];
+  if (below === undefined) return url;
+  return below.startsWith('/') ? below : `/${below}`;
 }

@@ -6,7 +6,7 @@ import { clientAddressOf, NO_PROXIES, type ProxyTrust, peerOf, setPeer } from '.
 import { ConnectionLimits } from './clients/connection-limits.ts';
 import { takeProxyHeader } from './clients/read-proxy-header.ts';
 import { ApiError } from './errors.ts';
-import { framingProblem } from './framing.ts';
+import { framingProblem, originForm } from './framing.ts';
 import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';
 import { OpenConnections } from './open-connections.ts';
 
@@ -28,8 +28,8 @@ const FOR_MANAGEMENT = new ApiError(
   undefined,
   { 'Retry-After': '1' },
 );
-/** What is served on the connections that are kept for it; of an absolute address, too. */
-const MANAGEMENT = /^(?:https?:\/\/[^/]*)?\/(?:api\/|healthz|readyz)/i;
+/** What is served on the connections that are kept for it. */
+const MANAGEMENT = /^\/(?:api\/|healthz|readyz)/i;
 
 type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -56,6 +56,7 @@ export function createHttpServer(
     if (connection.requests >= limits.maxRequestsPerConnection) response.setHeader('Connection', 'close');
     const problem = framingProblem(request);
     if (problem !== null) return refuse(response, new ApiError(problem.status, problem.code, problem.message));
+    request.url = originForm(request.url ?? '');
     if (connection.underWay > MAX_PIPELINED) return refuse(response, TOO_MANY_AHEAD);
     if (counts.isReserved(request.socket)) {
       if (!MANAGEMENT.test(request.url ?? '')) return refuse(response, FOR_MANAGEMENT);

@@ -97,7 +97,7 @@ export function forwardableHeaders(
   received: Readonly<Record<string, string>>,
   choice: ForwardHeaders,
 ): Record<string, string> {
-  const forwarded: Record<string, string> = {};
+  const forwarded = Object.create(null) as Record<string, string>;
   const ofConnection = namedByConnection(received);
   const chosen = typeof choice === 'object' && choice !== null ? namesOf(choice) : null;
   for (const name of Object.keys(received)) {

@@ -7,9 +7,10 @@ export const MAX_CUSTOM_HEADERS = 50;
 /** At most this many bytes of custom header names and values together. */
 export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;
 
-// RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff).
+// RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff, of which the UTF-8
+// of everything else is made).
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\xa0-\u{10ffff}]*$/u;
 
 // Headers of one connection (RFC 9110, section 7.6.1), and those the HTTP client computes itself.
 export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
@@ -27,7 +28,7 @@ export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
 
 /** Whether a text can be sent as a header's value. */
 export function isHeaderValue(value: string): boolean {
-  return FIELD_VALUE.test(value);
+  return FIELD_VALUE.test(value) && value.isWellFormed();
 }
 
 // RFC 9110, section 8.3.1: type "/" subtype and parameters.
@@ -78,11 +79,11 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
     const nameProblem = checkHeaderName(name);
     if (nameProblem !== null) problems.push({ name, message: nameProblem });
     if (!isHeaderValue(value)) {
-      problems.push({ name, message: 'must not contain line breaks, control characters or characters beyond Latin-1' });
+      problems.push({ name, message: 'must not contain line breaks or control characters' });
     }
     if (seen.has(name.toLowerCase())) problems.push({ name, message: 'is given twice; header names ignore case' });
     seen.add(name.toLowerCase());
-    bytes += name.length + value.length;
+    bytes += name.length + Buffer.byteLength(value);
   }
   if (seen.size > MAX_CUSTOM_HEADERS) {
     problems.push({ name: '', message: `must be at most ${MAX_CUSTOM_HEADERS} headers` });
@@ -98,7 +99,7 @@ export function checkCustomHeaders(headers: Readonly<Record<string, string>>): H
 
 /** Merges sets of headers; names ignore case and the later value, with its spelling of the name, wins. */
 export function mergeHeaders(...sets: Readonly<Record<string, string>>[]): Record<string, string> {
-  const merged: Record<string, string> = {};
+  const merged = Object.create(null) as Record<string, string>;
   const spelling = new Map<string, string>();
   for (const set of sets) {
     for (const name of Object.keys(set)) {

@@ -1,8 +1,9 @@
 // The text of a query, taken apart without being written again: what is left of it is what was received, byte by byte.
 
-/** The parts between the ampersands; none of an empty query. */
-function partsOf(query: string): string[] {
-  return query.split('&').filter((part) => part !== '');
+/** A query without some of its parts between ampersands; empty when nothing but ampersands is left. */
+function without(query: string, isLeftOut: (part: string) => boolean): string {
+  const kept = query.split('&').filter((part) => !isLeftOut(part));
+  return kept.some((part) => part !== '') ? kept.join('&') : '';
 }
 
 /** The names that a part stands for, decoded. Old servers read a semicolon as an ampersand. */
@@ -15,9 +16,7 @@ function namesIn(part: string): string[] {
 /** A query without a parameter. @param name decoded, exactly as it is compared */
 export function withoutParameter(query: string, name: string): string {
   const isIt = (part: string) => new URLSearchParams(part).has(name);
-  return partsOf(query)
-    .filter((part) => !isIt(part))
-    .join('&');
+  return query.split('&').some(isIt) ? without(query, isIt) : query;
 }
 
 /**
@@ -40,9 +39,9 @@ const isUnclear = (name: string): boolean => /\p{Cc}|%(?:u[0-9a-f]{4}|[0-9a-f]{2
 
 /** Two queries in one. Of a parameter that the first one has, in whatever spelling, the second adds nothing. */
 export function mergedQuery(own: string, added: string): string {
-  const taken = new Set(partsOf(own).flatMap(namesIn).map(foldedParameter));
+  const taken = new Set(own.split('&').flatMap(namesIn).map(foldedParameter));
   const mayBeTaken = (name: string) => taken.has(foldedParameter(name)) || isUnclear(name);
   const isTaken = (part: string) => taken.size > 0 && namesIn(part).some(mayBeTaken);
-  const others = partsOf(added).filter((part) => !isTaken(part));
-  return [...(own === '' ? [] : [own]), ...others].join('&');
+  const others = taken.size === 0 ? added : without(added, isTaken);
+  return own === '' || others === '' ? own + others : `${own}&${others}`;
 }

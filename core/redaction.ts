@@ -93,7 +93,7 @@ export function maskHeaders(
   headers: Readonly<Record<string, string>>,
   secretNames: readonly string[] = [],
 ): Record<string, string> {
-  const masked: Record<string, string> = {};
+  const masked = Object.create(null) as Record<string, string>;
   for (const name of Object.keys(headers)) {
     const secret = isSecretHeader(name) || secretNames.includes(name.toLowerCase());
     masked[name] = secret ? BULLETS : (headers[name] ?? '');

@@ -1,6 +1,7 @@
 // Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
 // circuit or pause blocks it, and its destination has a place and, under a rate limit, a slot.
 import { deliveryUrl } from '../../core/delivery-url.ts';
+import type { HeaderBytes } from '../../core/header-text.ts';
 import { isOpenStatus } from '../../core/delivery-status.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
@@ -49,7 +50,7 @@ export interface Admitted {
   /** Null: the delivery has none. */
   route: RouteConfig | null;
   /** Headers and body as received. */
-  headers: Record<string, string>;
+  headers: HeaderBytes;
   body: Buffer;
   sourceSlug: string;
 }

@@ -1,5 +1,6 @@
 // A webhook while it is received: what is known of it so far, should it be refused.
 import type Koa from 'koa';
+import type { HeaderBytes } from '../../core/header-text.ts';
 import type { RefusalCause } from '../../core/refusals/refusal.ts';
 import type { ApiState } from '../context.ts';
 import type { ReceivedParts } from './received.ts';
@@ -14,11 +15,11 @@ export interface Arrival extends Omit<ReceivedParts, 'body'> {
   cause: RefusalCause | null;
 }
 
-/** The path is matched with the form of ingest addresses. @param headers names in lower case */
+/** The path is matched with the form of ingest addresses. */
 export function arrivalOf(
   ctx: Koa.Context,
   [, organizationSlug = '', sourceSlug = '', below = '']: RegExpExecArray,
-  headers: Record<string, string>,
+  headers: HeaderBytes,
   receivedAt: Date,
 ): Arrival {
   const { client }: ApiState = ctx.state;

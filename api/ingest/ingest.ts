@@ -1,9 +1,10 @@
 // The public ingest endpoint: verify, route, store, answer after the commit.
 // Rules: INGEST-01 to INGEST-11, INGEST-13, ORG-02, ERR-19, ERR-22, ERR-35, LIMIT-07, LIMIT-08, LIMIT-17.
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type Koa from 'koa';
 import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
+import { type HeaderBytes, receivedHeaders } from '../../core/header-text.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
 import type { Reservation } from '../../core/reservations.ts';
 import type { LimitName } from '../../core/limits.ts';
@@ -94,7 +95,7 @@ export function createIngest(deps: IngestDeps): Ingest {
       });
     }
     const receivedAt = new Date();
-    const headers = flatHeaders(ctx.req.headers);
+    const headers = receivedHeaders(ctx.req.rawHeaders);
     refuseLoop(headers);
     const arrival = arrivalOf(ctx, match, headers, receivedAt);
     try {
@@ -110,7 +111,7 @@ export function createIngest(deps: IngestDeps): Ingest {
    * @returns whether it was one; to everyone else this address has no such method, whatever there is behind it
    */
   async function shakeHands(ctx: Koa.Context, match: RegExpExecArray): Promise<boolean> {
-    const arrival = arrivalOf(ctx, match, flatHeaders(ctx.req.headers), new Date());
+    const arrival = arrivalOf(ctx, match, receivedHeaders(ctx.req.rawHeaders), new Date());
     const { organizationSlug, sourceSlug } = arrival;
     if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) return false;
     enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, NO_ORGANIZATION);
@@ -211,7 +212,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
 }
 
 // Before anything is looked up: a loop grows as fast as it is served, and the answer tells nothing about the source.
-function refuseLoop(headers: Record<string, string>): void {
+function refuseLoop(headers: HeaderBytes): void {
   if (hopsOf(headers) < MAX_HOPS) return;
   throw new ApiError(
     508,
@@ -271,15 +272,6 @@ async function requireOpenSource(routing: RoutingCache, arrival: Arrival): Promi
   arrival.source = current;
   const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
   if (closed !== null) throw closed;
-}
-
-/** Header names in lower case as Node reads them; several values of one name joined as RFC 9110, section 5.3 allows. */
-function flatHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const flat: Record<string, string> = {};
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat[name] = typeof value === 'string' ? value : value.join(', ');
-  }
-  return flat;
 }
 
 interface BodyLimits {

@@ -68,7 +68,7 @@ function answersStrangers(source: SourceRouting, { sourceSlug }: Received): bool
 /** Verifies with the source's secret and, during a rotation, with the one before. */
 function verify({ verification, previous }: SourceRouting, received: Received, nowMs: number): Verification {
   if (verification.type === 'provider') return { valid: false, reason: 'The provider of the source is unknown' };
-  const request = { headers: received.headers, body: received.body, nowMs };
+  const request = { headers: received.headerBytes, body: received.body, nowMs };
   const outcome = verifySignature(verification, request);
   if (outcome.valid || previous === null || nowMs >= previous.untilMs) return outcome;
   const earlier = verifySignature(previous.verification, request);

@@ -49,7 +49,7 @@ export async function judgeProvided(
 const refused = (reason: string): Outcome => ({ kind: 'verified', verification: { valid: false, reason } });
 
 function requestOf(received: Received, baseUrl: string): ProviderRequest {
-  const { organizationSlug, sourceSlug, below, method, headers, body, queryText } = received;
+  const { organizationSlug, sourceSlug, below, method, headerBytes: headers, body, queryText } = received;
   return {
     ...{ method, headers, body },
     nowMs: received.receivedAt.getTime(),
@@ -61,7 +61,7 @@ function requestOf(received: Received, baseUrl: string): ProviderRequest {
 }
 
 /** The headers and the query of a webhook as they are stored: a secret that the provider sends is not among them. */
-export function storedParts(provided: Provided | null, { headers, queryText }: Received) {
+export function storedParts(provided: Provided | null, { headerBytes: headers, queryText }: Received) {
   const scheme = provided?.provider?.verification;
   return scheme === undefined ? { headers, queryText } : withoutSecret(scheme, { headers, queryText });
 }

@@ -1,6 +1,7 @@
 // One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
 import { readPayload } from '../../core/forms/index.ts';
 import type { GatedRequest } from '../../core/gates/gate.ts';
+import { type HeaderBytes, headerTexts } from '../../core/header-text.ts';
 import { newId } from '../../core/ids.ts';
 import type { WebhookSpan } from '../../core/tracing.ts';
 
@@ -12,8 +13,7 @@ export interface ReceivedParts {
   method: string;
   /** As in the address, without the question mark. */
   queryText: string;
-  /** Names in lower case. */
-  headers: Record<string, string>;
+  headers: HeaderBytes;
   /** Names and values in turn, as they came. */
   rawHeaders: readonly string[];
   body: Buffer;
@@ -33,7 +33,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
   readonly below: string;
   readonly method: string;
   readonly queryText: string;
-  readonly headers: Record<string, string>;
+  readonly headerBytes: HeaderBytes;
   readonly #rawHeaders: readonly string[];
   readonly body: Buffer;
   readonly clientAddress: string;
@@ -42,6 +42,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
   span: WebhookSpan | null = null;
   /** Kept with its event; null: the trace is the sender's, in the headers. Undefined until its sender is known. */
   traceparent: string | null | undefined;
+  #headers: Record<string, string> | undefined;
   #payload: { payload: unknown } | undefined;
   #query: URLSearchParams | undefined;
   readonly #parsed = new Map<unknown, unknown>();
@@ -52,12 +53,18 @@ export class Received implements Omit<GatedRequest, 'path'> {
     this.below = parts.below;
     this.method = parts.method;
     this.queryText = parts.queryText;
-    this.headers = parts.headers;
+    this.headerBytes = parts.headers;
     this.#rawHeaders = parts.rawHeaders;
     this.body = parts.body;
     this.clientAddress = parts.clientAddress;
     this.receivedAt = parts.receivedAt;
     this.eventId = newId('evt', parts.receivedAt.getTime());
+  }
+
+  /** As text, names in lower case. */
+  get headers(): Record<string, string> {
+    this.#headers ??= headerTexts(this.headerBytes);
+    return this.#headers;
   }
 
   get size(): number {
@@ -70,7 +77,7 @@ export class Received implements Omit<GatedRequest, 'path'> {
   }
 
   payload(): unknown {
-    this.#payload ??= { payload: readPayload(this.body, this.headers['content-type']) };
+    this.#payload ??= { payload: readPayload(this.body, this.headerBytes['content-type']) };
     return this.#payload.payload;
   }
 

@@ -1,5 +1,6 @@
 // Why a webhook was refused, and what is kept of it.
 // Rules: SRC-37, SRC-38.
+import { headerTexts } from '../../core/header-text.ts';
 import { newId } from '../../core/ids.ts';
 import {
   KEPT_PAYLOAD_BYTES,
@@ -48,7 +49,7 @@ export function refusedWebhook(arrival: Arrival, source: SourceRouting, refusal:
     at: receivedAt,
     method,
     clientAddress,
-    headers: shownHeaders(headers, { names: signatureHeaders(source), texts: tokensIn(arrival, source) }),
+    headers: shownHeaders(headerTexts(headers), { names: signatureHeaders(source), texts: tokensIn(arrival, source) }),
     payloadSize: body === null ? announcedSize(headers) : body.length,
     payloadStart: body && Buffer.from(body.subarray(0, KEPT_PAYLOAD_BYTES)),
   };

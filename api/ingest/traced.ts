@@ -13,17 +13,17 @@ import type { SourceRouting } from './routing.ts';
  */
 export function beginTrace(tracing: Tracing | undefined, source: SourceRouting, received: Received): void {
   received.span = tracing?.webhook(tracedWebhook(source, received)) ?? null;
-  received.traceparent = received.span?.traceparent ?? madeTrace(received.headers, tracing !== undefined);
+  received.traceparent = received.span?.traceparent ?? madeTrace(received.headerBytes, tracing !== undefined);
 }
 
 // Where traces are sent the sampler has decided against this one, for all that follow it. Elsewhere nobody has: receivers that go by
 // the flag of their parent record what they would record without it.
-const madeTrace = (headers: Received['headers'], isDecided: boolean): string | null =>
+const madeTrace = (headers: Received['headerBytes'], isDecided: boolean): string | null =>
   receivedTrace(headers) === null ? newTraceparent(!isDecided) : null;
 
 function tracedWebhook(source: SourceRouting, received: Received): TracedWebhook {
   const { organizationId, sourceId } = source;
-  const { method, headers, size, receivedAt } = received;
+  const { method, headerBytes: headers, size, receivedAt } = received;
   return { organizationId, sourceId, method, headers, size, receivedAt };
 }
 

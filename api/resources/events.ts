@@ -2,6 +2,7 @@
 // Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, EVT-26, ERR-30.
 import { z } from 'zod';
 import { OPEN_STATUSES } from '../../core/delivery-status.ts';
+import { headerTexts } from '../../core/header-text.ts';
 import { idTime } from '../../core/ids.ts';
 import { METHODS } from '../../core/methods.ts';
 import { viewPayload } from '../../core/payload.ts';
@@ -324,7 +325,7 @@ export function showEvent(event: EventRecord) {
     method: event.method,
     path: event.path,
     query: event.query,
-    headers: event.headers,
+    headers: headerTexts(event.headers),
     clientAddress: event.clientAddress,
     traceId: (parseTraceparent(event.traceparent) ?? receivedTrace(event.headers))?.traceId ?? null,
     payloadSize: event.payloadSize,

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Passage, StoredFilter } from '../../core/gates/gate.ts';
+import { headerTexts } from '../../core/header-text.ts';
 import { isId, newId } from '../../core/ids.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
@@ -144,7 +145,7 @@ async function judge(
       // Threads remember gates by it.
       key: `preview:${createHash('sha256').update(gates).digest('hex')}`,
       gates: () => gates,
-      request: { method, headers, path, query },
+      request: { method, headers: headerTexts(headers), path, query },
       keyPath: null,
       body,
     }),

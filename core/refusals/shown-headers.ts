@@ -19,7 +19,7 @@ export interface Hidden {
 export function shownHeaders(received: Readonly<Record<string, string>>, hidden: Hidden): Record<string, string> {
   const first = Object.entries(received).slice(0, MAX_HEADERS);
   const masked = maskHeaders(Object.fromEntries(first), hidden.names);
-  const shown: Record<string, string> = {};
+  const shown = Object.create(null) as Record<string, string>;
   let total = 0;
   for (const [name, value] of Object.entries(masked)) {
     // Masked before it is cut, so that no part of a secret is left.

@@ -1,9 +1,10 @@
 // What every signature scheme is made of, and the steps they share.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
+import { type HeaderBytes, valueText } from '../header-text.ts';
 
-/** A received request: lowercase header names, the exact body bytes, and the time of its arrival in ms since 1970. */
-export type SignedRequest = { headers: Readonly<Record<string, string>>; body: Buffer; nowMs: number };
+/** A received request: its headers, the exact body bytes, and the time of its arrival in ms since 1970. */
+export type SignedRequest = { headers: Readonly<HeaderBytes>; body: Buffer; nowMs: number };
 
 /**
  * Whether a request is genuine. `mac` is the right signature in its bytes, however the sender wrote it; null where nothing is
@@ -37,9 +38,15 @@ export const newSecretSchema = secretSchema.min(
   `must be at least ${MIN_SECRET_LENGTH} characters long, so that it cannot be guessed; \`openssl rand -hex 32\` makes one`,
 );
 
-/** A header by its lowercase name; undefined when it is missing or empty. */
+/** The text of a header by its lowercase name; undefined when it is missing or empty. */
 export function header(request: SignedRequest, name: string): string | undefined {
-  return (Object.hasOwn(request.headers, name) && request.headers[name]) || undefined;
+  const bytes = Object.hasOwn(request.headers, name) ? request.headers[name] : undefined;
+  return bytes ? valueText(bytes) : undefined;
+}
+
+/** The bytes of a header by its lowercase name, for a signature over its value; empty when it is missing. */
+export function signedHeader(request: SignedRequest, name: string): Buffer {
+  return Buffer.from((Object.hasOwn(request.headers, name) && request.headers[name]) || '', 'latin1');
 }
 
 /** The HMAC over the parts in order. */

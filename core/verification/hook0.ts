@@ -2,7 +2,7 @@
 // these names, their values and the body, with full stops between. Beside it stands `v0`, which leaves the headers out, so that
 // anyone who has captured a webhook could send it again with another id: it is not looked at.
 // https://docs.cdp.coinbase.com/webhooks/verify-signatures
-import { compared, header, hmac, type Verification } from '../signatures/scheme.ts';
+import { compared, header, hmac, signedHeader, type Verification } from '../signatures/scheme.ts';
 import { type Credentials, headerOf, type ProviderRequest, type Refused, refused, timeProblem } from './request.ts';
 
 export interface Hook0Scheme {
@@ -38,8 +38,10 @@ export function hook0Signature(
   return `t=${time},h=${names},v1=${macOf(secret, time, names, Object.values(headers), body).toString('hex')}`;
 }
 
-const macOf = (secret: string, time: string, names: string, values: string[], body: Buffer): Buffer =>
-  hmac('sha256', secret, `${[time, names, ...values].join('.')}.`, body);
+function macOf(secret: string, time: string, names: string, values: (string | Buffer)[], body: Buffer): Buffer {
+  const signed = [time, names, ...values].flatMap((part) => [part, '.']);
+  return hmac('sha256', secret, ...signed, body);
+}
 
 /** Of a part that comes twice none counts. */
 function partsOf(value: string): Map<string, string> {
@@ -55,17 +57,17 @@ function partsOf(value: string): Map<string, string> {
 // body: JSON begins with a bracket, and no value holds one.
 const BRACKET = /[{[]/;
 
-function valuesOf(request: ProviderRequest, names: string[]): string[] | Refused {
+function valuesOf(request: ProviderRequest, names: string[]): Buffer[] | Refused {
   if (names.length > MAX_HEADERS) return refused('The signature names more headers than the provider signs');
   const isJson = header(request, 'content-type')?.startsWith('application/json') === true;
   if (isJson && !BRACKET.test(request.body.subarray(0, 1).toString('latin1')))
     return refused('The body is no JSON object');
-  const values: string[] = [];
+  const values: Buffer[] = [];
   for (const name of names) {
     const value = header(request, name);
     if (value === undefined || request.isRepeated(name)) return refused(`The signed header ${name} did not come once`);
     if (BRACKET.test(value)) return refused(`The signed header ${name} has a bracket`);
-    values.push(value);
+    values.push(signedHeader(request, name));
   }
   return values;
 }

@@ -7,7 +7,7 @@ export interface ProviderRequest extends SignedRequest {
   /** The whole address as the provider was given it: scheme, host, path and query. */
   url(): string;
   query(): URLSearchParams;
-  /** Whether a header came more than once; of some, as Authorization, Node drops the others. @param name in lower case */
+  /** Whether a header came more than once. @param name in lower case */
   isRepeated(name: string): boolean;
   /** What a function makes of the body: of one request, however often it is verified, it is made once. */
   parsed<T>(parse: (body: Buffer) => T): T;
@@ -23,7 +23,7 @@ export interface Credentials {
 
 export type Refused = Verification & { valid: false };
 
-// Node joins headers of one name with these two characters (RFC 9110, section 5.3); no provider sends them in a signature.
+// Between the values of a repeated header (core/header-text.ts); no provider sends them in a signature.
 export const JOINED = ', ';
 
 /** A header that must be there, once. @param name as the provider writes it */

@@ -1,7 +1,7 @@
 // Standard Webhooks (specification 1.0): `v1` is an HMAC-SHA256 with a shared key, `v1a` an Ed25519 signature that is verified with
 // the sender's public key. Svix sends the same under headers of its own name.
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { compared, hmac, type Verification } from '../signatures/scheme.ts';
+import { compared, hmac, signedHeader, type Verification } from '../signatures/scheme.ts';
 import { verifyByKey } from './key-signatures.ts';
 import { type Credentials, headerOf, type ProviderRequest, refused, timeProblem } from './request.ts';
 
@@ -38,7 +38,7 @@ export async function verifyStandard(
   if (typeof signature !== 'string') return signature;
   const problem = timeProblem(timestamp, { unit: 's', toleranceSeconds: TOLERANCE_SECONDS }, request.nowMs);
   if (problem !== null) return problem;
-  const signed = `${id}.${timestamp}.`;
+  const signed = Buffer.concat([signedHeader(request, `${scheme.headerPrefix}id`), Buffer.from(`.${timestamp}.`)]);
   const ofVersion = (version: string) =>
     signature
       .split(' ')
@@ -50,7 +50,7 @@ export async function verifyStandard(
   }
   const key = ed25519Key(bytesAfter(PUBLIC, secret));
   if (key === null) return refused('The key of the source is not an Ed25519 public key');
-  const bytes = Buffer.concat([Buffer.from(signed), request.body]);
+  const bytes = Buffer.concat([signed, request.body]);
   return verifyByKey({ algorithm: 'ed25519', key, encoding: 'base64' }, bytes, ofVersion('v1a,'));
 }
 

@@ -1,5 +1,5 @@
 // A signature in a header, and what is signed of a request: parameters of the schemes that sign with a secret, or with a private key.
-import type { SignatureEncoding } from '../signatures/scheme.ts';
+import { type SignatureEncoding, signedHeader } from '../signatures/scheme.ts';
 import { headerOf, type ProviderRequest, type Refused, refused, type TimeUnit, timeProblem } from './request.ts';
 
 /** A part of what is signed; another text stands for itself. */
@@ -52,15 +52,17 @@ export function readTemplate(
   if ('valid' in read) return read;
   const timestamp = signedTime(template, read, request);
   if (timestamp !== undefined && typeof timestamp !== 'string') return timestamp;
-  const id = template.idHeader === undefined ? '' : headerOf(request, template.idHeader);
-  if (typeof id !== 'string') return id;
+  const { idHeader } = template;
+  const idText = idHeader === undefined ? '' : headerOf(request, idHeader);
+  if (typeof idText !== 'string') return idText;
+  const id = idHeader === undefined ? '' : signedHeader(request, idHeader.toLowerCase());
   return { signatures: read.signatures, signed: signedParts(template, { timestamp: timestamp ?? '', id, request }) };
 }
 
 /** What is signed. @param parts what the request, and the sender beside it, says of the parts */
 export function signedParts(
   { signed, decodesUrl }: Pick<SignatureTemplate, 'signed' | 'decodesUrl'>,
-  parts: { timestamp: string; id: string; request: Pick<ProviderRequest, 'method' | 'url' | 'body'> },
+  parts: { timestamp: string; id: string | Buffer; request: Pick<ProviderRequest, 'method' | 'url' | 'body'> },
 ): (string | Buffer)[] {
   const { request, timestamp, id } = parts;
   return signed.map((part) => {

@@ -1,6 +1,7 @@
 // Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while its rows
 // are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of those days.
 import type { TypedBody } from '../../core/forms/index.ts';
+import type { HeaderBytes } from '../../core/header-text.ts';
 import { idFloor } from '../../core/ids.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
@@ -17,7 +18,7 @@ export interface EventRecord {
   method: string;
   path: string;
   query: string;
-  headers: Record<string, string>;
+  headers: HeaderBytes;
   /** Null: stored by a release that did not keep it. */
   clientAddress: string | null;
   /** Of the span that recorded it; null: none did. */

@@ -1,6 +1,7 @@
 // Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version through a cache
 // (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { ReceivedAddress } from '../../core/delivery-url.ts';
+import type { HeaderBytes } from '../../core/header-text.ts';
 import type { ErrorSummary } from '../../core/error-summary.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
@@ -32,7 +33,7 @@ export interface AttemptContext {
   /** Whether that blocks it, or a pause. */
   blocked: boolean;
   /** Null when the event is gone. */
-  eventHeaders: Record<string, string> | null;
+  eventHeaders: HeaderBytes | null;
   /** Null when the payload was removed by the retention, and when it is apart. */
   body: Buffer | null;
   /** Whether the payload was too large to be loaded with others (`mostBytes`). */

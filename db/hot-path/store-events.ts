@@ -1,4 +1,5 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
+import type { HeaderBytes } from '../../core/header-text.ts';
 import { othersFirst } from '../../core/others-first.ts';
 import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, bytesParameter, jsonParameter } from '../parameters.ts';
@@ -43,7 +44,7 @@ export interface NewEvent {
   /** Below the address of the source. */
   path: string;
   query: string;
-  headers: Record<string, string>;
+  headers: HeaderBytes;
   /** Of the sender. */
   clientAddress: string;
   /** Of the span that recorded it, or of the trace that was made for it; null or none: the sender's, in the headers. */

@@ -1,4 +1,5 @@
 // Rows of warehouse files, made in a thread.
+import { type HeaderBytes, headerTexts } from '../../core/header-text.ts';
 import { TimeLimitError, withinTime } from '../../core/time-limit.ts';
 import { Conversions } from '../../core/warehouse/conversions.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
@@ -68,7 +69,7 @@ function rowOf(event: WarehouseEvent, map: (event: WarehouseEvent) => MadeRowTex
 function opened({ body, headers, ...event }: RowEvent): WarehouseEvent {
   return {
     ...event,
-    headers: JSON.parse(headers) as Record<string, string>,
+    headers: headerTexts(JSON.parse(headers) as HeaderBytes),
     body: typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength),
   };
 }

@@ -1,6 +1,7 @@
 // One request and its response on a pool, under one deadline. It listens to undici's events directly: its `signal`
 // option does not end a request that still waits for its connection.
 import type { Dispatcher, Pool } from 'undici';
+import { valueText } from '../../core/header-text.ts';
 import { AnswerReader } from './answer-body.ts';
 import { RequestWatch, type WatchedHandler } from './connections.ts';
 import { describeError, TimeoutError } from './send-errors.ts';
@@ -90,7 +91,7 @@ function flatten(received: Record<string, string | string[] | undefined>): Recor
   const headers: Record<string, string> = {};
   for (const name of Object.keys(received)) {
     const value = received[name];
-    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
+    if (value !== undefined) headers[name] = valueText(typeof value === 'string' ? value : value.join(', '));
   }
   return headers;
 }

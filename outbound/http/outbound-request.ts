@@ -1,8 +1,9 @@
 // Builds the request of one attempt from the records it is about.
 // Rules: OUT-01 to OUT-12, TRC-03 to TRC-06.
 import type { AuthType } from '../../core/auth-config.ts';
-import { deliveryUrl, type ReceivedAddress } from '../../core/delivery-url.ts';
+import { deliveryAddress, type ReceivedAddress } from '../../core/delivery-url.ts';
 import { type ForwardHeaders, forwardableHeaders, isForwarded } from '../../core/forwarded-headers.ts';
+import { type HeaderBytes, headerBytes, headerTexts } from '../../core/header-text.ts';
 import { foldedName, mergeHeaders } from '../../core/headers.ts';
 import { HOPS_HEADER, hopsOf } from '../../core/hops.ts';
 import { maskHeaders } from '../../core/redaction.ts';
@@ -32,7 +33,7 @@ export type OutboundInput = {
     timeoutMs: number;
   };
   /** The received headers, what else was received of its address, and the body to send. */
-  event: { id: string; headers: Readonly<Record<string, string>>; address: ReceivedAddress; body: Buffer };
+  event: { id: string; headers: Readonly<HeaderBytes>; address: ReceivedAddress; body: Buffer };
   delivery: { id: string };
   /** 1 for the first attempt. */
   attempt: number;
@@ -53,9 +54,11 @@ export type OutboundInput = {
 export type OutboundRequest = {
   method: string;
   url: string;
-  headers: Record<string, string>;
+  /** `deliveryAddress`. */
+  target: string | null;
+  headers: HeaderBytes;
   body: Buffer;
-  /** `headers` for the record of the attempt, secrets masked. */
+  /** The texts of `headers` for the record of the attempt, secrets masked. */
   maskedHeaders: Record<string, string>;
 };
 
@@ -79,7 +82,8 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const { destination, event } = input;
   const auth = authHeaders(destination.authType, destination.authConfig);
   const traceparent = ownTraceparent(input);
-  const ours = [ownHeaders(input, traceparent), destination.headers, auth, signatureHeaders(input)];
+  const written = [destination.headers, auth].map(headerBytes);
+  const ours = [ownHeaders(input, traceparent), ...written, signatureHeaders(input)];
   const forwarded = receivedHeaders(event.headers, destination.forwardHeaders, input.headerPrefix, ours);
   keepTrace(forwarded, event.headers, traceOf(destination, traceparent));
   const hops = { [HOPS_HEADER]: String(hopsOf(event.headers) + 1) };
@@ -87,10 +91,10 @@ export function buildOutboundRequest(input: OutboundInput): OutboundRequest {
   const secretNames = Object.keys(auth).map((name) => name.toLowerCase());
   return {
     method: destination.method,
-    url: deliveryUrl(destination, event.address),
+    ...deliveryAddress(destination, event.address),
     headers,
     body: event.body,
-    maskedHeaders: maskHeaders(headers, secretNames),
+    maskedHeaders: maskHeaders(headerTexts(headers), secretNames),
   };
 }
 

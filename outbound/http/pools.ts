@@ -28,7 +28,7 @@ export type Pools = {
    * The pool of a destination and the path to request there.
    * @throws InvalidUrlError
    */
-  get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url'>): { pool: Pool; path: string };
+  get(request: Pick<SendRequest, 'organizationId' | 'poolKey' | 'url' | 'target'>): { pool: Pool; path: string };
   /** Closes every connection at once. */
   destroy(): Promise<void>;
 };
@@ -88,7 +88,7 @@ export function createPools(options: {
       const allow = options.allow();
       const entry = previous?.url === url && previous.allow === allow ? previous : open(request, allow, previous);
       if (entry !== previous) entries.set(organizationId, poolKey, entry, 1);
-      return entry;
+      return { pool: entry.pool, path: request.target ?? entry.path };
     },
     async destroy() {
       const all = [...retired, ...entries.values().map(({ pool }) => pool)];

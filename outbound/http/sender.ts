@@ -1,6 +1,7 @@
 // Sends one HTTP request and reports what came back. Every request that Hookyard makes to an address a user gave goes
 // through here, and so through the address guard.
 // Rules: DLV-23, HTTP-10.
+import type { HeaderBytes } from '../../core/header-text.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
 import { addressesUnder } from '../../core/own-address.ts';
 import type { AnswerBody } from './answer-body.ts';
@@ -18,7 +19,9 @@ export type SendRequest = {
   poolKey: string;
   method: string;
   url: string;
-  headers: Readonly<Record<string, string>>;
+  /** Path and query to request byte by byte, instead of those of `url` as a URL parser writes them. */
+  target?: string | null;
+  headers: Readonly<HeaderBytes>;
   body: Buffer | null;
   /** One deadline in ms for DNS, connection, request and the whole response. */
   timeoutMs: number;

@@ -1,12 +1,13 @@
 // What a transform makes of an event: the headers and the body that are sent instead of the received ones.
 // Rules: TFM-01, TFM-08.
 import { type DescribedError, named, ownWords } from '../../core/error-summary.ts';
+import { type HeaderBytes, headerTexts } from '../../core/header-text.ts';
 import type { Transforms, TransformOutput, TransformProblem } from './index.ts';
 import type { TransformCode, TransformFailure, Turn } from './types.ts';
 
 /** Headers and body of an event, as received or as transformed. */
 export interface EventContent {
-  headers: Record<string, string>;
+  headers: HeaderBytes;
   body: Buffer;
 }
 
@@ -64,7 +65,7 @@ export async function transformContent(
       method: eventMethod ?? '',
       path: eventPath ?? '',
       query: eventQuery ?? '',
-      headers,
+      headers: headerTexts(headers),
       body,
       receivedAt: receivedAt ?? new Date(0),
     },
@@ -74,7 +75,7 @@ export async function transformContent(
   return contentOf(headers, result.output);
 }
 
-function contentOf(received: Record<string, string>, output: TransformOutput): EventContent {
+function contentOf(received: HeaderBytes, output: TransformOutput): EventContent {
   const kept = Object.entries(received).filter(([name]) => !OF_THE_BYTES.has(name.toLowerCase()));
   return {
     headers: { ...Object.fromEntries(kept), 'Content-Type': output.contentType },

@@ -50,9 +50,13 @@ describe('Destination test', () => {
       const { id } = await makeDestination(organization, { url: `${address}?key=own`, ...choice });
       expect(await organization.api.post(`/api/destinations/${id}/test`, body)).to.include({ success: true });
       expect(received.at(-1)?.target).to.equal(expected);
-      for (const path of ['orders', '/../x', '/a%2fb']) {
+      for (const path of ['orders', '/../x', '/a%2fb', '/a?b', '/a b', '/é', '/a#b']) {
         const refused = await organization.api.request('POST', `/api/destinations/${id}/test`, { path });
         expectInvalid(refused, 'path');
+      }
+      for (const query of ['a=#', 'a= b', 'a=é', 'a=1\r\nX: y']) {
+        const refused = await organization.api.request('POST', `/api/destinations/${id}/test`, { query });
+        expectInvalid(refused, 'query');
       }
     }
   });

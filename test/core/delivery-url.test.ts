@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { deliveryUrl } from '../../core/delivery-url.ts';
+import { deliveryAddress, deliveryUrl } from '../../core/delivery-url.ts';
 import { pathProblem } from '../../core/ingest-path.ts';
 import { withoutParameter } from '../../core/query-text.ts';
 
@@ -20,8 +20,12 @@ describe('the address of a delivery', () => {
     ['?own=1', 'a=1', '?own=1&a=1'],
     // What was received stays as it was written.
     ['', 'a=%7e&b=x+y&c&=d&a=', '?a=%7e&b=x+y&c&=d&a='],
-    ['', '&&a=1&&', '?a=1'],
-    ['', 'a=\'#"', '?a=%27%23%22'],
+    ['', '&&a=1&&', '?&&a=1&&'],
+    ['?own=1', '&a=1&&', '?own=1&&a=1&&'],
+    ['?own=1', 'own=2&', '?own=1'],
+    ['?', 'a=1', '?a=1'],
+    ['#x', 'a=1', '?a=1'],
+    ['', `a='"<>|^{}\\[]\`~!$()*+,-./:;=@_%zz%2e%2E/../?`, `?a='"<>|^{}\\[]\`~!$()*+,-./:;=@_%zz%2e%2E/../?`],
     // A parameter of the destination keeps its value, in every spelling that a server may take for it.
     ['?token=s', 'token=evil&a=1', '?token=s&a=1'],
     ['?token=s', '%74oken=evil', '?token=s'],
@@ -51,6 +55,7 @@ describe('the address of a delivery', () => {
     ['/hooks/', '/orders/7', '/hooks/orders/7'],
     ['/hooks?own=1', '/a%20b;v=1', '/hooks/a%20b;v=1?own=1'],
     ['/hooks', '/', '/hooks/'],
+    ['/hooks', `/'"<>|^{}[]\`~!$()*+,-.:;=@_%7e%2D`, `/hooks/'"<>|^{}[]\`~!$()*+,-.:;=@_%7e%2D`],
   ];
   for (const [own, received, sent] of paths) {
     it(`adds the path ${received} to ${own || 'none'}`, () => {
@@ -90,6 +95,8 @@ describe('the address of a delivery', () => {
         const { origin, pathname, search, hash } = new URL(urlOf('https://crm.example/a/b', '', received));
         expect([origin, search, hash]).to.deep.equal(['https://crm.example', '', '']);
         expect(pathname.startsWith('/a/b/')).to.equal(true);
+        const url = 'https://crm.example/a/b';
+        expect(deliveryAddress({ url, ...both }, { query: '', path: received }).target).to.equal(`/a/b${received}`);
         const read = decodeAll(pathname);
         expect(read.split(/[/\\]/).length).to.equal(pathname.split('/').length);
         expect(read.split('/').map((segment) => segment.trim())).to.not.include.members(['..']);
@@ -140,6 +147,10 @@ describe('a path below a source', () => {
     '/100%': /no escape of UTF-8/,
     '/a//b': /two slashes/,
     '//evil.example': /two slashes/,
+    '/a?b': /escaped$/,
+    '/a#b': /escaped$/,
+    '/a b': /escaped$/,
+    '/é': /escaped$/,
     [`/${'a'.repeat(1024)}`]: /at most 1024/,
   };
   for (const [path, problem] of Object.entries(refused)) {
@@ -160,6 +171,7 @@ describe('a path below a source', () => {
     '/%C3%A9t%C3%A9',
     '/a:b@c',
     '/a;v=1',
+    `/'"<>|^{}[]\`~!$&()*+,-.=@_`,
   ]) {
     it(`may be ${path || 'missing'}`, () => expect(pathProblem(path)).to.equal(null));
   }

@@ -58,6 +58,36 @@ describe('addresses of webhooks @lanes', () => {
     expect(request.url).to.equal(`${endpoint.url}${below}`);
   });
 
+  it('travel byte by byte, whatever a URL parser would make of them', async () => {
+    const endpoint = receiver.endpoint(200);
+    const { source } = await records.pipe(endpoint.url, { source: PATHS, destination: TAKES_BOTH });
+    const { pathname } = new URL(source.webhookUrl);
+    const path = `/'"<>|^{}[]\`~!$&()*+,-.:;=@_%7e%2D/`;
+    const query = `&a='"<>|^{}\\[]\`~!$()*+,-./:;=@_%zz%2e%2E/../?&&b=%c3%28&`;
+    // Of an absolute address, too (RFC 9112, section 3.2.2).
+    for (const before of ['', 'http://hooks.example']) {
+      const target = `${before}${pathname}${path}?${query}`;
+      const answer = await send<Accepted>('POST', testInstance.client.url, {}, '{}', target);
+      expect(answer.status, answer.bytes.toString()).to.equal(200);
+      const { deliveries = [] } = await records.eventWith('delivered', answer.body.eventId);
+      expect(targets(endpoint).at(-1)).to.equal(`${path}?${query}`);
+      expect(await records.event(answer.body.eventId)).to.include({ path, query });
+      const request = await requestOf(deliveries[0]?.id ?? '');
+      expect(request.url).to.equal(`${endpoint.url}${path}?${query}`);
+    }
+  });
+
+  it('are refused where they cannot travel as they are', async () => {
+    const { pathname } = new URL((await records.source(PATHS)).webhookUrl);
+    for (const [below, status] of [
+      ...[['/a#b', 400], ['?a=1#b', 400], ['/\xe9', 400], ['?a=\xe9', 400]],
+      ...[['/../x', 400], ['/%2e%2e/x', 400], ['/a//b', 400], ['/a\\b', 400], ['/%zz', 400], ['/%e9', 400]],
+    ] as [string, number][]) {
+      const answer = await send('POST', testInstance.client.url, {}, '{}', `${pathname}${below}`);
+      expect(answer.status, below).to.equal(status);
+    }
+  });
+
   it('are the same in retries, replays and failovers', async () => {
     const [bad, good] = [receiver.endpoint(500, 500), receiver.endpoint(200)];
     const source = await records.source(PATHS);

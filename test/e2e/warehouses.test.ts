@@ -1,6 +1,7 @@
 // Warehouse destinations from the webhook to the object: on every provider's server, what was sent is what is read back.
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
+import { valueBytes } from '../../core/header-text.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
@@ -37,9 +38,13 @@ for (const provider of providerCases) {
       const pipe = await WarehousePipe.make(testInstance, store);
       const bodies = Array.from({ length: 40 }, (_, index) => `{"order": ${index}, "big": 12345678901234567890}`);
       const ids = await pipe.send(bodies);
+      const customer = { 'content-type': 'application/json', 'x-customer': valueBytes('Renée') };
+      ids.push(await pipe.records.accepted(pipe.source, bodies[0] ?? '', customer));
+      bodies.push(bodies[0] ?? '');
       const rows = await pipe.rows(ids.length);
       expectEachOnce(rows, ids);
       expect(rows.map((row) => row.event_id)).to.deep.equal(ids.toSorted());
+      expect(JSON.parse(String(rows.at(-1)?.headers))['x-customer']).to.equal('Renée');
       for (const row of rows) {
         expect(row).to.include({ source: pipe.source.slug, route: pipe.routeId, replay_of: null });
         expect(row.payload).to.equal(bodies[ids.indexOf(String(row.event_id))]);

@@ -31,6 +31,7 @@ describe('an attempt and the time of its activity', () => {
     const outbound = {
       organizationId: 'org_1',
       method: 'POST',
+      target: null,
       url: 'http://127.0.0.1:1/',
       headers: {},
       maskedHeaders: {},

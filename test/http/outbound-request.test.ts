@@ -53,6 +53,7 @@ describe('outbound request', () => {
     expect(built).to.deep.equal({
       method: 'PUT',
       url: 'https://crm.example/hook',
+      target: null,
       body: Buffer.from('{"test": 2432232314}'),
       headers: { 'content-type': 'application/json', 'x-github-event': 'push', ...own },
       maskedHeaders: { 'content-type': 'application/json', 'x-github-event': 'push', ...own },

@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/outbound-request.ts';
 import { createMailer } from '../../outbound/mail.ts';
 import { isMediaType } from '../../core/headers.ts';
+import { valueBytes } from '../../core/header-text.ts';
 import { asError, asResponse, closedAfterEach, request } from '../http/senders.ts';
 import { httpServer, socketServer } from '../http/servers.ts';
 import { expectError } from '../support/api-client.ts';
@@ -21,8 +22,6 @@ const EVIL_VALUES = [
   'a\0b',
   'a\u0001',
   'a\u007f',
-  // What Latin-1 makes of these ends in CR and LF.
-  'a\u010d\u010aX-Injected: 1',
 ];
 const EVIL_NAMES = [
   'X-A\r\nX-Injected',
@@ -210,6 +209,15 @@ describe('Header injection @turns', () => {
       for (const url of ['https://user:pass@d.example', 'https://user@d.example', 'https://:pass@d.example']) {
         expectError(await create({ url }), 400, 'INVALID_URL', /credentials/);
       }
+    });
+
+    it('is part of a value that only Latin-1 would cut', async () => {
+      const endpoint = receiver.endpoint(200);
+      const value = 'a\u010d\u010aX-Injected: 1';
+      const { source } = await records.pipe(endpoint.url, { destination: { headers: { 'X-A': value } } });
+      await records.eventWith('delivered', await records.accepted(source, '{}'));
+      const [{ headers = {} } = {}] = endpoint.requests;
+      expect(headers).to.include({ 'x-a': valueBytes(value) }).and.to.not.have.any.keys('x-injected');
     });
 
     it('never reaches a receiver, even when it is in the database already', async () => {

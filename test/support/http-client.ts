@@ -12,15 +12,21 @@ export interface HttpAnswer<Body = Record<string, unknown>> {
   bytes: Buffer;
 }
 
-/** Sends a request. @throws when the connection fails before the answer is complete, or when the API's is not as described */
+/**
+ * Sends a request.
+ * @param target instead of the path and the query of the address, to the byte
+ * @throws when the connection fails before the answer is complete, or when the API's is not as described
+ */
 export function send<Body = Record<string, unknown>>(
   method: string,
   url: string,
-  headers: Record<string, string> = {},
+  headers: Record<string, string | string[]> = {},
   body?: string | Buffer,
+  target?: string,
 ): Promise<HttpAnswer<Body>> {
   return new Promise((resolve, reject) => {
-    const request = httpRequest(url, { method, headers, agent }, (response) => {
+    const options = { method, headers, agent, ...(target !== undefined && { path: target }) };
+    const request = httpRequest(url, options, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('error', reject);
@@ -36,7 +42,8 @@ export function send<Body = Record<string, unknown>>(
       });
     });
     request.on('error', reject);
-    request.end(body);
+    // Node writes the headers in the encoding of a body that is text.
+    request.end(body === undefined ? undefined : Buffer.from(body as string));
   });
 }
 

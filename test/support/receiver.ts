@@ -96,5 +96,6 @@ export async function startReceiver(): Promise<Receiver> {
 async function reply(response: ServerResponse, { status = 200, headers = {}, body = '', after }: Answer) {
   await after;
   if (response.destroyed) return;
-  response.writeHead(status, headers).end(body);
+  // Node writes the headers in the encoding of a body that is text.
+  response.writeHead(status, headers).end(Buffer.from(body as string));
 }

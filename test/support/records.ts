@@ -154,7 +154,7 @@ export class Records {
   post(
     source: SourceView,
     body: string | Buffer,
-    headers: Record<string, string> = { 'content-type': 'application/json' },
+    headers: Record<string, string | string[]> = { 'content-type': 'application/json' },
     method = 'POST',
   ): Promise<HttpAnswer<Accepted>> {
     // webhookUrl names localhost, the API listens on 127.0.0.1 only; and after a restart it has another port.

@@ -1,6 +1,7 @@
 // EVT, RPL.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { valueBytes } from '../../../core/header-text.ts';
 import { expectError, expectInvalid, type Json } from '../../support/api-client.ts';
 import { BODY, expectIntegers, expectTimestamps, rowsOf, type World } from '../world.ts';
 
@@ -32,8 +33,14 @@ export const eventRows = rowsOf({
   },
   'EVT-06 headers as received': async (w) => {
     const { source } = await w.pipe();
-    const id = await w.records.accepted(source, '{}', { 'content-type': 'application/json', 'X-Shop': 'Nord' });
-    expect((await w.api.get<{ headers: Json }>(`${w.base}/events/${id}`)).headers).to.include({ 'x-shop': 'Nord' });
+    const id = await w.records.accepted(source, '{}', {
+      ...{ 'content-type': 'application/json', 'X-Shop': 'Nord', cookie: ['a=1', 'b=2'], 'user-agent': 'one' },
+      ...{ from: ['a@b.example', 'c@d.example'], 'x-utf8': valueBytes('Renée'), 'x-latin': 'Renée', 'set-cookie': ['x', 'y'] },
+    });
+    expect((await w.api.get<{ headers: Json }>(`${w.base}/events/${id}`)).headers).to.include({
+      ...{ 'x-shop': 'Nord', cookie: 'a=1; b=2', 'user-agent': 'one', from: 'a@b.example, c@d.example' },
+      ...{ 'x-utf8': 'Renée', 'x-latin': 'Renée', 'set-cookie': 'x, y' },
+    });
   },
   'EVT-07 payload only when asked for': async (w) => {
     expect(await event(w)).to.not.have.property('payload');
