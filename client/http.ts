@@ -203,7 +203,7 @@ async function readAnswer(
   if (!response.ok) throw await refusalOf(response, what, idempotencyKey);
   const contentType = response.headers.get('content-type');
   // A payload as it was received may be JSON too, even broken; it comes as an attachment.
-  const raw = response.headers.get('content-disposition')?.startsWith('attachment') ?? false;
+  const raw = /^attachment\b/i.test(response.headers.get('content-disposition') ?? '');
   if (raw) return { contentType, bytes: new Uint8Array(await response.arrayBuffer()) } satisfies RawAnswer;
   const text = await response.text();
   if (response.status === 204) return undefined;
@@ -254,11 +254,11 @@ function apiError(response: Response, body: ErrorBody, message: string, idempote
   });
 }
 
-/** RFC 9110, section 10.2.3: seconds, or a date. */
+/** RFC 9110, section 10.2.3: seconds, of which some proxies send fractions, or a date, which is in UTC in each of its forms. */
 function retryAfterMs(text: string | null): number | null {
   if (text === null) return null;
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const date = Date.parse(text);
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Math.ceil(Number(text) * 1000);
+  const date = /^[a-z]{3}/i.test(text) ? Date.parse(/GMT$/i.test(text) ? text : `${text} GMT`) : Number.NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
 }
 

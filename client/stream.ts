@@ -112,7 +112,7 @@ async function* framesOf(settings: Settings, path: string, options: StreamOption
 
 async function bodyOf(response: Response, what: string): Promise<ReadableStream<Uint8Array>> {
   if (!response.ok) throw await refusalOf(response, what, null);
-  const isStream = response.headers.get('content-type')?.startsWith(TYPE) ?? false;
+  const isStream = response.headers.get('content-type')?.toLowerCase().startsWith(TYPE) ?? false;
   if (!isStream || response.body === null) throw notHookyard(response, what, null);
   return response.body;
 }

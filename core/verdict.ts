@@ -1,6 +1,6 @@
 // Decides what the response of an attempt means for its delivery.
 // Rules: DLV-19, DLV-20, DLV-22.
-import { parseHttpDate, parseRetryAfter, waitBeforeRetry } from './backoff.ts';
+import { retryAfterOf, waitBeforeRetry } from './backoff.ts';
 import { type DescribedError, openError } from './error-summary.ts';
 import { type ExpectedResponse, isSuccess } from './response-check.ts';
 
@@ -44,7 +44,7 @@ export function judge(
   return {
     status: 'retrying',
     error: failure.error,
-    waitMs: waitBeforeRetry({ planned: retryDelay, retryAfter: retryAfterOf(answer, nowMs) }),
+    waitMs: waitBeforeRetry({ planned: retryDelay, retryAfter: askedWait(answer, nowMs) }),
   };
 }
 
@@ -60,9 +60,7 @@ function failureOf(
   return { error: openError(check.reason), retryable: !USELESS_TO_RETRY.includes(answer.statusCode) };
 }
 
-function retryAfterOf(answer: Answer, nowMs: number): number | null {
+function askedWait(answer: Answer, nowMs: number): number | null {
   if (answer.kind === 'error' || !RETRY_AFTER_STATUSES.includes(answer.statusCode)) return null;
-  // The time that it names is of the destination's clock, and so is that of `Date` (RFC 9110, section 6.6.1): the wait between
-  // the two is right also when ours is wrong.
-  return parseRetryAfter(answer.headers['retry-after'], parseHttpDate(answer.headers.date) ?? nowMs);
+  return retryAfterOf(answer.headers, nowMs);
 }

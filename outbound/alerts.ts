@@ -8,6 +8,7 @@ import { PAGERDUTY_URLS, pagerDutyBody } from '../core/alerts/pagerduty.ts';
 import { slackBody } from '../core/alerts/slack.ts';
 import { teamsBody } from '../core/alerts/teams.ts';
 import { webhookBody } from '../core/alerts/webhook.ts';
+import { retryAfterOf } from '../core/backoff.ts';
 import type { Settings } from '../core/config.ts';
 import { type ErrorSummary, ownWords } from '../core/error-summary.ts';
 import { HOPS_HEADER } from '../core/hops.ts';
@@ -182,10 +183,9 @@ function judgeAnswer({ statusCode, latency, bodyText: responseBody, headers }: S
   return { ok: false, ...measured, summary, detail: summary, isPermanent, retryAfterMs: retryAfter(headers) };
 }
 
-/** Delay in seconds, as all of these channels send it (RFC 9110, section 10.2.3). */
 function retryAfter(headers: Record<string, string>): number | null {
-  const text = headers['retry-after'] ?? '';
-  return /^\d{1,6}$/.test(text) ? Math.min(Number(text), MAX_RETRY_AFTER_SECONDS) * 1000 : null;
+  const wait = retryAfterOf(headers, Date.now());
+  return wait && Math.min(wait, MAX_RETRY_AFTER_SECONDS * 1000);
 }
 
 async function sendMail(

@@ -53,7 +53,7 @@ export const eventStreamOperation: Operation = {
 async function stream(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, streamSchema);
   // `*/*` is what clients send who do not know what they get.
-  if (!ctx.get('Accept').includes(TYPE)) {
+  if (!ctx.get('Accept').toLowerCase().includes(TYPE)) {
     throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream: send the header Accept: ${TYPE}`);
   }
   const last = lastEventId(ctx);

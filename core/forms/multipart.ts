@@ -1,5 +1,6 @@
 // Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part too many.
 import { isUtf8 } from 'node:buffer';
+import { valueText } from '../header-text.ts';
 import { parametersOf } from './content-type.ts';
 import { type FilePart, type Form, formOf, type FormValue, MAX_FIELDS } from './form-fields.ts';
 
@@ -58,7 +59,7 @@ function afterPadding(body: Buffer, from: number): number {
 function headAt(body: Buffer, at: number): (Head & { end: number }) | null {
   const length = body.subarray(at, at + MAX_HEAD_BYTES).indexOf(END_OF_HEAD);
   if (length === -1 || !body.subarray(at, at + CRLF.length).equals(CRLF)) return null;
-  const head = readHead(body.toString('utf8', at + CRLF.length, at + length));
+  const head = readHead(valueText(body.toString('latin1', at + CRLF.length, at + length)));
   return head && { ...head, end: at + length + END_OF_HEAD.length };
 }
 
@@ -74,14 +75,28 @@ function readHead(text: string): Head | null {
   const disposition = headers.get('content-disposition') ?? '';
   if (!/^form-data[ \t]*;/i.test(disposition)) return null;
   const parameters = parametersOf(disposition);
-  const name = parameters.get('name');
+  const name = parameterOf(parameters, 'name');
   if (name === undefined) return null;
-  const filename = parameters.get('filename');
   return {
-    name: unescaped(name),
-    filename: filename === undefined ? undefined : unescaped(filename),
+    name,
+    filename: parameterOf(parameters, 'filename'),
     contentType: headers.get('content-type'),
   };
+}
+
+// RFC 8187: `filename*=UTF-8''%E2%82%AC.txt`. RFC 7578, section 4.2, forbids it in forms, but some senders use it.
+const EXTENDED = /^(utf-8|iso-8859-1)'[^']*'((?:[^%]|%[0-9a-f]{2})*)$/i;
+
+function parameterOf(parameters: ReadonlyMap<string, string>, name: string): string | undefined {
+  const [, charset = '', escaped] = EXTENDED.exec(parameters.get(`${name}*`) ?? '') ?? [];
+  if (escaped !== undefined) {
+    const bytes = escaped.replace(/%([0-9a-f]{2})/gi, (_escape, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    );
+    return charset.toLowerCase() === 'utf-8' ? valueText(bytes) : bytes;
+  }
+  const plain = parameters.get(name);
+  return plain === undefined ? undefined : unescaped(plain);
 }
 
 // HTML, "Multipart form data": browsers escape these three, and nothing else.

@@ -59,7 +59,7 @@ const BRACKET = /[{[]/;
 
 function valuesOf(request: ProviderRequest, names: string[]): Buffer[] | Refused {
   if (names.length > MAX_HEADERS) return refused('The signature names more headers than the provider signs');
-  const isJson = header(request, 'content-type')?.startsWith('application/json') === true;
+  const isJson = /^application\/json\b/i.test(header(request, 'content-type') ?? '');
   if (isJson && !BRACKET.test(request.body.subarray(0, 1).toString('latin1')))
     return refused('The body is no JSON object');
   const values: Buffer[] = [];

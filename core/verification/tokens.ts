@@ -44,7 +44,11 @@ const MAX_LIST_BYTES = 256 * 1024;
 export function verifyHeaderToken(scheme: HeaderTokenScheme, { secret }: Credentials, request: ProviderRequest) {
   const value = headerOf(request, scheme.header);
   if (typeof value !== 'string') return value;
-  return isSameSecret(value, (scheme.prefix ?? '') + secret) ? GENUINE : WRONG;
+  const { prefix = '' } = scheme;
+  // RFC 9110, section 11.1: the name of an authentication scheme ignores case, and any number of spaces may follow it.
+  const isBehind = value.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase();
+  const given = prefix.endsWith(' ') ? value.slice(prefix.length).trimStart() : value.slice(prefix.length);
+  return isSameSecret(given, secret) && isBehind ? GENUINE : WRONG;
 }
 
 export function verifyBasic(_scheme: BasicScheme, { secret }: Credentials, request: ProviderRequest): Verification {

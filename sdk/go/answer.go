@@ -71,8 +71,9 @@ func (b errorBody) asError(response *http.Response, idempotencyKey string) error
 
 // retryAfter reads seconds or a date: RFC 9110, section 10.2.3.
 func retryAfter(text string) *time.Duration {
-	if count, err := strconv.ParseUint(text, 10, 31); err == nil {
-		return Ptr(time.Duration(count) * time.Second)
+	// Some proxies send fractions.
+	if count, err := strconv.ParseFloat(text, 64); err == nil && count >= 0 && count < 1<<31 {
+		return Ptr(time.Duration(count * float64(time.Second)))
 	}
 	at, err := http.ParseTime(text)
 	if err != nil {

@@ -77,11 +77,15 @@ describe('The client', () => {
       const past = new Date(Date.now() - 10_000).toUTCString();
       const { client, requests } = await scripted([
         unavailable(past),
+        unavailable('Sun Nov  6 08:49:37 1994'),
+        unavailable('0.01'),
         { status: 503, headers: { 'Content-Type': 'text/html' } },
         fine,
       ]);
       await client.isAlive();
-      expect(requests).to.have.lengthOf(3);
+      expect(requests).to.have.lengthOf(5);
+      const hasty = await scripted([unavailable('1.5'), fine], { maxWaitMs: 999 });
+      expect(await failure(hasty.client.isAlive())).to.include({ status: 503, retryAfterMs: 1500 });
     });
 
     it('sends a POST with the same Idempotency-Key each time, and the next one with another', async () => {

@@ -49,7 +49,10 @@ describe('forms in a line', () => {
   });
 
   it('may be called so in any way that HTTP allows', () => {
-    for (const type of [FORM, `${FORM};charset=UTF-8`, `${FORM} ; Charset="utf-8"`, FORM.toUpperCase()])
+    const twice = [`${FORM}, ${FORM}`, `${FORM}; charset="utf-8", text/plain; charset=latin1`];
+    const spaced = [`${FORM}; charset = utf-8`, `${FORM}; charset=`, `${FORM}; x="a, b; charset=x"; charset=utf-8`];
+    const usual = [FORM, `${FORM};charset=UTF-8`, `${FORM} ; Charset="utf-8"`, FORM.toUpperCase()];
+    for (const type of [...usual, ...twice, ...spaced])
       expect(urlencoded('a=%C3%A9+b', type), type).to.deep.equal({ a: 'é b' });
     for (const type of ['', 'text/plain', `${FORM}x`, `${FORM}; charset=windows-1252`, 'multipart/form-data'])
       expect(urlencoded('a=1', type), type).to.equal(null);
@@ -147,6 +150,26 @@ describe('forms in parts', () => {
     expect(shown(256 * 1024, 256 * 1024 + 1)).to.deep.equal([true, false]);
     expect(shown(...Array<number>(5).fill(256 * 1024), 1)).to.deep.equal([true, true, true, true, false, false]);
     expect(multipart(file(0, MIB))).to.deep.equal({ f0: { filename: 'f', contentType: 'text/plain', size: MIB } });
+  });
+
+  it('have names and files in every form that senders write', () => {
+    const heads: [head: string, name: string, filename?: string][] = [
+      ['content-disposition:form-data;name=a', 'a'],
+      ['Content-Disposition: FORM-DATA ; Filename="f" ; Name = "a"', 'a', 'f'],
+      [`Content-Disposition: form-data; name="a"; filename="x"; filename*=UTF-8''%e2%82%ac.txt`, 'a', '€.txt'],
+      [`Content-Disposition: form-data; name*=utf-8'en'%C3%A9; filename*=ISO-8859-1''%e9`, 'é', 'é'],
+      [`Content-Disposition: form-data; name="a"; filename="x"; filename*=koi8-r''%c1`, 'a', 'x'],
+      ['Content-Disposition: form-data; name="é"; filename="ü"', 'é', 'ü'],
+      ['X-A: 1\r\nContent-Disposition: form-data;\r\n name="a"', 'a'],
+    ];
+    for (const [head, name, filename] of heads) {
+      const value = filename === undefined ? 'x' : { filename, contentType: 'text/plain', size: 1, text: 'x' };
+      expect(multipart(part(head, 'x')), head).to.deep.equal({ [name]: value });
+    }
+    const latin = Buffer.concat([Buffer.from(part('Content-Disposition: form-data; name="é"', 'x'), 'latin1')]);
+    const body = Buffer.concat([latin, Buffer.from(`--${BOUNDARY}--`)]);
+    const types = [PARTS, `${PARTS}, ${PARTS}`, `multipart/form-data; charset=utf-8; Boundary = "${BOUNDARY}"; a=b`];
+    for (const type of types) expect(readForm(body, type), type).to.deep.equal({ é: 'x' });
   });
 
   it('stay what they are when they are malformed', () => {

@@ -9,6 +9,13 @@ import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
 const KIBIBYTE = 1024;
 const BODY = JSON.stringify({ note: `${PLANTED} payload` });
 
+/** As in RFC 850: `Sunday, 06-Nov-94 08:49:37 GMT`. */
+function rfc850(date: Date): string {
+  const [, day = '', month = '', year = '', time = ''] =
+    /, (\d\d) (\w+) \d\d(\d\d) (\S+) GMT$/.exec(date.toUTCString()) ?? [];
+  return `${date.toLocaleDateString('en-GB', { weekday: 'long', timeZone: 'UTC' })}, ${day}-${month}-${year} ${time} GMT`;
+}
+
 describe('a delivery @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
@@ -88,6 +95,8 @@ describe('a delivery @lanes', () => {
     const waits: [what: string, value: () => string][] = [
       ['seconds', () => '120'],
       ['a date', () => new Date(Date.now() + 2 * minute).toUTCString()],
+      ['a fraction of seconds', () => '119.5'],
+      ['a date with the day in full', () => rfc850(new Date(Date.now() + 2 * minute))],
     ];
     for (const [what, value] of waits) {
       it(`not before the Retry-After of a 503 in ${what}`, async () => {

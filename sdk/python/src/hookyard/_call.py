@@ -243,10 +243,10 @@ def _api_error(
 
 
 def _retry_after(text: str | None) -> float | None:
-    """RFC 9110, section 10.2.3: seconds, or a date."""
+    """RFC 9110, section 10.2.3: seconds, of which some proxies send fractions, or a date."""
     if text is None:
         return None
-    if text.isascii() and text.isdigit():
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?", text):
         return float(text)
     try:
         date = parsedate_to_datetime(text)
