@@ -9,6 +9,7 @@ import { secretOf } from '../core/secret-files.ts';
 import { servedUrl } from '../local/served-url.ts';
 import { usage } from './errors.ts';
 import { tellIgnored } from './ignored.ts';
+import { nodeFetch } from './node-fetch.ts';
 import { createOutput, type Output } from './output.ts';
 import { chosenProfile } from './profile-store.ts';
 
@@ -52,6 +53,7 @@ export function contextOf(command: Command, fetching?: typeof fetch): Context {
     onIgnored: tellIgnored(output),
     // What is shown has the digits that came in.
     parseJson: parseExact,
+    fetch: nodeFetch,
   });
   return { client, output, url };
 }

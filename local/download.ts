@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { EnvHttpProxyAgent, fetch } from 'undici';
+import { type Dispatcher, EnvHttpProxyAgent, interceptors, request } from 'undici';
 import { errorCode, type Log, oneLine, StartupError } from './errors.ts';
 
 const run = promisify(execFile);
@@ -36,7 +36,8 @@ export async function downloadArchive(
 ): Promise<string | undefined> {
   const root = (options.base ?? projects).replace(/\/+$/, '');
   const agent = new EnvHttpProxyAgent({ connect: { timeout: connectDeadlineMs } });
-  const get = (path: string, deadlineMs: number) => fetchBody(`${root}/${path}`, agent, deadlineMs, options.signal);
+  const followed = agent.compose(interceptors.redirect({ maxRedirections: 10 }));
+  const get = (path: string, deadlineMs: number) => fetchBody(`${root}/${path}`, followed, deadlineMs, options.signal);
   try {
     const checksums = await get(archive.checksums, checksumsDeadlineMs);
     if (typeof checksums === 'string') return checksums;
@@ -55,18 +56,20 @@ export async function downloadArchive(
 /** The body, or one line that says why it cannot be had. @throws the abort reason when `signal` was aborted */
 async function fetchBody(
   url: string,
-  agent: EnvHttpProxyAgent,
+  dispatcher: Dispatcher,
   deadlineMs: number,
   signal: AbortSignal | undefined,
 ): Promise<Buffer | string> {
   const deadline = AbortSignal.timeout(deadlineMs);
   try {
-    const response = await fetch(url, {
-      dispatcher: agent,
+    // Not fetch, which refuses some ports that a mirror may have.
+    const { statusCode, body } = await request(url, {
+      dispatcher,
       signal: signal ? AbortSignal.any([deadline, signal]) : deadline,
     });
-    if (!response.ok) return `${url} answers ${response.status}`;
-    return Buffer.from(await response.arrayBuffer());
+    if (statusCode === 200) return Buffer.from(await body.arrayBuffer());
+    await body.dump();
+    return `${url} answers ${statusCode}`;
   } catch (error) {
     signal?.throwIfAborted();
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

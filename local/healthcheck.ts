@@ -1,6 +1,7 @@
 // node local/healthcheck.ts [path]: whether the process of this container answers its probe, by default /healthz. For both roles: an
 // API answers on its own port, a worker on that for metrics. The image's HEALTHCHECK, and docker-compose.yml with /readyz.
 import { metricsPort } from '../core/metrics/ports.ts';
+import { isWell } from './is-well.ts';
 
 const DEADLINE_MS = 4000;
 const EVERY_ADDRESS = ['0.0.0.0', '::'];
@@ -8,22 +9,16 @@ const EVERY_ADDRESS = ['0.0.0.0', '::'];
 const [, , path = '/healthz'] = process.argv;
 const { HOOKYARD_HOST, HOOKYARD_PORT, HOOKYARD_METRICS_HOST, HOOKYARD_METRICS_PORT } = process.env;
 const metrics = HOOKYARD_METRICS_PORT ? Number(HOOKYARD_METRICS_PORT) : undefined;
-const answers = await Promise.all([
-  isWell(HOOKYARD_HOST, Number(HOOKYARD_PORT || 3000)),
-  isWell(HOOKYARD_METRICS_HOST, metricsPort({ HOOKYARD_METRICS_PORT: metrics }, 'worker')),
+const found = await Promise.all([
+  answers(HOOKYARD_HOST, Number(HOOKYARD_PORT || 3000)),
+  answers(HOOKYARD_METRICS_HOST, metricsPort({ HOOKYARD_METRICS_PORT: metrics }, 'worker')),
 ]);
 // A worker listens on one of them, an API on the other.
-process.exit(answers.includes(true) ? 0 : 1);
+process.exit(found.includes(true) ? 0 : 1);
 
 /** @param host that the process listens on */
-async function isWell(host: string | undefined, port: number): Promise<boolean> {
+async function answers(host: string | undefined, port: number): Promise<boolean> {
   const address = !host || EVERY_ADDRESS.includes(host) ? '127.0.0.1' : host;
   const name = address.includes(':') ? `[${address}]` : address;
-  try {
-    const answer = await fetch(`http://${name}:${port}${path}`, { signal: AbortSignal.timeout(DEADLINE_MS) });
-    await answer.body?.cancel();
-    return answer.ok;
-  } catch {
-    return false;
-  }
+  return await isWell(`http://${name}:${port}${path}`, DEADLINE_MS);
 }

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from './errors.ts';
+import { isWell } from './is-well.ts';
 import { type Child, type Service, startChild, startService } from './process.ts';
 import { waitFor } from './wait.ts';
 
@@ -68,12 +69,5 @@ function uiConfig(options: TemporalUiOptions): object {
   };
 }
 
-async function answers(port: number): Promise<true | undefined> {
-  try {
-    const response = await fetch(`http://127.0.0.1:${port}/healthz`, { signal: AbortSignal.timeout(1_000) });
-    await response.body?.cancel();
-    return response.ok ? true : undefined;
-  } catch {
-    return undefined;
-  }
-}
+const answers = async (port: number): Promise<true | undefined> =>
+  (await isWell(`http://127.0.0.1:${port}/healthz`, 1_000)) || undefined;

@@ -6,7 +6,7 @@ import { CliError, EXIT, usage } from '../errors.ts';
 import { collect, integer, time } from '../input.ts';
 import { sendAgain, sendOne, sendSince } from '../listen/again.ts';
 import { conditionsOf } from '../listen/conditions.ts';
-import { forward, forwardUrl } from '../listen/forward.ts';
+import { forward, forwardAddress } from '../listen/forward.ts';
 import { hasKeys, onKeys } from '../listen/keyboard.ts';
 import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
 import { openSession, probe, type Removed, RENEW_MS, type Session } from '../listen/session.ts';
@@ -157,14 +157,14 @@ async function answer(
   probeBody: string,
   arrivals: Arrivals,
 ): Promise<Reply> {
-  if (request.body.equals(Buffer.from(probeBody))) return { status: 200, headers: {}, body: Buffer.from('ok') };
-  const forwardedTo = target && forwardUrl(target, request);
-  const reply = forwardedTo
-    ? await forward(forwardedTo, request)
-    : { status: 200, headers: { 'Content-Type': 'text/plain' }, body: Buffer.from('ok') };
+  if (request.body.equals(Buffer.from(probeBody))) return { status: 200, headers: [], body: Buffer.from('ok') };
+  const address = target === undefined ? null : forwardAddress(target, request);
+  const reply = address
+    ? await forward(address, request)
+    : { status: 200, headers: ['Content-Type', 'text/plain'], body: Buffer.from('ok') };
   const { deliveryId } = identityOf(request.headers);
   if (deliveryId !== undefined) arrivals.last = deliveryId;
-  showDelivery(output, request, reply, { forwardedTo, isCompact, hasKeys: arrivals.hasKeys });
+  showDelivery(output, request, reply, { forwardedTo: address?.url, isCompact, hasKeys: arrivals.hasKeys });
   return reply;
 }
 

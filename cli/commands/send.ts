@@ -1,10 +1,12 @@
 // hookyard send: a webhook as a provider would send it, to the public address of a source.
 import { type Command, Option } from 'commander';
 import type { Source } from '../../client/index.ts';
+import { headerBytes } from '../../core/header-text.ts';
 import { isRedacted } from '../../core/redaction.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
+import { nodeFetch } from '../node-fetch.ts';
 import { findSource, readBytes } from '../input.ts';
 import { printable } from '../output.ts';
 import { privateKeyOf } from '../private-key.ts';
@@ -161,12 +163,11 @@ async function post(address: string, headers: Record<string, string>, body: Buff
   let text: string;
   try {
     const signal = AbortSignal.timeout(DEADLINE_MS);
-    response = await fetch(address, {
+    response = await nodeFetch(address, {
       method: 'POST',
-      headers,
+      headers: headerBytes(headers),
       body: new Uint8Array(body),
       signal,
-      redirect: 'manual',
     });
     text = await response.text();
   } catch (error) {

@@ -1,4 +1,5 @@
 // How a delivery is shown: a line with what and when, the headers that its sender chose, its body.
+import { headerTexts } from '../../core/header-text.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { cell, type Output, printable } from '../output.ts';
 import type { Received, Reply } from './receiver.ts';
@@ -44,7 +45,8 @@ export function showDelivery(output: Output, request: Received, reply: Reply, sh
   const text = request.body.toString('utf8');
   const parsed = parsedJson(text);
   if (output.json) {
-    const { method, path, query, headers } = request;
+    const { method, path, query } = request;
+    const headers = headerTexts(request.headers);
     const body = parsed === undefined ? { text } : { body: parsed };
     output.line(JSON.stringify({ ...identity, method, path, query, headers, ...body, answered: reply.status }));
     return;
@@ -53,7 +55,7 @@ export function showDelivery(output: Output, request: Received, reply: Reply, sh
   const answered = isCompact ? `  ${answerText(output, reply, isCompact)}` : '';
   output.line(`${headline(output, request, identity)}${answered}`);
   if (isCompact) return;
-  for (const [name, value] of Object.entries(request.headers)) {
+  for (const [name, value] of Object.entries(headerTexts(request.headers))) {
     if (!DULL.test(name) && !own.includes(name))
       output.line(`  ${output.style('dim', `${cell(name)}:`)} ${cell(value)}`);
   }

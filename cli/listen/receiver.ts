@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { type HeaderBytes, receivedHeaders } from '../../core/header-text.ts';
 import { CliError, EXIT } from '../errors.ts';
 
 // The largest webhook that a service can be set to take.
@@ -16,14 +17,14 @@ export interface Received {
   /** Of the address of the webhook: its path below the source, and its query; as received. */
   path: string;
   query: string;
-  /** Lowercase names. */
-  headers: Record<string, string>;
+  headers: HeaderBytes;
   body: Buffer;
 }
 
 export interface Reply {
   status: number;
-  headers: Record<string, string>;
+  /** Names and values in turn. */
+  headers: string[];
   body: Buffer;
 }
 
@@ -92,9 +93,7 @@ async function take(
     if (bytes > MAX_BODY_BYTES) return void response.writeHead(413).end();
     parts.push(part);
   }
-  const headers = Object.fromEntries(
-    Object.entries(request.headersDistinct).map(([name, values]) => [name, (values ?? []).join(', ')]),
-  );
+  const headers = receivedHeaders(request.rawHeaders);
   const {
     status,
     headers: answered,

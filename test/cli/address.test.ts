@@ -1,5 +1,8 @@
 // Where the command line looks for the service when nothing names it: in the data folder of npm start.
+
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -52,6 +55,28 @@ describe('the address of the service @turns', () => {
         ([, text]: [number, string]) => code === 5 && text.includes(`The address comes from ${from}; another is given`),
         stderr,
       );
+    }
+  });
+
+  it('may have a port that fetch refuses, as browsers do', async () => {
+    const { port } = new URL(organization.api.url);
+    const door = createServer((socket) => {
+      const inside = connect(Number(port), '127.0.0.1');
+      for (const each of [socket, inside]) each.on('error', () => each.destroy());
+      socket.pipe(inside).pipe(socket);
+    });
+    door.listen(6697, '127.0.0.1');
+    await once(door, 'listening');
+    try {
+      const env = { HOOKYARD_URL: 'http://127.0.0.1:6697' };
+      await cli.ok('sources', 'create', 'behind');
+      const { code, stdout, stderr } = await cli.run(['send', '--source', 'behind', '--data', '{"a":1}'], { env });
+      expect([code, stdout], stderr).to.satisfy(([, text]: [number, string]) => code === 0 && text.startsWith('evt_'));
+      expect(await cli.run(['sources', 'delete', 'behind'], { env }), 'an answer without a body').to.include({
+        code: 0,
+      });
+    } finally {
+      door.close();
     }
   });
 

@@ -1,15 +1,19 @@
 // hookyard listen: deliveries on this machine, and nothing left behind.
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.ts';
+import { valueBytes } from '../../core/header-text.ts';
 import { openSession } from '../../cli/listen/session.ts';
 import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';
 import { requirePython } from '../support/python.ts';
+import { send } from '../support/http-client.ts';
+import type { DeliveryView } from '../support/records.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -101,6 +105,65 @@ describe('hookyard listen @turns', () => {
       .and.to.match(/answered 503.*\n {2}now once more: hookyard deliveries retry dlv_\w+\n/);
     command.signal('SIGINT');
     expect((await command.ended).code).to.equal(0);
+  });
+
+  it('passes everything on byte by byte, to any port, and the answer back', async () => {
+    const body = gzipSync('{"order":42}');
+    const answered = [
+      'Content-Encoding',
+      'gzip',
+      'Set-Cookie',
+      'a=1',
+      'Set-Cookie',
+      'b=2',
+      'X-City',
+      valueBytes('Łódź'),
+    ];
+    const requests: IncomingMessage[] = [];
+    const bodies: Buffer[] = [];
+    const program = createServer(async (request, response) => {
+      bodies.push(Buffer.concat(await request.toArray()));
+      requests.push(request);
+      // What a browser would follow, and decode.
+      response
+        .writeHead(requests.length === 1 ? 500 : 307, [...answered, 'Location', '/elsewhere'])
+        .end(gzipSync('thanks'));
+    });
+    // fetch refuses it, as browsers do.
+    program.listen(10_080, '127.0.0.1');
+    await once(program, 'listening');
+    try {
+      const command = await listening('--source', 'bytes', '--forward', 'http://127.0.0.1:10080/in', '--json');
+      const { webhookUrl } = await cli.json<{ webhookUrl: string }>('sources', 'show', 'bytes');
+      const headers = {
+        ...{ 'content-type': 'application/json', 'content-encoding': 'gzip', 'x-customer': valueBytes('Renée') },
+        ...{ referer: 'https://shop.example', 'x-old': 'Renée' },
+      };
+      const sent = await send('POST', organization.api.url + new URL(webhookUrl).pathname, headers, body);
+      expect(sent.status).to.equal(200);
+      await until('the repeat', () => requests.length > 1);
+      for (const [index, request] of requests.entries()) {
+        expect(bodies[index]?.equals(body)).to.equal(true);
+        expect(request.headers).to.include({ ...headers, 'content-length': String(body.length) });
+        expect(request.headers).to.not.have.any.keys('sec-fetch-mode', 'accept-language', 'accept-encoding');
+      }
+      const { data } = await organization.api.list<{ id: string }>('/api/deliveries');
+      const delivery = await until('the answer to be recorded', async () => {
+        const found = await organization.api.get<DeliveryView>(`/api/deliveries/${data[0]?.id}`);
+        return found.attempts.length > 1 && found;
+      });
+      expect(delivery.attempts.map(({ statusCode }) => statusCode)).to.deep.equal([500, 307]);
+      expect(delivery.attempts[1]?.responseHeaders).to.include({
+        ...{ 'content-encoding': 'gzip', 'set-cookie': 'a=1, b=2', 'x-city': 'Łódź', location: '/elsewhere' },
+      });
+      const shown = JSON.parse(command.stdout().split('\n')[0] ?? '') as { headers: object };
+      expect(shown.headers).to.include({ 'x-customer': 'Renée', 'x-old': 'Renée', 'content-encoding': 'gzip' });
+      command.signal('SIGINT');
+      expect((await command.ended).code).to.equal(0);
+    } finally {
+      program.closeAllConnections();
+      program.close();
+    }
   });
 
   it('gets only the webhooks that are wanted, in a line each', async () => {

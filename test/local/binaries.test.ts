@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,6 +9,7 @@ import { basename, join } from 'node:path';
 import { expect } from 'chai';
 import { downloadArchive } from '../../local/download.ts';
 import { StartupError } from '../../local/errors.ts';
+import { isWell } from '../../local/is-well.ts';
 import { freePorts } from '../../local/ports.ts';
 
 // A file server with one release: an archive that holds a program, and its checksum file.
@@ -54,6 +56,22 @@ describe('release archives', () => {
     expect(readdirSync(join(folder, 'target'))).to.deep.equal(['tool']);
     expect(readFileSync(join(folder, 'target', 'tool'), 'utf8')).to.equal(program);
     expect(statSync(join(folder, 'target', 'tool')).mode & 0o111).to.equal(0o111);
+  });
+
+  it('follows a mirror to another one, on a port that fetch refuses', async () => {
+    const mirror = createServer((request, response) => response.writeHead(302, { Location: base + request.url }).end());
+    mirror.listen(6566, '127.0.0.1');
+    await once(mirror, 'listening');
+    try {
+      expect(await download('http://127.0.0.1:6566')).to.equal(undefined);
+      expect(readdirSync(join(folder, 'target'))).to.deep.equal(['tool']);
+      expect(await isWell(`http://127.0.0.1:6566/`, 10_000), 'a redirect').to.equal(false);
+    } finally {
+      mirror.closeAllConnections();
+      mirror.close();
+    }
+    expect(await isWell(`${base}/${archive.path}`, 10_000)).to.equal(true);
+    expect(await isWell('http://127.0.0.1:6566/', 10_000), 'nobody').to.equal(false);
   });
 
   it('refuses an archive whose checksum is wrong, and installs nothing', async () => {
