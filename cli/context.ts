@@ -49,7 +49,7 @@ export function contextOf(command: Command, fetching?: typeof fetch): Context {
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
-    ...(fetching && { fetch: fetching }),
+    fetch: fetching ?? nodeFetch,
     onIgnored: tellIgnored(output),
     // What is shown has the digits that came in.
     parseJson: parseExact,

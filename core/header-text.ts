@@ -21,6 +21,9 @@ export function valueBytes(text: string): string {
   return BEYOND_ASCII.test(text) ? Buffer.from(text, 'utf8').toString('latin1') : text;
 }
 
+/** Any name may come, those of an object's prototype too. */
+const empty = () => Object.create(null) as HeaderBytes;
+
 /** The texts of headers. The same object where all are ASCII. */
 export const headerTexts = (headers: Readonly<HeaderBytes>): Record<string, string> => mapped(headers, valueText);
 
@@ -29,7 +32,9 @@ export const headerBytes = (texts: Readonly<Record<string, string>>): HeaderByte
 
 function mapped(headers: Readonly<Record<string, string>>, change: (value: string) => string): Record<string, string> {
   if (!Object.values(headers).some((value) => BEYOND_ASCII.test(value))) return headers;
-  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, change(value)]));
+  const changed = empty();
+  for (const [name, value] of Object.entries(headers)) changed[name] = change(value);
+  return changed;
 }
 
 /**
@@ -38,8 +43,7 @@ function mapped(headers: Readonly<Record<string, string>>, change: (value: strin
  * @param raw names and values in turn
  */
 export function receivedHeaders(raw: readonly string[]): HeaderBytes {
-  // Any name may come, those of an object's prototype too.
-  const headers = Object.create(null) as HeaderBytes;
+  const headers = empty();
   for (let at = 0; at < raw.length; at += 2) {
     const name = (raw[at] ?? '').toLowerCase();
     const value = raw[at + 1] ?? '';

@@ -19,7 +19,9 @@ export function pathProblem(path: string): string | null {
     if (problem !== null) return problem;
   }
   // Node refuses such a request, but not who names a path in a test: it travels byte by byte.
-  return isReceivable(path) && !path.includes('?') ? null : 'must have ?, # and everything that is not visible ASCII escaped';
+  return isReceivable(path) && !path.includes('?')
+    ? null
+    : 'must have ?, # and everything that is not visible ASCII escaped';
 }
 
 /** Whether a text can be part of the address of a request as it is (RFC 9112, section 3.2, and what Node takes). */

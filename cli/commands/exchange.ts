@@ -7,6 +7,7 @@ import type { Client } from '../../client/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { EXIT, usage } from '../errors.ts';
 import { parseJson, readInput } from '../input.ts';
+import { nodeFetch } from '../node-fetch.ts';
 
 type Kind = 'destinations' | 'routes';
 interface ImportOptions {
@@ -108,7 +109,7 @@ const LINES_AROUND = 2;
 function savedBy(write: Write): { fetching: typeof fetch; lines: () => number } {
   let lines = 0;
   const fetching: typeof fetch = async (...request) => {
-    const answer = await fetch(...request);
+    const answer = await nodeFetch(...request);
     if (!answer.ok || answer.body === null) return answer;
     // The client asks again when a connection breaks.
     lines = 0;

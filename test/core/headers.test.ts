@@ -15,7 +15,9 @@ describe('checkCustomHeaders', () => {
     expect(
       checkCustomHeaders({ 'X-Team': 'crm', Authorization: 'Bearer abc', 'x-empty': '', 'X-É': 'no' }),
     ).to.have.length(1);
-    expect(checkCustomHeaders({ 'X-Team': 'crm', 'x-latin': 'caf\u00e9\ttab', 'X-Snow': '\u2603 \u010a' })).to.deep.equal([]);
+    expect(
+      checkCustomHeaders({ 'X-Team': 'crm', 'x-latin': 'caf\u00e9\ttab', 'X-Snow': '\u2603 \u010a' }),
+    ).to.deep.equal([]);
   });
 
   const refusedNames = [

@@ -1,6 +1,7 @@
 // Parquet files of warehouses, as the threads encode them and another library reads them.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
+import { headerBytes } from '../../core/header-text.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { type FieldMappingRule, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { COMPRESSIONS, type Compression } from '../../core/warehouse/object-key.ts';
@@ -45,7 +46,7 @@ describe('parquet files @turns', function () {
     const form = { fileFormat: 'parquet', payloadColumn: 'text', compression, fieldMapping } as const;
     const sink = new KeptFile();
     const file = openFile('org_1', form, { compute, limit: MAX_ROW_BYTES, sink });
-    const stored = events.map((each) => ({ ...each, headers: JSON.stringify(each.headers) }));
+    const stored = events.map((each) => ({ ...each, headers: JSON.stringify(headerBytes(each.headers)) }));
     for await (const made of compute.rows('org_1', form, stored)) {
       if (made.isNextTooLarge || made.tooLong.length > 0) throw new Error('A row is missing');
       await file.add(made);

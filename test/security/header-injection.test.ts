@@ -217,7 +217,9 @@ describe('Header injection @turns', () => {
       const { source } = await records.pipe(endpoint.url, { destination: { headers: { 'X-A': value } } });
       await records.eventWith('delivered', await records.accepted(source, '{}'));
       const [{ headers = {} } = {}] = endpoint.requests;
-      expect(headers).to.include({ 'x-a': valueBytes(value) }).and.to.not.have.any.keys('x-injected');
+      expect(headers)
+        .to.include({ 'x-a': valueBytes(value) })
+        .and.to.not.have.any.keys('x-injected');
     });
 
     it('never reaches a receiver, even when it is in the database already', async () => {

@@ -35,7 +35,12 @@ export const eventRows = rowsOf({
     const { source } = await w.pipe();
     const id = await w.records.accepted(source, '{}', {
       ...{ 'content-type': 'application/json', 'X-Shop': 'Nord', cookie: ['a=1', 'b=2'], 'user-agent': 'one' },
-      ...{ from: ['a@b.example', 'c@d.example'], 'x-utf8': valueBytes('Renée'), 'x-latin': 'Renée', 'set-cookie': ['x', 'y'] },
+      ...{
+        from: ['a@b.example', 'c@d.example'],
+        'x-utf8': valueBytes('Renée'),
+        'x-latin': 'Renée',
+        'set-cookie': ['x', 'y'],
+      },
     });
     expect((await w.api.get<{ headers: Json }>(`${w.base}/events/${id}`)).headers).to.include({
       ...{ 'x-shop': 'Nord', cookie: 'a=1; b=2', 'user-agent': 'one', from: 'a@b.example, c@d.example' },
