@@ -53,7 +53,6 @@ export function contextOf(command: Command, fetching?: typeof fetch): Context {
     onIgnored: tellIgnored(output),
     // What is shown has the digits that came in.
     parseJson: parseExact,
-    fetch: nodeFetch,
   });
   return { client, output, url };
 }
