@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { PLANS } from '../../core/access.ts';
 import { idFloor } from '../../core/ids.ts';
-import { isCalendarDay } from '../../core/iso-time.ts';
+import { isCalendarDay } from '../../core/timestamps.ts';
 import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { countOpenDeliveries } from '../../db/history/lists/count-open.ts';

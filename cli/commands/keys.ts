@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { SCOPES, type Scope } from '../../core/access.ts';
 import { normalRange } from '../../core/allowed-addresses.ts';
 import { newId } from '../../core/ids.ts';
+import { parseIsoTime } from '../../core/timestamps.ts';
 import { type Context, contextOf } from '../context.ts';
 import { ON_THE_DATABASE, onDatabase } from '../database.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
@@ -71,7 +72,7 @@ async function byOperator(name: string, { scope = ['read', 'write'], allow, expi
   const unknown = scope.find((each) => !SCOPES.some((known) => known === each));
   if (unknown !== undefined) throw usage(`${unknown} is no scope; there are ${SCOPES.join(', ')}`);
   if (name.trim() === '') throw usage('The name of a key must not be empty');
-  const expiresAt = expires === undefined ? null : new Date(expires);
+  const expiresAt = expires === undefined ? null : new Date(parseIsoTime(expires) ?? Number.NaN);
   if (expiresAt !== null && !(expiresAt.getTime() > Date.now()))
     throw usage(`--expires must be a time in the future, such as 2036-01-01T00:00:00Z, not ${expires}`);
   const allowedAddresses = allow?.map(rangeOf) ?? null;

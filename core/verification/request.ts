@@ -1,5 +1,6 @@
 // What the schemes of providers read of a request, and how: each value may come once, and what a stranger sends is bounded.
 import { header, invalid, type SignedRequest, type Verification } from '../signatures/scheme.ts';
+import { parseIsoTime } from '../timestamps.ts';
 
 /** A received request, as far as a provider may sign it. */
 export interface ProviderRequest extends SignedRequest {
@@ -63,8 +64,7 @@ export function timeProblem(
 
 function millisecondsOf(text: string, unit: TimeUnit): number {
   if (unit === 's') return Number(text) * 1000;
-  // Nanoseconds are cut: JavaScript has milliseconds.
-  return unit === 'ms' ? Number(text) : Date.parse(text.replace(/(\.\d{3})\d+/, '$1'));
+  return unit === 'ms' ? Number(text) : (parseIsoTime(text) ?? Number.NaN);
 }
 
 /** The time in this form. @param ms since 1970 */

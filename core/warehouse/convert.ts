@@ -1,8 +1,8 @@
 // How a value becomes one of a column's type. docs/warehouses.md has the rules as a table.
 
-import { parseIsoTime } from '../iso-time.ts';
 import { type DecimalForm, unscaled } from '../numbers/decimal.ts';
 import { isJsonNumber, jsonNumber } from '../numbers/exact-json.ts';
+import { epochMs, parseTimestamp } from '../timestamps.ts';
 import { wellFormed } from './event.ts';
 
 export const COLUMN_TYPES = ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'] as const;
@@ -80,25 +80,17 @@ function toBoolean(value: unknown): Converted {
   return FALSE.has(word) ? done(false) : CANNOT;
 }
 
-// Below this a number counts seconds (until the year 5138), from it on milliseconds (since 1973).
-const FIRST_MILLISECONDS = 1e11;
 const EARLIEST = Date.parse('0001-01-01T00:00:00Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 function toTimestamp(value: unknown): Converted {
-  if (isJsonNumber(value)) return fromEpoch(Number(value));
+  if (isJsonNumber(value)) return inRange(epochMs(Number(value)));
   if (typeof value !== 'string') return CANNOT;
-  const number = readNumber(value.trim());
-  return number === null ? fromIso(value.trim()) : fromEpoch(Number(number));
-}
-
-function fromEpoch(number: number): Converted {
-  return inRange(Math.abs(number) < FIRST_MILLISECONDS ? number * 1000 : number);
-}
-
-function fromIso(text: string): Converted {
-  const ms = parseIsoTime(text);
-  return ms === null ? CANNOT : inRange(ms);
+  const text = value.trim();
+  const ms = parseTimestamp(text);
+  if (ms !== null) return inRange(ms);
+  const number = readNumber(text);
+  return number === null ? CANNOT : inRange(epochMs(Number(number)));
 }
 
 function inRange(ms: number): Converted {
