@@ -15,7 +15,7 @@ const CLOCK = String.raw`(?<hour>\d{2}):(?<minute>\d{2})(?::(?<second>\d{2})(?:[
 const OFFSET = String.raw`(?<sign>[+-])(?<zoneHour>\d{2})(?::?(?<zoneMinute>\d{2}))?`;
 // Behind digits the name of the zone adds nothing: `+0000 UTC` (Go), `+01:00[Europe/Paris]` (RFC 9557).
 const DIGITS_OR_UTC = String.raw`(?: ?(?:(?<zone>z|utc|gmt)|${OFFSET}(?: [a-z]{3,5})?)(?:\[[\w/+-]{1,64}\])?)?`;
-const ANY_ZONE = String.raw`(?:(?:utc|gmt)?${OFFSET}|(?<zone>[a-z]{1,3}))`;
+const ANY_ZONE = `(?:(?:utc|gmt)?${OFFSET}|(?<zone>[a-z]{1,3}))`;
 const COMMENT = String.raw`(?: \([^()]{0,64}\))?`;
 const DAY_NAME = '(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6},? )?';
 const MONTH = '(?<name>[a-z]{3})[a-z]{0,6}';

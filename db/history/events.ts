@@ -49,7 +49,7 @@ export interface EventFilter {
   from?: Date;
   /** Received at or before. */
   to?: Date;
-  /** A LIKE pattern that the payload's text must match; letter case is ignored. */
+  /** A LIKE pattern that the payload's text must match, as it was received or without JSON escapes; letter case is ignored. */
   payloadPattern?: string;
 }
 
@@ -66,11 +66,10 @@ export interface EventListFilter extends Omit<EventFilter, 'status'> {
   destinationId?: string;
 }
 
-// `case` keeps convert_from away from bytes that are not text, in any order that the planner chooses. Its result has the
-// collation "C" of the encoding's name, in which only ASCII letters have a case; hence the explicit collation.
+// `case` keeps bytes that are not text from payload_matches, in any order that the planner chooses.
 /** The condition on a payload `p`. @param pattern an expression: a LIKE pattern; letter case is ignored */
 const payloadMatches = (pattern: string): string =>
-  `case when p.is_text then convert_from(p.body, 'UTF8') collate "default" ilike ${pattern} else false end`;
+  `case when p.is_text then payload_matches(p.body, ${pattern}) else false end`;
 
 /** Which events `e` a filter selects: `from` and `where`, with the parameters $1 to $7 of `matchingValues`. */
 export const MATCHING = `

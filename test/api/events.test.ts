@@ -200,6 +200,42 @@ describe('Events', () => {
       expect(await found('search=a%25b')).to.deep.equal([]);
       expect(await found('search=100')).to.deep.equal(['plain', 'percent']);
     });
+    it('searches JSON as people read it: escapes match what they stand for, and what was received matches too', async () => {
+      const spelled = await makePipeline(own);
+      const escaped = {
+        php: String.raw`{"url":"https:\/\/shop.example\/o\/77","name":"Ren\u00e9e \uD83D\ude00"}`,
+        quoted: String.raw`{"text":"She said \"yes\":\n\tC:\\new\\u0041 \u0041\u0042c"}`,
+        broken: String.raw`{"nul":"\u0000 caf\u00E9","half":"\ud83d","low":"\ude00 \ud83d\ud83d\ude01","other":"C:\users \x"}`,
+        plain: 'no JSON: Renée at shop.example/o/77',
+      };
+      for (const [name, body] of Object.entries(escaped)) ids[name] = await ingest(own, spelled.source, body);
+      const table: [search: string, names: string[]][] = [
+        ['shop.example/o/77', ['plain', 'php']],
+        [String.raw`shop.example\/o\/77`, ['php']],
+        ['RENÉE', ['plain', 'php']],
+        [String.raw`ren\u00e9e`, ['php']],
+        ['😀', ['php']],
+        ['😁', ['broken']],
+        ['said "yes":\n\tc:', ['quoted']],
+        [String.raw`\"yes\"`, ['quoted']],
+        [String.raw`C:\new\u0041 ABC`, ['quoted']],
+        [String.raw`C:\\new`, ['quoted']],
+        ['Café', ['broken']],
+        [String.raw`C:\users \x`, ['broken']],
+        [String.raw`\u0000`, ['broken']],
+        ['%77', []],
+      ];
+      for (const [search, names] of table) {
+        const query = `sourceId=${spelled.source.id}&search=${encodeURIComponent(search)}`;
+        expect(await found(query), search).to.deep.equal(names);
+      }
+      const { body } = await own.api.request('POST', `${own.base}/events/replay`, {
+        sourceId: spelled.source.id,
+        search: 'Renée',
+        dryRun: true,
+      });
+      expect(body).to.include({ eventsTotal: 2 });
+    });
     for (const [query, path] of [
       ['status=done', 'status'],
       ['from=yesterday', 'from'],
