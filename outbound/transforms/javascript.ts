@@ -1,6 +1,7 @@
 // JavaScript: a module that exports a function by default, or a script that defines a function `transform`.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { type CompileResult, placeOf, type TransformLanguage } from './language.ts';
+import { partsFor } from './platform/index.ts';
 
 const FILE = 'transform.js';
 const NO_FUNCTION = 'NoFunctionError';
@@ -10,6 +11,7 @@ const EXPORTS = /\b(?:export|import)\b/;
 export const javascript: TransformLanguage = {
   library: null,
   freshContext: true,
+  platform: partsFor,
   numbers: 'mixed',
   compile(vm, code) {
     // Read as a module first, which is strict and knows `export`. A script that only defines `transform` is read as such.

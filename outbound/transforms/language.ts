@@ -2,6 +2,7 @@
 // and its row in test/conformance/transforms.test.ts.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import type { NumberForm } from './numbers.ts';
+import type { PartName } from './platform/index.ts';
 import type { TransformProblem } from './types.ts';
 
 export interface TransformLanguage {
@@ -12,13 +13,16 @@ export interface TransformLanguage {
    * warm: loading a library costs 15 to 25 ms.
    */
   freshContext: boolean;
+  /** The parts of the platform that this code gets as globals; null: it gets none and does not ask the host. */
+  platform(code: string): readonly PartName[] | null;
   /** What becomes of numbers that a double does not hold. */
   numbers: NumberForm;
   /**
    * Compiles the code of a transform inside the sandbox.
+   * @param call asks the host (platform/index.ts); undefined inside the sandbox if `platform` is null
    * @returns the function (event) => result or promise, and the sandbox's own error when the code is wrong
    */
-  compile(vm: QuickJSContext, code: string): CompileResult;
+  compile(vm: QuickJSContext, code: string, call: QuickJSHandle): CompileResult;
   /** Puts an error of this language into words and finds its place in the code. */
   explain(error: SandboxError, code: string): TransformProblem;
 }
@@ -44,12 +48,12 @@ export function placeOf(code: string, offset: number): { line: number; column: n
 
 /**
  * Compiles with a library.
- * @param adapter script text of a function (code) => (event) => result, evaluated inside the sandbox
+ * @param adapter script text of a function (code, call) => (event) => result, evaluated inside the sandbox
  */
 export function compileWith(adapter: string): TransformLanguage['compile'] {
-  return (vm, code) =>
+  return (vm, code, call) =>
     vm.unwrapResult(vm.evalCode(adapter, 'adapter.js')).consume((compile) => {
-      const compiled = vm.newString(code).consume((text) => vm.callFunction(compile, vm.undefined, text));
+      const compiled = vm.newString(code).consume((text) => vm.callFunction(compile, vm.undefined, text, call));
       return compiled.error ? { ok: false, error: compiled.error } : { ok: true, transform: compiled.value };
     });
 }

@@ -9,11 +9,21 @@ const require = createRequire(import.meta.url);
 export const liquid: TransformLanguage = {
   library: () => asScript(readFileSync(join(dirname(require.resolve('liquidjs')), 'liquid.browser.mjs'), 'utf8')),
   freshContext: false,
+  // For dates in other languages and time zones.
+  platform: () => ['intl'],
   // A template makes text, so all of them keep their digits in it.
   numbers: 'objects',
   // `templates`: partials are looked up in this empty set and nowhere else. An unknown filter or tag is an error.
-  compile: compileWith(`(code) => {
+  compile: compileWith(`(code, call) => {
     const engine = new liquidjs.Liquid({ templates: {}, strictFilters: true, ownPropertyOnly: true, cache: false });
+    const text = (value) => (value === undefined || value === null ? '' : String(value));
+    engine.registerFilter('base64_encode', (value) => call('base64Encode', [text(value)]));
+    engine.registerFilter('base64_decode', (value) => call('base64Decode', [text(value)]));
+    engine.registerFilter('sha256', (value) => call('hashText', ['sha256', null, text(value)]));
+    engine.registerFilter('hmac_sha256', (value, key) => call('hashText', ['sha256', text(key), text(value)]));
+    for (const name of ['include', 'render', 'layout']) engine.registerTag(name, {
+      parse() { throw new Error('{% ' + name + ' %} takes in another file, and a transform has none: put its text here'); },
+    });
     const template = engine.parse(code);
     return (event) => engine.renderSync(template, event);
   }`),

@@ -119,6 +119,7 @@ function inputOf(event: TransformEvent, form: NumberForm): SandboxInput {
   const text =
     fields !== null ? JSON.stringify(fields) : isText ? textOf(bytes) : JSON.stringify(bytes.toString('base64'));
   return {
+    id,
     facts: JSON.stringify(facts),
     body: text,
     numbers: tellNumbers(text, form, seed),

@@ -1,5 +1,5 @@
 // One transform inside one QuickJS of its own: its own WebAssembly memory, so that neither a limit nor a fault of one
-// transform touches another. Nothing of the host is reachable from inside: no function is passed in, only texts.
+// transform touches another. Nothing of the host is reachable from inside but one function that takes and gives texts and bytes.
 // Rules: TFM-06, TFM-09.
 import {
   newQuickJSWASMModuleFromVariant,
@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { threadCpuMs } from '../../core/thread-time.ts';
 import type { SandboxError, TransformLanguage } from './language.ts';
 import { NUMBERS, unmark } from './numbers.ts';
+import { type EventSeed, loadPlatform, type PartName } from './platform/index.ts';
 import { CLOCK, HELPERS, SEAL } from './prelude.ts';
 import { LIMITS, problems, sandboxFailed, type TransformProblem } from './types.ts';
 
@@ -26,6 +27,8 @@ const JOBS_AT_ONCE = 1000;
 
 /** What a transform is a function of, as texts. */
 export interface SandboxInput {
+  /** The event's id. */
+  id: string;
   /** JSON of the event without its payload. */
   facts: string;
   /** The payload: JSON, or any other text. */
@@ -55,6 +58,8 @@ interface Room {
   vm: QuickJSContext;
   clock: QuickJSHandle;
   parse: QuickJSHandle;
+  /** Asks the host. */
+  call: QuickJSHandle;
   transform: QuickJSHandle;
   /** What NUMBERS gave, once a payload needed it. */
   numbers: QuickJSHandle | null;
@@ -92,6 +97,8 @@ class QuickJsSandbox implements Sandbox {
   readonly #memory: WebAssembly.Memory;
   readonly #language: TransformLanguage;
   readonly #code: string;
+  readonly #parts: readonly PartName[] | null;
+  #seed: EventSeed = { eventId: '', draws: 0 };
   readonly #helpers: { vm: QuickJSContext; functions: QuickJSHandle };
   /** A context with clock and library, not yet with the transform. */
   #prepared: Prepared | null;
@@ -104,6 +111,7 @@ class QuickJsSandbox implements Sandbox {
     this.#memory = memory;
     this.#language = language;
     this.#code = code;
+    this.#parts = language.platform(code);
     const vm = runtime.newContext();
     this.#helpers = { vm, functions: vm.unwrapResult(vm.evalCode(HELPERS, 'helpers.js')) };
     this.#prepared = this.#newContext();
@@ -114,7 +122,9 @@ class QuickJsSandbox implements Sandbox {
   }
 
   check(): SandboxResult {
-    const opened = this.#guarded(() => this.#open({ facts: '{}', body: 'null', numbers: null, now: 0, seed: 0 }));
+    const opened = this.#guarded(() =>
+      this.#open({ id: '', facts: '{}', body: 'null', numbers: null, now: 0, seed: 0 }),
+    );
     return opened.ok ? { ok: true, isText: true, text: '' } : opened;
   }
 
@@ -149,7 +159,8 @@ class QuickJsSandbox implements Sandbox {
   }
 
   /** The room of this run: the warm one, or a new one where every event gets its own. */
-  #open({ now, seed, numbers }: SandboxInput): Opened {
+  #open({ id, now, seed, numbers }: SandboxInput): Opened {
+    this.#seed = { eventId: id, draws: 0 };
     if (this.#warm?.ok) {
       setClock(this.#warm.room, now, seed);
       if (numbers !== null) this.#learnNumbers(this.#warm.room);
@@ -159,7 +170,7 @@ class QuickJsSandbox implements Sandbox {
     this.#prepared = null;
     setClock(prepared, now, seed);
     if (numbers !== null) this.#learnNumbers(prepared);
-    const compiled = this.#language.compile(prepared.vm, this.#code);
+    const compiled = this.#language.compile(prepared.vm, this.#code, prepared.call);
     const opened: Opened = compiled.ok
       ? { ok: true, room: { ...prepared, transform: compiled.transform } }
       : { ok: false, problem: this.#problemOf(compiled.error) };
@@ -179,6 +190,7 @@ class QuickJsSandbox implements Sandbox {
   #newContext(): Prepared {
     const vm = this.#runtime.newContext();
     const clock = vm.unwrapResult(vm.evalCode(CLOCK, 'clock.js'));
+    const call = this.#parts === null ? vm.undefined : loadPlatform(vm, this.#parts, () => this.#seed);
     const { library } = this.#language;
     if (library !== null) {
       vm.unwrapResult(vm.evalCode(library(), 'library.js')).dispose();
@@ -186,7 +198,7 @@ class QuickJsSandbox implements Sandbox {
     }
     const json = vm.getProp(vm.global, 'JSON');
     const parse = json.consume((object) => vm.getProp(object, 'parse'));
-    return { vm, clock, parse, numbers: null };
+    return { vm, clock, parse, call, numbers: null };
   }
 
   #call(room: Room, input: SandboxInput): SandboxResult {
@@ -275,8 +287,8 @@ function fillNumbers(vm: QuickJSContext, numbers: QuickJSHandle, event: QuickJSH
   text.dispose();
 }
 
-function leave({ vm, clock, parse, transform, numbers }: Room): void {
-  for (const handle of [clock, parse, transform, numbers, vm]) handle?.dispose();
+function leave({ vm, clock, parse, call, transform, numbers }: Room): void {
+  for (const handle of [clock, parse, call, transform, numbers, vm]) handle?.dispose();
 }
 
 const NEVER_SETTLED =
