@@ -1,6 +1,7 @@
 // JavaScript: a module that exports a function by default, or a script that defines a function `transform`.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { type CompileResult, placeOf, type TransformLanguage } from './language.ts';
+import { findMissingName } from './missing-names.ts';
 import { partsFor } from './platform/index.ts';
 
 const FILE = 'transform.js';
@@ -12,6 +13,7 @@ export const javascript: TransformLanguage = {
   library: null,
   freshContext: true,
   platform: partsFor,
+  findMissing: findMissingName,
   numbers: 'mixed',
   compile(vm, code) {
     // Read as a module first, which is strict and knows `export`. A script that only defines `transform` is read as such.

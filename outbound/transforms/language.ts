@@ -15,6 +15,8 @@ export interface TransformLanguage {
   freshContext: boolean;
   /** The parts of the platform that this code gets as globals; null: it gets none and does not ask the host. */
   platform(code: string): readonly PartName[] | null;
+  /** What the code uses and the sandbox lacks, looked for when the code is stored; on the host, which only reads it. */
+  findMissing?(code: string): TransformProblem | null;
   /** What becomes of numbers that a double does not hold. */
   numbers: NumberForm;
   /**

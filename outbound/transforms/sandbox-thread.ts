@@ -7,6 +7,7 @@ import { parentPort } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
 import { readForm } from '../../core/forms/index.ts';
 import { letOthersGoFirst } from '../../core/thread-priority.ts';
+import type { TransformType } from '../../core/transform-types.ts';
 import { threadCpuMs } from '../../core/thread-time.ts';
 import { languages } from './languages.ts';
 import { type NumberForm, tellNumbers } from './numbers.ts';
@@ -73,9 +74,15 @@ async function perform({ transform, event }: Job): Promise<TransformResult> {
   const input = event === null ? null : inputOf(event, languages[type].numbers);
   port?.postMessage({ type: 'started', cpuMs: threadCpuMs() } satisfies ThreadMessage);
   const startedAt = performance.now();
-  const result = outputOf(transform, input === null ? sandbox.check() : sandbox.run(input));
+  const result = outputOf(transform, input === null ? checked(sandbox, type, code) : sandbox.run(input));
   if (event !== null) keepWarm(key, sandbox);
   return { ...result, durationMs: performance.now() - startedAt };
+}
+
+/** First by what it lacks, which says more than the error of a run that meets it. */
+function checked(sandbox: Sandbox, type: TransformType, code: string): SandboxResult {
+  const missing = languages[type].findMissing?.(code) ?? null;
+  return missing === null ? sandbox.check() : { ok: false, problem: missing };
 }
 
 function outputOf(transform: TransformCode, result: SandboxResult): Outcome {

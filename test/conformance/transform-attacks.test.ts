@@ -88,6 +88,91 @@ const attacks: [string, TransformType, string, ...string[]][] = [
   ['an output of 11 MiB', 'javascript', js('return "x".repeat(11 * 2 ** 20);'), 'output'],
   ['a promise that nothing fulfils', 'javascript', 'export default () => new Promise(() => {});', 'nothing'],
   [
+    'hashes without end',
+    'javascript',
+    js('for (;;) crypto.createHash("sha512").update("x".repeat(1e5)).digest();'),
+    'time',
+  ],
+  ['base64 of a text that doubles', 'javascript', js('let s = "x"; for (;;) s += btoa(s);'), 'time', 'memory', 'code'],
+  [
+    'bytes of the host that pile up',
+    'javascript',
+    js('const a = []; for (;;) a.push(new TextEncoder().encode("x".repeat(2 ** 22)));'),
+    'memory',
+    'time',
+    'code',
+  ],
+  [
+    'controls that JSON writes six times as long',
+    'javascript',
+    js('return btoa("\\u0000".repeat(2 ** 23));'),
+    'code',
+    'memory',
+    'output',
+    'time',
+  ],
+  [
+    'languages without end',
+    'javascript',
+    js('for (let i = 0; ; i++) new Intl.NumberFormat("en", { minimumFractionDigits: 2, x: i });'),
+    'time',
+    'memory',
+  ],
+  [
+    'a million languages',
+    'javascript',
+    js('return new Intl.NumberFormat(new Array(1e6).fill("en")).format(1);'),
+    'code',
+    'time',
+    'memory',
+  ],
+  [
+    'a list of a million words',
+    'javascript',
+    js('return new Intl.ListFormat("en").format(new Array(1e6).fill("a"));'),
+    'code',
+    'time',
+    'memory',
+  ],
+  [
+    'a number of a million digits',
+    'javascript',
+    js('return (10n ** 100000n).toLocaleString();'),
+    'code',
+    'time',
+    'memory',
+  ],
+  [
+    'an address of a million characters',
+    'javascript',
+    js('return new URL("https://a/" + "x".repeat(1e6)).href;'),
+    'code',
+  ],
+  [
+    'random bytes by the million',
+    'javascript',
+    js('return crypto.getRandomValues(new Uint8Array(1e6)).length;'),
+    'code',
+  ],
+  ['a text that is not one', 'javascript', js('return atob({ toString() { for (;;); } });'), 'time'],
+  [
+    'bytes that are taken away',
+    'javascript',
+    js(
+      'const b = new ArrayBuffer(8, { maxByteLength: 16 }); const u = new Uint8Array(b); b.resize?.(0); return crypto.createHash("md5").update(u).digest("hex") ? 1 : 2;',
+    ),
+    '1',
+    'code',
+  ],
+  [
+    'JSONata: base64 that doubles',
+    'jsonata',
+    '($d := function($s, $n) { $n = 0 ? $s : $d($base64encode($s & $s), $n - 1) }; $d("x", 40))',
+    'time',
+    'memory',
+    'code',
+  ],
+  [
     'an import',
     'javascript',
     js('return import("node:fs").then((fs) => fs.readFileSync("/etc/passwd", "utf8"));'),
@@ -134,7 +219,7 @@ const walk = js(`
     if (Array.isArray(value)) seen.push(...value);
   }
   seen.push(...(0, eval)("Object.getOwnPropertyNames(globalThis)"));
-  return seen.filter((name) => ["process", "require", "module", "fetch", "WebAssembly", "Worker", "setTimeout", "console", "Deno", "Buffer"].includes(name));
+  return seen.filter((name) => ["process", "require", "module", "fetch", "WebAssembly", "Worker", "setTimeout", "console", "Deno", "host", "call"].includes(name));
 `);
 
 describe('attacks by transforms @turns', function () {
@@ -177,6 +262,20 @@ describe('attacks by transforms @turns', function () {
     expect(text(await run('jsonata', jsonata, 'walk-jsonata'))).to.equal('[]');
     const liquid = '{{ payload.constructor }}{{ payload.__proto__.constructor }}{{ id.constructor }}{{ id.at }}';
     expect(text(await run('liquid', liquid, 'walk-liquid'))).to.equal('');
+  });
+
+  it('gets answers of the host that it cannot change, and no way to the function that asks', async () => {
+    const code = js(`
+      JSON.stringify = () => '["intl"]'; JSON.parse = () => ({}); Object.defineProperty = () => { throw 1; };
+      Array.prototype.map = () => []; Uint8Array.prototype.slice = () => { throw 2; };
+      const seen = []; for (const each of [atob, crypto.createHash, crypto.createHash('md5').update]) seen.push(each.caller, each.arguments);
+      return atob('YQ') + crypto.createHash('md5').digest('hex').slice(0, 4) + seen.join('');`);
+    const ended = await run('javascript', code, 'host');
+    expect(text(ended)).to.match(/^(?:ad41d|TypeError: .*)/);
+    const names = js(
+      `try { atob('*'); } catch (error) { return Object.getOwnPropertyNames(error).sort().join() + (error.constructor.constructor('return typeof process')()); }`,
+    );
+    expect(text(await run('javascript', names, 'names'))).to.equal('message,name,stackundefined');
   });
 
   it('cannot change how its result is read', async () => {

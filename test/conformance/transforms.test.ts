@@ -99,7 +99,7 @@ const samples: Record<TransformType, Samples> = {
       ['{% unknown_tag %}', 1, 1],
       ['\n{% if payload %}', 2, 1],
     ],
-    failing: 'one\n{% include "other" %}',
+    failing: 'one\n{{ "#" | base64_decode }}',
     huge: '{% assign all = payload %}{% for i in (1..20) %}{% assign all = all | append: all %}{% endfor %}{{ all }}',
     endless: '{% for i in (1..10000) %}{% for j in (1..10000) %}{% endfor %}{% endfor %}',
     greedy:
