@@ -1,5 +1,6 @@
 // Names of browsers and Node that JavaScript here does not have: code that uses one is refused when it is stored, where it would
 // otherwise fail with every event that comes to that line.
+// Rules: TFM-15.
 import { type AnyNode, type Identifier, parse } from 'acorn';
 import type { TransformProblem } from './types.ts';
 

@@ -103,6 +103,9 @@ describe('Transforms', () => {
       ['javascript', 'export const a = 1;', 1, 1],
       ['jsonata', '{\n  "a": payload.\n}', 3, 1],
       ['liquid', 'one\n  {{ payload | unknown_filter }}', 2, 3],
+      ['liquid', 'one\n  {% include "footer" %}', 2, 3],
+      ['jsonata', '{\n  "id": $uuid()\n}', 2, 13],
+      ['javascript', 'export default async () => {\n  await fetch("https://shop.example");\n};', 2, 9],
     ];
     for (const [type, code, line, column] of broken) {
       it(`${type}: ${JSON.stringify(code)}`, async () => {

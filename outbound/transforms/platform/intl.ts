@@ -37,7 +37,7 @@ function formatterOf(name: unknown, locales: unknown, options: unknown): object 
 }
 
 /** How a value crosses: a letter for its type, and the value. */
-function valueOf(packed: unknown): unknown {
+function unpacked(packed: unknown): unknown {
   const [type, value] = packed as [string, unknown];
   if (type === 'n') return Number(value);
   if (type === 'b') return BigInt(textOf(value, 1000));
@@ -52,7 +52,7 @@ function intlCall([name, locales, options, method, args]: readonly unknown[]): u
   if (method !== 'resolvedOptions' && !methods.includes(String(method))) throw new TypeError('There is no such method');
   const result = (Reflect.get(formatter, String(method)) as (...all: unknown[]) => unknown).apply(
     formatter,
-    (args as unknown[]).map(valueOf),
+    (args as unknown[]).map(unpacked),
   );
   if (method !== 'segment') return result;
   return [...(result as Intl.Segments)].map(({ segment, index, isWordLike }) => ({ segment, index, isWordLike }));

@@ -67,7 +67,7 @@ export const javascript: Answers = {
       '(() => { const a = { d: new Date(0), m: new Map([[1, { x: 2 }]]), s: new Set([1]) }; a.self = a; const b = structuredClone(a); return [b !== a, b.self === b, b.d, [...b.m], [...b.s]]; })()',
       [true, true, '1970-01-01T00:00:00.000Z', [[1, { x: 2 }]], [1]],
     ],
-    ['structuredClone(event.payload)', { text: 'Renée', big: 12345678901234567890 }],
+    ['JSON.stringify(structuredClone(event.payload))', '{"text":"Renée","big":12345678901234567890}'],
     ['structuredClone(() => 1)', /DataCloneError/],
   ],
   queueMicrotask: [['await new Promise((resolve) => queueMicrotask(() => resolve("later")))', 'later']],
