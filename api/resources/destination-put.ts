@@ -13,6 +13,7 @@ import {
   typeSchema,
   UNCHANGEABLE,
 } from '../members/destinations.ts';
+import * as field from '../members/fields.ts';
 import { createWarehouseSchema } from '../members/warehouses.ts';
 import type { Operation } from '../operation.ts';
 import { requireWanted } from '../preconditions.ts';
@@ -52,7 +53,7 @@ export function putDestinationOperation(
     run: (ctx, deps) => put(ctx, deps, newRecord),
     summary: 'Create or replace the destination of a slug',
     description:
-      'The destination becomes what a create would make of the body: what is left out goes back to its default. A secret that is sent back masked stays. The `type` cannot be changed.',
+      'The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed.',
     body: { schema: body, examples: { plain: { name: 'CRM', url: 'https://example.com/hooks' } } },
     answer: {
       status: 200,
@@ -104,22 +105,18 @@ function replaced(ctx: Context, deps: ApiDeps, stored: Destination, body: unknow
 function replacedHttp(
   deps: ApiDeps,
   stored: Destination,
-  { slug: _slug, retryPolicy, authConfig, signingSecret = null, ...rest }: DestinationInput,
+  { slug: _slug, retryPolicy, ...rest }: DestinationInput,
   rights: ChangeRights,
 ): DestinationChange {
-  const { authConfig: auth, ...changed } = changedDestination(
+  // A script that leaves credentials out does not mean to remove them: they stay.
+  const { authType: _none, ...defaults } = destinationDefaults;
+  const { authConfig: auth = stored.authConfig, ...changed } = changedDestination(
     deps,
     stored,
-    {
-      ...destinationDefaults,
-      ...rest,
-      authConfig: authConfig ?? {},
-      signingSecret,
-      retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy },
-    },
+    { ...defaults, ...field.sent(rest), retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy } },
     rights,
   );
-  const after = { ...stored, ...changed, authConfig: auth ?? null };
+  const after = { ...stored, ...changed, authConfig: auth };
   // Encrypted again, what is the same would look changed, and a rotation would end.
   const isSameAuth = JSON.stringify(openAuthConfig(deps, after)) === JSON.stringify(openAuthConfig(deps, stored));
   const { signingSecret: sealed, previousSigningSecret, previousSigningSecretUntil, ...others } = changed;

@@ -9,6 +9,7 @@ import { noteRecords } from '../audit-trail.ts';
 import { ApiError } from '../errors.ts';
 import { requireRecordRoom } from '../limits.ts';
 import { type createSourceSchema, sourceDefaults } from '../members/sources.ts';
+import * as field from '../members/fields.ts';
 import { requireWanted } from '../preconditions.ts';
 import { findSource, violates } from '../records.ts';
 import { changedMembers } from './by-slug.ts';
@@ -47,15 +48,19 @@ async function storeSource(ctx: Context, deps: ApiDeps, record: RequiredEntityDa
   }
 }
 
-/** Makes a source what a create would have made of the same body. @throws ApiError 400, 404, 412 */
+/**
+ * Makes a source what a create would have made of the same body, but what protects it stays unless the body changes it.
+ * @throws ApiError 400, 404, 412
+ */
 export function replaceSource(
   ctx: Context,
   deps: ApiDeps,
   id: string,
-  { verificationConfig: config, provider = null, ...body }: Input,
+  { verificationConfig: config, provider, ...body }: Input,
 ): Promise<Source> {
-  const members = { ...sourceDefaults, ...body };
   return changeSource(ctx, deps, id, (stored) => {
+    const { ingestToken, concealed } = stored;
+    const members = { ...sourceDefaults, ingestToken, concealed, ...field.sent(body) };
     const verified = replacedVerification(deps, stored, provider, config);
     return changedMembers(stored, { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified });
   });

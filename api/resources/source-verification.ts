@@ -80,17 +80,18 @@ export function changedVerification(
 }
 
 /**
- * The columns of a source that is replaced: a secret stays if it is left out of a config of the same type, and one that is sent again
- * changes nothing. @throws ApiError 400
+ * The columns of a source that is replaced. A script that leaves the verification out does not mean to turn it off, so it stays. A
+ * secret stays if it is left out of a config of the same type, and one that is sent again changes nothing. @throws ApiError 400
  */
 export function replacedVerification(
   deps: Deps,
   stored: Source,
-  member: string | null,
+  member: string | null | undefined,
   sent: SentConfig,
 ): Partial<Columns> {
-  const { provider = null, config } = namedProvider(member ?? undefined, sent);
-  const columns = changedVerification(deps, stored, provider, config ?? (provider === null ? null : {}));
+  const { provider, config } = namedProvider(member ?? undefined, sent);
+  if (config === undefined && member === undefined) return {};
+  const columns = changedVerification(deps, stored, provider ?? null, provider === undefined ? config : (config ?? {}));
   if (columns === undefined) return {};
   const inClear = (sealed: string | null | undefined) => (sealed ? deps.secretBox.decrypt(sealed, stored.id) : null);
   if (inClear(columns.verificationSecret) !== inClear(stored.verificationSecret)) return columns;

@@ -131,7 +131,7 @@ export const sourceOperations: Operation[] = [
     run: put,
     summary: 'Create or replace the source of a slug',
     description:
-      'The source becomes what a create would make of the body: what is left out goes back to its default. A secret that is left out of a `verificationConfig` of the same type stays; so does the token of the address, unless `ingestToken` is `none`.',
+      'The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off.',
     body: {
       schema: putSourceSchema,
       examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },

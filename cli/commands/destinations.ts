@@ -85,7 +85,7 @@ export function addDestinations(program: Command): void {
       showRecord(context, await context.client.updateDestination({ id, body: body as UpdateBody }));
     });
   withDestinationOptions(destinations.command('apply <slug> [url]'))
-    .description('create it, or make it exactly what you give: what you leave out goes back to its default')
+    .description('create it, or make it what you give: what you leave out goes back to its default, except credentials')
     .option('--name <name>', 'for people; the slug when not given')
     .option('--type <type>', 'as of create; it cannot be changed')
     .action(async (slug: string, url: string | undefined, options: DestinationOptions, command: Command) => {

@@ -12,6 +12,8 @@ interface Kind {
   bodies: [Json, Json];
   /** What the second leaves in its default. */
   defaults: Json;
+  /** What stays when the second leaves it out: it protects the record. */
+  kept?: Json;
   /** What a replacement may not change. */
   fixed?: { change: Json; member: string };
 }
@@ -28,10 +30,8 @@ const ofSources: Omit<Kind, 'path'> = {
     },
     { name: 'Orders of the shop' },
   ],
-  defaults: {
-    ...{ ...undescribed, allowPaths: false, concealed: false, ingestToken: 'none', enabled: true },
-    ...{ verificationConfig: { type: 'none' }, idempotencyKey: null },
-  },
+  defaults: { ...undescribed, allowPaths: false, enabled: true, idempotencyKey: null },
+  kept: { verificationConfig: { type: 'github' }, concealed: true, ingestToken: 'required' },
 };
 
 const KINDS: Record<string, Kind> = {
@@ -49,10 +49,11 @@ const KINDS: Record<string, Kind> = {
       { name: 'The CRM', url: 'https://crm.example/other' },
     ],
     defaults: {
-      ...{ ...undescribed, method: 'POST', headers: {}, authType: 'none', authConfig: {}, signingSecret: null },
+      ...{ ...undescribed, method: 'POST', headers: {} },
       ...{ forwardQuery: false, maxConcurrency: null, enabled: true },
       retryPolicy: { maxRetries: 5, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 },
     },
+    kept: { authType: 'bearer', authConfig: { token: '•••• CRM' }, signingSecret: `••••${SIGNING_SECRET.slice(-4)}` },
     fixed: { change: { type: 's3', config: {} }, member: 'type' },
   },
   filter: {
@@ -100,7 +101,7 @@ describe('Records by slug @turns', () => {
 
   const put = (path: string, body: Json, init: object = {}) => api.request('PUT', path, body, init);
 
-  for (const [name, { path, bodies, defaults, fixed }] of Object.entries(KINDS)) {
+  for (const [name, { path, bodies, defaults, kept, fixed }] of Object.entries(KINDS)) {
     describe(`of a ${name}`, () => {
       const place = () => path(organization.base);
       const at = (slug: string) => `${place()}/by-slug/${slug}`;
@@ -113,8 +114,8 @@ describe('Records by slug @turns', () => {
         expect(made.body).to.include({ slug, name: bodies[0].name, description: 'Declared' });
         const replaced = await put(at(slug), { ...bodies[1], slug });
         expect(replaced.status, JSON.stringify(replaced.body)).to.equal(200);
-        expect(replaced.body).to.deep.include({ ...defaults, ...bodies[1], slug, id: made.body.id });
-        expect(await stored(made)).to.deep.include({ ...defaults, ...bodies[1] });
+        expect(replaced.body).to.deep.include({ ...defaults, ...kept, ...bodies[1], slug, id: made.body.id });
+        expect(await stored(made)).to.deep.include({ ...defaults, ...kept, ...bodies[1] });
       });
 
       it('change nothing when they are repeated', async () => {

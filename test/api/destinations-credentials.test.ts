@@ -57,6 +57,27 @@ describe('Credentials of destinations', () => {
     expect(destination.authConfig).to.deep.equal({ token: '••••' });
   });
 
+  // DEST-54
+  it('keeps the credentials that a PUT leaves out, and removes them when it says so', async () => {
+    const put = (body: object) =>
+      organization.api.request('PUT', '/api/destinations/by-slug/kept', { name: 'Kept', url, ...body });
+    const signingSecret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+    const credentials = { authType: 'bearer', authConfig: { token: 'secret-token' }, signingSecret };
+    const { body: made } = await put(credentials);
+    const path = `/api/destinations/${String(made.id)}`;
+    const next = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+    await organization.api.post(`${path}/rotate-secret`, { secret: next });
+    const before = await organization.api.get(path);
+    for (const body of [{}, { authType: 'bearer' }, { authConfig: { token: 'secret-token' } }]) {
+      const again = await put(body);
+      expect([again.status, again.body]).to.deep.equal([200, before]);
+    }
+    expectInvalid(await put({ authType: 'basic' }), 'authConfig.username');
+    const without = await put({ authType: 'none', signingSecret: null });
+    expect(without.body).to.deep.include({ authType: 'none', authConfig: {}, signingSecret: null });
+    expect(without.body.previousSigningSecretUntil).to.equal(null);
+  });
+
   it('drops the credentials with authType none', async () => {
     const { id } = await makeDestination(organization, { authType: 'bearer', authConfig: { token: 'secret-token' } });
     const updated = await organization.api.patch(`/api/destinations/${id}`, { authType: 'none' });

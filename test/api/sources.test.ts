@@ -104,6 +104,57 @@ describe('Sources', () => {
     });
   });
 
+  // SRC-43
+  describe('that are put by their slug', () => {
+    const at = (slug: string) => `${base}/by-slug/${slug}`;
+    const put = (slug: string, body: object) => organization.api.request('PUT', at(slug), body);
+    const shown = (id: unknown) => organization.api.get(`${base}/${String(id)}`);
+    const github = { type: 'github', secret: 'whispered to both sides' };
+    const refused = async (address: unknown) => {
+      const path = String(address).slice(String(address).indexOf('/ingest/'));
+      const answer = await fetch(`${organization.api.url}${path}`, { method: 'POST', body: '{}' });
+      return answer.status;
+    };
+
+    it('keep what protects them when it is left out', async () => {
+      const guarded = { verificationConfig: github, ingestToken: 'required', concealed: true };
+      const made = await put('guarded', { name: 'Guarded', description: 'First', ...guarded });
+      await organization.api.post(`${base}/${String(made.body.id)}/rotate-secret`, { secret: 'the next one of both' });
+      const before = await shown(made.body.id);
+      const again = await put('guarded', { name: 'Guarded' });
+      expect(again.body).to.include({ description: null, webhookUrl: made.body.webhookUrl, concealed: true });
+      expect(again.body.verificationConfig).to.deep.equal({ type: 'github' });
+      expect(again.body.previousSecretUntil).to.equal(before.previousSecretUntil).and.not.equal(null);
+      expect(await refused(made.body.webhookUrl)).to.equal(404);
+      const open = await put('guarded', { name: 'Guarded', concealed: false, verificationConfig: { type: 'github' } });
+      expect(open.body.previousSecretUntil).to.equal(before.previousSecretUntil);
+      expect(await refused(made.body.webhookUrl)).to.equal(401);
+    });
+
+    it('keep their provider, and take its place only by name', async () => {
+      const made = await put('shop', { name: 'Shop', provider: 'shopify', verificationConfig: { secret: 'hush' } });
+      for (const body of [{}, { provider: 'shopify' }, { verificationConfig: { provider: 'shopify' } }]) {
+        const again = await put('shop', { name: 'Shop', ...body });
+        expect([again.status, again.body.provider]).to.deep.equal([200, 'shopify']);
+        expect(await refused(made.body.webhookUrl)).to.equal(401);
+      }
+      expectInvalid(await put('shop', { name: 'Shop', provider: null }), 'verificationConfig');
+      expect(await refused(made.body.webhookUrl)).to.equal(401);
+    });
+
+    it('are without verification when the body says so', async () => {
+      for (const [slug, verificationConfig] of [
+        ['open', { type: 'none' }],
+        ['open-too', null],
+      ] as const) {
+        await put(slug, { name: 'Open', verificationConfig: github });
+        const open = await put(slug, { name: 'Open', verificationConfig });
+        expect(open.body.verificationConfig).to.deep.equal({ type: 'none' });
+        expect(await refused(open.body.webhookUrl)).to.equal(200);
+      }
+    });
+  });
+
   describe('refusals', () => {
     for (const slug of ['', 'Orders', 'or ders', '-orders', 'orders-', 'or--ders', 'örders', 'a/b', 'x'.repeat(64)]) {
       it(`answers 400 INVALID_SLUG to ${JSON.stringify(slug).slice(0, 20)}`, async () => {
