@@ -2592,6 +2592,8 @@ export type Source = {
   enabled: boolean;
   eventsCount: number;
   lastEventAt: Timestamp | null;
+  /** What works, but should be changed, such as a secret so short that it can be guessed. */
+  warnings: Array<string>;
   createdAt: Timestamp;
   updatedAt: Timestamp;
 };

@@ -5,7 +5,7 @@ export const awsSns: Provider = {
   title: 'Amazon SNS',
   docs: 'https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html',
   verification: { kind: 'sns' },
-  secret: { is: 'the ARN of the topic (arn:aws:sns:...)', minLength: 1 },
+  secret: { is: 'the ARN of the topic (arn:aws:sns:...)', shortest: 1 },
   eventType: { header: 'x-amz-sns-message-type' },
   eventId: { payload: 'MessageId' },
   dedup: { jsonPath: '$.MessageId' },

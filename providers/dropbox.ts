@@ -5,7 +5,7 @@ export const dropbox: Provider = {
   title: 'Dropbox',
   docs: 'https://www.dropbox.com/developers/reference/webhooks',
   verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Dropbox-Signature', signed: ['body'] },
-  secret: { is: 'the app secret', minLength: 15 },
+  secret: { is: 'the app secret', shortest: 15 },
   eventType: null,
   eventId: null,
   dedup: null,

@@ -17,7 +17,7 @@ export const googlePubsub: Provider = {
   },
   secret: {
     is: 'the e-mail address of the service account of the subscription (...gserviceaccount.com)',
-    minLength: 1,
+    shortest: 1,
   },
   eventType: null,
   eventId: { payload: 'message.messageId' },

@@ -22,7 +22,7 @@ export const paypal: Provider = {
   title: 'PayPal',
   docs: 'https://developer.paypal.com/api/rest/webhooks/rest/',
   verification: { kind: 'paypal' },
-  secret: { is: 'the id of the webhook, as PayPal shows it', minLength: 1 },
+  secret: { is: 'the id of the webhook, as PayPal shows it', shortest: 1 },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },

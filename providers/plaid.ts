@@ -12,7 +12,7 @@ export const plaid: Provider = {
     bodyHash: 'request_body_sha256',
     toleranceSeconds: 300,
   },
-  secret: { is: 'sandbox or production, a colon, the client_id, a colon and the secret of the client', minLength: 1 },
+  secret: { is: 'sandbox or production, a colon, the client_id, a colon and the secret of the client', shortest: 1 },
   eventType: { payload: 'webhook_code' },
   eventId: null,
   dedup: null,

@@ -27,8 +27,8 @@ export interface Provider {
   secret: {
     /** What the owner enters as `verificationConfig.secret`; null: the provider sends it in its handshake. */
     is: string | null;
-    /** Characters that a new one must have: where the provider makes shorter ones than others; 1 where the scheme says its form. */
-    minLength?: number;
+    /** Below so many characters there is a warning: where the provider makes shorter ones than others; 1 where it is none to guess. */
+    shortest?: number;
   };
   /** What the owner enters as `verificationConfig.verifyToken`, where the handshake asks for it. */
   verifyToken?: string;

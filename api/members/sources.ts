@@ -4,7 +4,7 @@ import { parsePath } from '../../core/dotted-path.ts';
 import { checkHeaderName } from '../../core/headers.ts';
 import { INGEST_TOKEN_RULES } from '../../core/ingest-token.ts';
 import { PROVIDER_TYPE } from '../../core/provider-config.ts';
-import { newVerificationConfigSchema, VERIFICATION_TYPES, verificationSchemas } from '../../core/signatures/index.ts';
+import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../core/signatures/index.ts';
 import { sourceAnswerSchema } from '../../core/source-answer.ts';
 import type { Source } from '../../db/entities.ts';
 import { PROVIDER_NAMES } from '../../providers/index.ts';
@@ -141,6 +141,11 @@ const lastHandshake = z
   .nullable()
   .meta({ description: 'The last handshake of the provider that was answered.' });
 
+const warnings = z.array(z.string()).meta({
+  description: 'What works, but should be changed, such as a secret so short that it can be guessed.',
+  examples: [[]],
+});
+
 /** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
 type Hidden =
   | 'verification'
@@ -180,6 +185,7 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   enabled: optional(field.enabled, true),
   eventsCount: computed(count),
   lastEventAt: computed(timestamp.nullable()),
+  warnings: computed(warnings),
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
 });
@@ -211,5 +217,5 @@ const providerConfig = z
 
 /** The body of a create, its verification described in full. */
 export const createSourceBody = createSourceSchema.extend({
-  verificationConfig: z.union([newVerificationConfigSchema, providerConfig]).nullable().optional(),
+  verificationConfig: z.union([verificationConfigSchema, providerConfig]).nullable().optional(),
 });

@@ -59,8 +59,8 @@ export function replaceSource(
   { verificationConfig: config, provider, ...body }: Input,
 ): Promise<Source> {
   return changeSource(ctx, deps, id, (stored) => {
-    const { ingestToken, concealed } = stored;
-    const members = { ...sourceDefaults, ingestToken, concealed, ...field.sent(body) };
+    const { provider: kept, ingestToken, concealed } = stored;
+    const members = { ...sourceDefaults, provider: kept, ingestToken, concealed, ...field.sent(body) };
     const verified = replacedVerification(deps, stored, provider, config);
     return changedMembers(stored, { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified });
   });

@@ -1,14 +1,14 @@
 // How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures,
 // core/verification/described) or by its provider (providers/). Public members stand in clear, secrets encrypted.
-// Rules: SRC-12 to SRC-19, PRV-01 to PRV-04, PRV-17, PRV-21.
+// Rules: SRC-12 to SRC-19, SRC-54, PRV-01 to PRV-04, PRV-17, PRV-21.
 import { z } from 'zod';
 import { openCredentials, PROVIDER_TYPE, providerOf, sealedCredentials } from '../../core/provider-config.ts';
 import { isRedacted } from '../../core/redaction.ts';
 import {
   confirmsSubscriptions,
-  newSecretSchema,
-  newVerificationConfigSchema,
+  ADVISED_SECRET_LENGTH,
   publicVerificationConfig,
+  secretSchema,
   type VerificationConfig,
   verificationConfigSchema,
 } from '../../core/signatures/index.ts';
@@ -106,11 +106,26 @@ export function openSecret(deps: Deps, source: Source): string | null {
   return config !== null && 'secret' in config ? (config.secret ?? null) : null;
 }
 
-/** As `withSecret`, of a secret that is new. @throws ApiError 400 when it is too short, or of another form than the provider's */
+/** What its owner should do about the secrets of a source, which works all the same. */
+export function secretWarnings(deps: Deps, source: Source): string[] {
+  const provider = providerNamed(providerOf(source) ?? '');
+  const { secret, verifyToken } = provider ? openProvided(deps, source) : { secret: openText(deps, source) };
+  const shortest = provider?.secret.shortest ?? ADVISED_SECRET_LENGTH;
+  return [
+    ...(secret && secret.length < shortest ? [tooShort('secret', shortest)] : []),
+    ...(verifyToken && verifyToken.length < ADVISED_SECRET_LENGTH
+      ? [tooShort('verifyToken', ADVISED_SECRET_LENGTH)]
+      : []),
+  ];
+}
+
+const tooShort = (member: string, shortest: number) =>
+  `verificationConfig.${member} has fewer than ${shortest} characters, so it can be guessed; replace it when the sender can: openssl rand -hex 32 makes a long one`;
+
+/** As `withSecret`, of a secret that is new. @throws ApiError 400 when it is of another form than the provider's */
 export function withNewSecret(deps: Deps, source: Source, secret: string): string {
   const name = providerOf(source);
   const provider = name === null ? null : knownProvider(name);
-  check(z.object({ secret: newSecret(provider?.secret.minLength) }), { secret }, 'The body');
   const scheme = provider?.verification ?? describedScheme(source.verification);
   const problem = scheme && secretProblem(scheme, secret);
   if (problem) throw invalid('secret', problem);
@@ -139,7 +154,7 @@ function withStoredSecret(config: Record<string, unknown>, stored: VerificationC
   const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
   const known = isKept(config.secret) && takesSecret(config) ? { ...config, secret: storedSecret } : config;
   const { verificationConfig: checked } = check(
-    z.object({ verificationConfig: isKept(config.secret) ? verificationConfigSchema : newVerificationConfigSchema }),
+    z.object({ verificationConfig: verificationConfigSchema }),
     { verificationConfig: known },
     'The body',
   );
@@ -187,12 +202,12 @@ const asksToConfirm = ({ handshakes }: Provider) => handshakes.some(({ kind }) =
 /** @param kept what is stored already, and was checked when it was new */
 function configSchema(provider: Provider, kept: Partial<Credentials>) {
   const { verification: scheme } = provider;
-  const secret = newSecret(provider.secret.minLength).superRefine((text, context) => {
+  const secret = secretSchema.superRefine((text, context) => {
     const problem = secretProblem(scheme, text);
     if (problem !== null) context.addIssue({ code: 'custom', message: problem });
   });
   const secretType = kept.secret === undefined ? secret : z.string();
-  const tokenType = kept.verifyToken === undefined ? newSecretSchema : z.string();
+  const tokenType = kept.verifyToken === undefined ? secretSchema : z.string();
   return z.object({
     type: z
       .literal(PROVIDER_TYPE, { error: `must be ${PROVIDER_TYPE} or left out, because the source has a provider` })
@@ -204,14 +219,6 @@ function configSchema(provider: Provider, kept: Partial<Credentials>) {
   });
 }
 
-const newSecret = (minLength: number | undefined): z.ZodString =>
-  minLength === undefined
-    ? newSecretSchema
-    : z
-        .string()
-        .min(minLength, `must be at least ${minLength} characters long`)
-        .max(4096, 'must be at most 4096 characters');
-
 function knownProvider(name: string): Provider {
   const provider = providerNamed(name);
   if (provider === undefined) throw invalid('provider', 'is not a provider that this release knows');
@@ -219,10 +226,12 @@ function knownProvider(name: string): Provider {
 }
 
 function openOwn(deps: Deps, source: Source): VerificationConfig | null {
-  if (!source.verificationSecret) return null;
-  const secret = deps.secretBox.decrypt(source.verificationSecret, source.id);
-  return verificationConfigSchema.parse({ ...source.verification, secret });
+  const secret = openText(deps, source);
+  return secret === null ? null : verificationConfigSchema.parse({ ...source.verification, secret });
 }
+
+const openText = (deps: Deps, { id, verificationSecret }: Source): string | null =>
+  verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null;
 
 function openProvided(deps: Deps, { id, verificationSecret }: Source): Credentials {
   return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);

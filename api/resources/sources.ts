@@ -27,7 +27,7 @@ import { findSource, requireId, stillValid } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { putBySlug, slugOf } from './by-slug.ts';
 import { changeSource, makeSource, replaceSource } from './source-record.ts';
-import { changedVerification } from './source-verification.ts';
+import { changedVerification, secretWarnings } from './source-verification.ts';
 import { rotateTokenOperation, shownHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
 import { despiteConflicts } from './transactions.ts';
 
@@ -251,5 +251,6 @@ function show(
     lastHandshake: handshake ? shownHandshake(ctx, deps, source.id, handshake) : null,
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,
+    warnings: secretWarnings(deps, source),
   });
 }

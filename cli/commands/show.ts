@@ -40,10 +40,17 @@ function noteNext(output: Output, shown: number, { nextCursor, searchedUntil }: 
 
 /** A record, its members below each other. */
 export function showRecord({ output }: Context, record: object): void {
-  output.result(record, () => output.fields({ ...record }));
+  const { warnings: _noted, ...members } = record as { warnings?: unknown };
+  output.result(record, () => output.fields(members));
+  noteWarnings(output, record);
 }
 
 /** One line about what was done. */
 export function showDone({ output }: Context, value: object, line: string): void {
   output.result(value, () => output.line(line));
+  noteWarnings(output, value);
+}
+
+function noteWarnings(output: Output, { warnings = [] }: { warnings?: string[] }): void {
+  for (const warning of warnings) output.note(`warning: ${warning}`);
 }

@@ -67,7 +67,9 @@ export function addSources(program: Command): void {
       showRecord(context, await context.client.updateSource({ id, body }));
     });
   withSourceOptions(sources.command('apply <slug>'))
-    .description('create it, or make it what you give: what you leave out goes back to its default, except credentials and verification')
+    .description(
+      'create it, or make it what you give: what you leave out goes back to its default, except credentials and verification',
+    )
     .action(async (slug: string, options: SourceOptions, command: Command) => {
       const context = contextOf(command);
       const body = { name: slug, ...bodyOf(options) } as PutBody;

@@ -7,11 +7,11 @@ import { DESCRIBED_TYPES, type DescribedConfig, describedSchemas } from '../veri
 import { githubSchema, verifyGithub } from './github.ts';
 import { hmacSchema, verifyHmac } from './hmac.ts';
 import { noneSchema, verifyNone } from './none.ts';
-import { newSecretSchema, type SignedRequest, type Verification } from './scheme.ts';
+import type { SignedRequest, Verification } from './scheme.ts';
 import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
-export { isSameSecret, newSecretSchema, secretSchema, type SignedRequest, type Verification } from './scheme.ts';
+export { ADVISED_SECRET_LENGTH, isSameSecret, secretSchema, type SignedRequest, type Verification } from './scheme.ts';
 export { slackChallenge } from './slack.ts';
 
 /** One line a scheme: what its `verificationConfig` holds, and how a request is verified. */
@@ -36,25 +36,11 @@ export const verificationSchemas = [
   ...describedSchemas,
 ] as unknown as [AnySchema, ...AnySchema[]];
 
-/** A source's `verificationConfig` (SRC-12 to SRC-16, SRC-44 to SRC-50), secrets in clear. */
+/** A source's `verificationConfig` (SRC-12 to SRC-17, SRC-44 to SRC-50), secrets in clear. */
 export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
 /** Of the types that say how they verify by themselves. */
 export type NamedConfig = z.output<Scheme['schema']>;
 export type VerificationConfig = NamedConfig | DescribedConfig;
-
-/** The same with a new secret. */
-export const newVerificationConfigSchema = z.discriminatedUnion(
-  'type',
-  verificationSchemas.map(withNewSecret) as unknown as [AnySchema, ...AnySchema[]],
-);
-
-/** What else a schema checks it continues checking. */
-function withNewSecret(given: AnySchema): z.ZodObject {
-  const schema = given as z.ZodObject;
-  const { secret } = schema.shape;
-  if (secret === undefined) return schema;
-  return schema.safeExtend({ secret: secret instanceof z.ZodOptional ? newSecretSchema.optional() : newSecretSchema });
-}
 
 /**
  * Verifies that a request comes from the provider that shares the source's secret; comparisons take constant time.

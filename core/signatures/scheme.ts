@@ -29,14 +29,11 @@ const MISMATCH: Verification = {
 /** The schema of a shared secret. */
 export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
 
-// Shorter ones can be found by trying, from one signed request on. Sources that are older may have one. So many characters have at
-// least as many bytes.
-const MIN_SECRET_LENGTH = 16;
-/** The schema of a new secret. */
-export const newSecretSchema = secretSchema.min(
-  MIN_SECRET_LENGTH,
-  `must be at least ${MIN_SECRET_LENGTH} characters long, so that it cannot be guessed; \`openssl rand -hex 32\` makes one`,
-);
+/**
+ * Below so many characters there is a warning: a shorter one can be found by trying, from one signed request on. It is accepted all the
+ * same, because the sender may have had it for years.
+ */
+export const ADVISED_SECRET_LENGTH = 16;
 
 /** The text of a header by its lowercase name; undefined when it is missing or empty. */
 export function header(request: SignedRequest, name: string): string | undefined {

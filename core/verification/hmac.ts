@@ -28,6 +28,7 @@ function keyOf({ key = 'text' }: HmacScheme, secret: string): string | Buffer {
 
 /** What is wrong with the secret; null when nothing is. */
 export function hmacKeyProblem({ key = 'text' }: HmacScheme, secret: string): string | null {
-  if (key === 'base64') return /^[A-Za-z0-9+/]+={0,2}$/.test(secret) ? null : 'must be base64';
+  // One character holds no byte: with an empty key anyone could sign.
+  if (key === 'base64') return /^[A-Za-z0-9+/]{2,}={0,2}$/.test(secret) ? null : 'must be base64';
   return key === 'text' || /^(?:[0-9a-f]{2})+$/i.test(secret) ? null : 'must be hex digits, two for each byte';
 }

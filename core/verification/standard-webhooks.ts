@@ -14,7 +14,8 @@ export interface StandardScheme {
 const TOLERANCE_SECONDS = 300;
 const SHARED = 'whsec_';
 const PUBLIC = 'whpk_';
-const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+// Of at least one byte: with an empty key anyone could sign.
+const BASE64 = /^[A-Za-z0-9+/]{2,}={0,2}$/;
 // The key in DER: this header and its 32 bytes (RFC 8410, section 4).
 const ED25519_DER = Buffer.from('302a300506032b6570032100', 'hex');
 

@@ -85,7 +85,7 @@ func (c *Client) DeleteSource(ctx context.Context, id string, opts ...CallOption
 
 // PutSource: Create or replace the source of a slug.
 //
-// The source becomes what a create would make of the body: what is left out goes back to its default. A secret that is left out of a `verificationConfig` of the same type stays; so does the token of the address, unless `ingestToken` is `none`. Needs the scope `sources:write`.
+// The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off. Needs the scope `sources:write`.
 func (c *Client) PutSource(ctx context.Context, slug string, body PutSourceRequest, opts ...CallOption) (*Source, error) {
 	result := new(Source)
 	err := c.send(ctx, call{method: "PUT", template: "/api/organizations/{orgId}/sources/by-slug/{slug}", path: []string{"slug", slug}, inOrganization: true, body: body}, result, opts)
@@ -261,7 +261,7 @@ func (c *Client) DeleteDestination(ctx context.Context, id string, opts ...CallO
 
 // PutDestination: Create or replace the destination of a slug.
 //
-// The destination becomes what a create would make of the body: what is left out goes back to its default. A secret that is sent back masked stays. The `type` cannot be changed. Needs the scope `destinations:write`.
+// The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed. Needs the scope `destinations:write`.
 func (c *Client) PutDestination(ctx context.Context, slug string, body PutDestinationRequest, opts ...CallOption) (*Destination, error) {
 	result := new(Destination)
 	err := c.send(ctx, call{method: "PUT", template: "/api/destinations/by-slug/{slug}", path: []string{"slug", slug}, body: body}, result, opts)

@@ -4723,6 +4723,9 @@ type Source struct {
 
 	LastEventAt *Timestamp `json:"lastEventAt"`
 
+	// What works, but should be changed, such as a secret so short that it can be guessed.
+	Warnings []string `json:"warnings"`
+
 	CreatedAt Timestamp `json:"createdAt"`
 
 	UpdatedAt Timestamp `json:"updatedAt"`

@@ -56,6 +56,24 @@ describe('the pages of sources @turns', function () {
     await records.accepted(source, '{"zen":1}', signed('{"zen":1}', SECRET));
   });
 
+  it('take a short secret, and warn of it until it is replaced', async () => {
+    const { hookyard, records } = await consoleWorld();
+    await onPage('/sources/new', async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Console Short');
+      await page.getByLabel('Slug').focus();
+      await page.getByLabel('What proves who sends').selectOption('github');
+      await page.getByLabel('Secret', { exact: true }).fill('hunter2');
+      await page.getByRole('button', { name: 'Make the source' }).click();
+      await page.getByRole('heading', { name: 'Source Console Short', level: 1 }).waitFor();
+      await seen(page, /verificationConfig.secret has fewer than 16 characters/);
+      await expectUsable(page);
+    });
+    const { data } = await hookyard.client.list<SourceView>(`${hookyard.base}/sources?search=console-short`);
+    const [source] = data;
+    if (!source) throw new Error('there is no source');
+    await records.accepted(source, '{}', signed('{}', 'hunter2'));
+  });
+
   it('make a source for any other sender, whose signature is described', async () => {
     const { hookyard, records } = await consoleWorld();
     await onPage('/sources/new', async (page) => {

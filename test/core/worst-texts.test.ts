@@ -21,7 +21,7 @@ import { plain, summaryLine } from '../../core/operator-markdown.ts';
 import { addressesUnder } from '../../core/own-address.ts';
 import { withoutParameter } from '../../core/query-text.ts';
 import { maskHeaders } from '../../core/redaction.ts';
-import { newVerificationConfigSchema } from '../../core/signatures/index.ts';
+import { verificationConfigSchema } from '../../core/signatures/index.ts';
 import { verifyStripe } from '../../core/signatures/stripe.ts';
 import { slugify } from '../../core/slugs.ts';
 import { sourceAnswerSchema } from '../../core/source-answer.ts';
@@ -165,7 +165,7 @@ const readers: Record<string, { units: readonly string[]; read: (text: string) =
     units: ['{', '}', '{body}', '{bod', '-', '=', ':', '/'],
     read: (text) =>
       ['hmac_template', 'public_key', 'jwt', 'header_token', 'basic', 'query_token', 'body_token'].map((type) =>
-        newVerificationConfigSchema.safeParse({
+        verificationConfigSchema.safeParse({
           ...{
             type,
             secret: text,

@@ -401,8 +401,8 @@ describe('sources with a provider @turns', () => {
       const secret = 'a secret of many letters';
       expect(await refusedWith({ provider: 'nobody' })).to.match(/provider/);
       expect(await refusedWith({ provider: 'github' })).to.match(/verificationConfig.secret/);
-      expect(await refusedWith({ provider: 'github', verificationConfig: { secret: 'short' } })).to.match(
-        /16 characters/,
+      expect(await refusedWith({ provider: 'github', verificationConfig: { secret: '' } })).to.match(
+        /must not be empty/,
       );
       expect(await refusedWith({ provider: 'github', verificationConfig: { type: 'github', secret } })).to.match(
         /provider/,

@@ -37,11 +37,11 @@ export const listSources = tool({
 
 async function sourceOf(client: Client, source: Source) {
   const { id, slug, name, webhookUrl, provider, verificationConfig, enabled, lastHandshake } = source;
-  const { eventsCount, lastEventAt } = source;
+  const { eventsCount, lastEventAt, warnings } = source;
   const { counts } = await client.listRefusals({ id, pageSize: 1, period: '24h' });
   return {
     ...{ id, slug, name, webhookUrl, provider, verification: verificationConfig.type, enabled, lastHandshake },
-    ...{ eventsCount, lastEventAt, refusedIn24h: { total: counts.total, causes: counts.causes } },
+    ...{ eventsCount, lastEventAt, warnings, refusedIn24h: { total: counts.total, causes: counts.causes } },
   };
 }
 

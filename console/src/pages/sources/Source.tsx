@@ -17,6 +17,7 @@ import { countText, durationText, plain } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 import { Connect } from './Connect.tsx';
 import { Refusals } from './Refusals.tsx';
+import { Warnings } from './Warnings.tsx';
 import { verifiedBy } from './values.ts';
 
 const AGAIN_MS = 10_000;
@@ -49,6 +50,7 @@ function Shown({ source }: { source: Source }) {
           Webhooks to it are refused, and nothing is stored.
         </Alert>
       )}
+      <Warnings of={source.warnings} />
       <IssuesOf of={of} />
       <Connect source={source} />
       <Group justify="space-between" mt="sm">

@@ -75,7 +75,7 @@ class Operations:
     def put_source(self, slug: str, body: types.PutSourceRequest, *, org_id: str | None = None, options: Options | None = None) -> types.Source:
         """Create or replace the source of a slug.
 
-        The source becomes what a create would make of the body: what is left out goes back to its default. A secret that is left out of a `verificationConfig` of the same type stays; so does the token of the address, unless `ingestToken` is `none`. Needs the scope `sources:write`."""
+        The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off. Needs the scope `sources:write`."""
         return self._call("PUT /api/organizations/{orgId}/sources/by-slug/{slug}", {"slug": slug, "orgId": org_id}, {}, body, options)
 
     def rotate_ingest_token(self, id: str, body: types.RotateIngestTokenRequest | None = None, *, org_id: str | None = None, options: Options | None = None) -> types.Source:
@@ -159,7 +159,7 @@ class Operations:
     def put_destination(self, slug: str, body: types.PutDestinationRequest, *, options: Options | None = None) -> types.Destination:
         """Create or replace the destination of a slug.
 
-        The destination becomes what a create would make of the body: what is left out goes back to its default. A secret that is sent back masked stays. The `type` cannot be changed. Needs the scope `destinations:write`."""
+        The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed. Needs the scope `destinations:write`."""
         return self._call("PUT /api/destinations/by-slug/{slug}", {"slug": slug}, {}, body, options)
 
     def get_destination_health(self, id: str, *, options: Options | None = None) -> types.DestinationHealth:

@@ -2533,6 +2533,8 @@ class Source(TypedDict):
     enabled: "bool"
     eventsCount: "int"
     lastEventAt: "Timestamp | None"
+    warnings: "list[str]"
+    """What works, but should be changed, such as a secret so short that it can be guessed."""
     createdAt: "Timestamp"
     updatedAt: "Timestamp"
 
