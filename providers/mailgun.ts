@@ -12,7 +12,7 @@ export const mailgun: Provider = {
   dedup: { signature: true },
   handshakes: [],
   instructions:
-    'Sending, Webhooks, Add webhook: enter the address of the source. The signature does not cover the event itself, so keep the address secret, too (ingestToken).',
+    'Sending, Webhooks, Add webhook: enter the address of the source. For incoming mail: Receiving, Create route, Forward, the same address. The signature does not cover the event itself, so keep the address secret, too (ingestToken).',
   samples: [
     {
       event: 'delivered',
@@ -39,6 +39,12 @@ export const mailgun: Provider = {
           recipient: 'emma@example.com',
         },
       },
+    },
+    {
+      // Of a route, which forwards incoming mail.
+      event: 'mail',
+      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: 'recipient=orders%40example.com&sender=emma%40example.com&subject=Order+42&body-plain=Two+shirts',
     },
   ],
 };

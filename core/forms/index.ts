@@ -6,7 +6,7 @@ import { isJsonText, viewPayload, viewText } from '../payload.ts';
 import { formTypeOf } from './content-type.ts';
 import type { Form } from './form-fields.ts';
 import { readMultipart } from './multipart.ts';
-import { readUrlencoded } from './urlencoded.ts';
+import { readShortUrlencoded, readUrlencoded } from './urlencoded.ts';
 
 /** The bytes of a webhook, and what they were called. */
 export interface TypedBody {
@@ -37,6 +37,21 @@ export function readForm(body: Buffer, contentType: string | undefined): Form | 
   if (type.kind === 'multipart') return readMultipart(body, type.boundary);
   if (!isUtf8(body)) return null;
   return isJsonText(withoutMark(body.toString('utf8'))) ? null : readUrlencoded(body);
+}
+
+/** Bytes of a field by which a sender proves itself. */
+const SHORT_BYTES = 4096;
+const BRACKETS: readonly (number | undefined)[] = [0x7b, 0x5b];
+
+/**
+ * The short fields of a form of any size, such as those by which its sender proves itself: little is made of what a stranger sends.
+ * @returns null as readForm
+ */
+export function readShortFields(body: Buffer, contentType: string | undefined): Form | null {
+  const type = formTypeOf(contentType);
+  if (type?.kind === 'multipart') return readMultipart(body, type.boundary, SHORT_BYTES);
+  // JSON that is called a form.
+  return type === null || BRACKETS.includes(body[0]) ? null : readShortUrlencoded(body, SHORT_BYTES);
 }
 
 /** RFC 8259, section 8.1: a parser may ignore a byte order mark. */

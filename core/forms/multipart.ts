@@ -20,23 +20,29 @@ interface Head {
   contentType: string | undefined;
 }
 
-/** Null: it is malformed, or has too many parts. */
-export function readMultipart(body: Buffer, boundary: string): Form | null {
+/**
+ * @param most bytes of a part that is read; of a longer one nothing is
+ * @returns null when it is malformed, or has too many parts
+ */
+export function readMultipart(body: Buffer, boundary: string, most = Number.POSITIVE_INFINITY): Form | null {
   const delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
   const fields: [string, FormValue][] = [];
   let room = MAX_FILES_BYTES;
+  let parts = 0;
   for (let at = afterFirst(body, delimiter); at !== null; ) {
     if (body[at] === DASH && body[at + 1] === DASH) return formOf(fields);
-    if (fields.length === MAX_FIELDS) return null;
+    if (parts === MAX_FIELDS) return null;
+    parts += 1;
     const head = headAt(body, afterPadding(body, at));
     if (head === null) return null;
     const end = body.indexOf(delimiter, head.end);
     if (end === -1) return null;
     const content = body.subarray(head.end, end);
+    at = end + delimiter.length;
+    if (content.length > most) continue;
     const value = readValue(content, head, room);
     if (typeof value !== 'string' && (value.text ?? value.base64) !== undefined) room -= content.length;
     fields.push([head.name, value]);
-    at = end + delimiter.length;
   }
   return null;
 }

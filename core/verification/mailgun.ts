@@ -1,6 +1,10 @@
 // Mailgun, "Securing webhooks": the body holds a time, a token, and the HMAC-SHA256 of both in hex. The rest of the body is not signed.
+// In the JSON of a webhook they are the member `signature`; in the mail that a route forwards they are fields of a form, in parts if
+// the mail has attachments.
 // https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks
-import { compared, hmac, type Verification } from '../signatures/scheme.ts';
+// https://documentation.mailgun.com/docs/mailgun/user-manual/receive-forward-store/receive-http
+import { readShortFields } from '../forms/index.ts';
+import { compared, header, hmac, type Verification } from '../signatures/scheme.ts';
 import {
   type Credentials,
   memberOf,
@@ -18,11 +22,12 @@ export interface MailgunScheme {
 // Mailgun gives no limit. It repeats a webhook that was not accepted for eight hours with the same signature, so the limit is that.
 const TOLERANCE_SECONDS = 9 * 3600;
 const MAX_TOKEN = 256;
-// Its webhooks have some kilobytes.
-const MAX_BODY_BYTES = 64 * 1024;
+// Its webhooks have some kilobytes. A form has a mail in it, and may be as large as any webhook.
+const MAX_JSON_BYTES = 256 * 1024;
 
 export function verifyMailgun(_scheme: MailgunScheme, { secret }: Credentials, request: ProviderRequest): Verification {
-  const part = memberOf(untrustedJson(request, MAX_BODY_BYTES), 'signature');
+  const form = readShortFields(request.body, header(request, 'content-type'));
+  const part = form ?? memberOf(untrustedJson(request, MAX_JSON_BYTES), 'signature');
   const [timestamp, token, signature] = ['timestamp', 'token', 'signature'].map((name) => memberOf(part, name));
   if (typeof token !== 'string' || token.length > MAX_TOKEN || typeof signature !== 'string')
     return refused('The body has no signature with timestamp, token and signature');

@@ -66,14 +66,15 @@ export function signAs(scheme: AnyScheme, secret: string, unsigned: Unsigned): S
     case 'mailgun': {
       const timestamp = timeText(nowMs, 's');
       const token = id.padEnd(50, '0').slice(0, 50);
-      const signature = hmac('sha256', secret, timestamp + token).toString('hex');
+      const signed = { timestamp, token, signature: hmac('sha256', secret, timestamp + token).toString('hex') };
+      const isForm = unsigned.contentType.startsWith(FORM);
       return {
         ...plain,
-        body: jsonBytes({ signature: { timestamp, token, signature }, ...(jsonOf(body) as object) }),
+        body: isForm ? withFields(body, signed) : jsonBytes({ signature: signed, ...(jsonOf(body) as object) }),
       };
     }
     case 'twilio': {
-      const form = unsigned.contentType.startsWith('application/x-www-form-urlencoded') ? body : null;
+      const form = unsigned.contentType.startsWith(FORM) ? body : null;
       return { ...plain, headers: { 'X-Twilio-Signature': twilioMac(secret, url, form).toString('base64') } };
     }
     case 'adyen':
@@ -99,6 +100,13 @@ export function signAs(scheme: AnyScheme, secret: string, unsigned: Unsigned): S
     case 'paypal':
       return null;
   }
+}
+
+const FORM = 'application/x-www-form-urlencoded';
+
+function withFields(form: Buffer, fields: Record<string, string>): Buffer {
+  const more = new URLSearchParams(fields).toString();
+  return Buffer.from(form.length === 0 ? more : `${form.toString()}&${more}`);
 }
 
 const jsonBytes = (value: object): Buffer => Buffer.from(JSON.stringify(value));
@@ -161,10 +169,7 @@ function sharedToken(scheme: JwtScheme, secret: string, { url, body, nowMs }: Un
 /** The body with the token at a path: as a field of a form, else as a member of JSON. */
 function withToken(path: string, secret: string, { body, contentType }: Unsigned): Buffer {
   const names = (parsePath(path) ?? []).flatMap((step) => ('key' in step ? [step.key] : []));
-  if (contentType.startsWith('application/x-www-form-urlencoded')) {
-    const field = new URLSearchParams({ [names.join('.')]: secret }).toString();
-    return Buffer.from(body.length === 0 ? field : `${body.toString()}&${field}`);
-  }
+  if (contentType.startsWith(FORM)) return withFields(body, { [names.join('.')]: secret });
   const put = (value: unknown, [name, ...deeper]: string[]): unknown =>
     name === undefined ? secret : { ...(value as object), [name]: put(memberOf(value, name), deeper) };
   return jsonBytes(put(jsonOf(body), names) as object);

@@ -1,7 +1,7 @@
 // Providers that do not sign: they send a secret that they share with the source. It proves nothing about the body, and is taken out
 // of what is stored and forwarded (withoutSecrets).
 import { lookupPath } from '../dotted-path.ts';
-import { readPayload } from '../forms/index.ts';
+import { readPayload, readShortFields } from '../forms/index.ts';
 import { header, isSameSecret, type Verification } from '../signatures/scheme.ts';
 import { type Credentials, headerOf, memberOf, type ProviderRequest, refused, untrustedJson } from './request.ts';
 
@@ -36,7 +36,7 @@ export interface PayloadTokenScheme {
 const GENUINE: Verification = { valid: true, mac: null };
 const WRONG = refused('The token is not that of the source');
 const MAX_ITEMS = 1000;
-/** Of a body in which an owner says that there is a token: a stranger's is parsed. */
+/** Of JSON in which an owner says that there is a token: a stranger's is parsed. */
 const MAX_TOKEN_BODY_BYTES = 256 * 1024;
 // Microsoft Graph sends up to a hundred notifications or so together.
 const MAX_LIST_BYTES = 256 * 1024;
@@ -83,9 +83,10 @@ export function verifyBodyToken(scheme: BodyTokenScheme, { secret }: Credentials
 }
 
 export function verifyPayloadToken({ path }: PayloadTokenScheme, { secret }: Credentials, request: ProviderRequest) {
-  if (request.body.length > MAX_TOKEN_BODY_BYTES)
-    return refused(`The body is larger than ${MAX_TOKEN_BODY_BYTES} bytes, which are read for a token`);
-  const [value, ...others] = lookupPath(readPayload(request.body, header(request, 'content-type')), path);
+  const form = readShortFields(request.body, header(request, 'content-type'));
+  if (form === null && request.body.length > MAX_TOKEN_BODY_BYTES)
+    return refused(`The body is larger than ${MAX_TOKEN_BODY_BYTES} bytes, which are read for a token, and no form`);
+  const [value, ...others] = lookupPath(form ?? readPayload(request.body, undefined), path);
   if (typeof value !== 'string' || others.length > 0) return refused(`The body has no token at ${path}`);
   return isSameSecret(value, secret) ? GENUINE : WRONG;
 }

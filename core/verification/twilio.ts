@@ -10,8 +10,8 @@ export interface TwilioScheme {
 }
 
 const FORM = 'application/x-www-form-urlencoded';
-// Twilio's own requests have some twenty fields; more are neither parsed nor sorted for a stranger.
-const MAX_FORM_BYTES = 64 * 1024;
+// Twilio's own requests have some twenty fields, one of which may hold JSON of add-ons; more are neither parsed nor sorted for a stranger.
+const MAX_FORM_BYTES = 256 * 1024;
 const MAX_FIELDS = 1000;
 
 export function verifyTwilio(_scheme: TwilioScheme, { secret }: Credentials, request: ProviderRequest): Verification {

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { createHmac, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import fc from 'fast-check';
-import { newVerificationConfigSchema, publicVerificationConfig } from '../../core/signatures/index.ts';
+import { verificationConfigSchema, publicVerificationConfig } from '../../core/signatures/index.ts';
 import type { Verification } from '../../core/signatures/scheme.ts';
 import { DESCRIBED_TYPES, describedScheme } from '../../core/verification/described/index.ts';
 import {
@@ -35,7 +35,7 @@ it('every type that an owner describes has a row', () => {
 
 /** The scheme of a config, as it is stored: without its secret. */
 function schemeOf(config: Json, secret: string | undefined): AnyScheme {
-  const parsed = newVerificationConfigSchema.parse({ ...config, ...(secret !== undefined && { secret }) });
+  const parsed = verificationConfigSchema.parse({ ...config, ...(secret !== undefined && { secret }) });
   const stored = JSON.parse(JSON.stringify(publicVerificationConfig(parsed))) as { type: string };
   expect(stored).not.to.have.property('secret');
   const scheme = describedScheme(stored);
@@ -245,7 +245,7 @@ describe('a template that is stored with the body more than once', () => {
 
   it('proves nothing, whatever is signed, and says what to do', async () => {
     const config = { type: 'hmac_template', header: 'X-Mac', secret };
-    const { template: _once, ...stored } = newVerificationConfigSchema.parse(config) as Json;
+    const { template: _once, ...stored } = verificationConfigSchema.parse(config) as Json;
     const scheme = describedScheme({ ...stored, template: '{body}.{body}' } as unknown as { type: string });
     const mac = createHmac('sha256', secret).update(BODY).update('.').update(BODY).digest('hex');
     const request = requestOf({ headers: { 'x-mac': mac }, body: BODY });
@@ -266,14 +266,14 @@ const requestOf = ({ headers, body }: Pick<ProviderRequest, 'headers' | 'body'>)
 describe('what an owner describes', () => {
   const secret = 'a secret of many letters';
   const problemOf = (config: Json): string => {
-    const parsed = newVerificationConfigSchema.safeParse(config);
+    const parsed = verificationConfigSchema.safeParse(config);
     const issue = parsed.error?.issues[0];
     return issue ? `${issue.path.join('.')} ${issue.message}` : 'accepted';
   };
   const template = (fields: Json) => problemOf({ type: 'hmac_template', secret, header: 'X-Mac', ...fields });
 
   it('has defaults: the HMAC of the body by SHA-256, in hex', () => {
-    const parsed = newVerificationConfigSchema.parse({ type: 'hmac_template', secret, header: 'X-Mac' });
+    const parsed = verificationConfigSchema.parse({ type: 'hmac_template', secret, header: 'X-Mac' });
     expect(parsed).to.deep.equal({
       ...{ type: 'hmac_template', secret, header: 'X-Mac', secretEncoding: 'text', algorithm: 'sha256' },
       ...{ encoding: 'hex', prefix: '', partSeparator: ',', timestampUnit: 's', toleranceSeconds: 300 },
