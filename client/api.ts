@@ -578,7 +578,30 @@ export type CreateSourceRequest = {
   allowPaths?: boolean;
   /** What an accepted webhook is answered, instead of `success` and `eventId`. */
   answer?: SourceAnswerInput | null;
+  /** What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks. */
+  handshake?: CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | null;
   enabled?: boolean;
+};
+
+export type CreateSourceRequestHandshakeEcho = {
+  type: 'echo';
+  parameter: string;
+  member?: string;
+  verifyToken?: string | null;
+};
+
+export type CreateSourceRequestHandshakeHmac = {
+  type: 'hmac';
+  parameter: string;
+  member?: string;
+  echoMember?: string;
+  algorithm?: HmacAlgorithm;
+  encoding?: SignatureEncoding;
+  prefix?: string;
+};
+
+export type CreateSourceRequestHandshakeOk = {
+  type: 'ok';
 };
 
 export type CreateTransformRequest = {
@@ -1955,6 +1978,8 @@ export type PutSourceRequest = {
   allowPaths?: boolean;
   /** What an accepted webhook is answered, instead of `success` and `eventId`. */
   answer?: SourceAnswerInput | null;
+  /** What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks. */
+  handshake?: CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | null;
   enabled?: boolean;
 };
 
@@ -2587,6 +2612,7 @@ export type Source = {
   /** Whether it takes webhooks at any path below its address, too. The path is the `path` of the event. */
   allowPaths: boolean;
   answer: SourceAnswer | null;
+  handshake: SourceHandshake | null;
   /** The last handshake of the provider that was answered. */
   lastHandshake: SourceLastHandshake | null;
   enabled: boolean;
@@ -2609,6 +2635,19 @@ export type SourceAnswerInput = {
   body?: string;
   contentType?: string;
 };
+
+export type SourceHandshake = {
+  type: SourceHandshakeType;
+  parameter?: string;
+  member?: string;
+  verifyToken?: string;
+  echoMember?: string;
+  algorithm?: HmacAlgorithm;
+  encoding?: SignatureEncoding;
+  prefix?: string;
+};
+
+export type SourceHandshakeType = 'ok' | 'echo' | 'hmac';
 
 export type SourceIdempotencyKey = {
   header?: string;
@@ -2871,6 +2910,8 @@ export type UpdateSourceRequest = {
   allowPaths?: boolean;
   /** What an accepted webhook is answered, instead of `success` and `eventId`. */
   answer?: SourceAnswerInput | null;
+  /** What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks. */
+  handshake?: CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | null;
   enabled?: boolean;
 };
 

@@ -17,6 +17,7 @@ import type { JsonSchema } from '../core/schemas/schema.ts';
 import type { IngestTokenRule } from '../core/ingest-token.ts';
 import type { PublicVerificationConfig } from '../core/signatures/index.ts';
 import type { SourceAnswer } from '../core/source-answer.ts';
+import type { SourceHandshake } from '../core/source-handshake.ts';
 import type { TransformType } from '../core/transform-types.ts';
 import type { DestinationType } from '../core/warehouse/config.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
@@ -116,6 +117,9 @@ export const Source = defineEntity({
     concealed: p.boolean(),
     allowPaths: p.boolean(),
     answer: p.json<SourceAnswer>().nullable(),
+    handshake: p.json<SourceHandshake>().nullable(),
+    // Encrypted.
+    handshakeToken: p.string().nullable(),
     enabled: p.boolean(),
     version: p.integer().version(),
     ...stamps,

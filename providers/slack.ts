@@ -38,9 +38,12 @@ export const slack: Provider = {
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
-  handshakes: [{ kind: 'challenge', when: { member: 'type' }, is: 'url_verification', as: 'json' }],
+  handshakes: [
+    { kind: 'challenge', when: { member: 'type' }, is: 'url_verification', as: 'json' },
+    { kind: 'ssl-check' },
+  ],
   instructions:
-    'Your app, Event Subscriptions: enter the address of the source as request URL. The url_verification is answered.',
+    'Your app, Event Subscriptions: enter the address of the source as request URL. The url_verification is answered, and so is the ssl_check of slash commands.',
   samples: [
     sample({ type: 'app_mention', text: 'What is the hour of the pearl, <@U0LAN0Z89>?' }),
     sample({ type: 'message', channel_type: 'channel', text: 'The order has arrived' }),

@@ -14,7 +14,7 @@ export interface IngestAnswer {
   body: { type: string; text: string } | { json: object } | null;
 }
 
-// What a tenant wrote is served from the address of the API: no browser guesses another type, nor lets it do anything.
+// What a tenant wrote, or a stranger sent, is served from the address of the API: no browser guesses another type, nor lets it do anything.
 const TENANTS_CONTENT = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "sandbox; default-src 'none'",
@@ -31,16 +31,12 @@ export function acceptedAnswer(
   return { result, status, headers: TENANTS_CONTENT, body: body === '' ? null : { type: contentType, text: body } };
 }
 
-export function challengeAnswer(challenge: string): IngestAnswer {
-  return { result: 'challenge', status: 200, headers: {}, body: { json: { challenge } } };
-}
-
 /** What came from a stranger goes back as text or JSON that no browser takes for a page. */
 export function handshakeAnswer({ status, headers, content }: Reply): IngestAnswer {
   return {
     result: 'challenge',
     status,
-    headers: { ...headers, 'X-Content-Type-Options': 'nosniff' },
+    headers: { ...headers, ...TENANTS_CONTENT },
     body: content && { type: content.type, text: content.body },
   };
 }

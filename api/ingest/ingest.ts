@@ -12,7 +12,6 @@ import { othersFirst } from '../../core/others-first.ts';
 import { METHODS } from '../../core/methods.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
 import type { Tracing } from '../../core/tracing.ts';
-import { slackChallenge } from '../../core/signatures/index.ts';
 import { isSlug } from '../../core/slugs.ts';
 import { QueueFullError } from '../../core/limit-concurrency.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
@@ -27,7 +26,7 @@ import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
-import { acceptedAnswer, challengeAnswer, handshakeAnswer, type IngestAnswer, writeAnswer } from './answer.ts';
+import { acceptedAnswer, handshakeAnswer, type IngestAnswer, writeAnswer } from './answer.ts';
 import { type Arrival, arrivalOf } from './arrival.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter } from './event-writer.ts';
@@ -181,8 +180,6 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
       routing.forget(received.organizationSlug, received.sourceSlug);
       continue;
     }
-    const challenge = source.verification.type === 'slack' ? slackChallenge(received.body) : null;
-    if (challenge !== null) return challengeAnswer(challenge);
     if (received.traceparent === undefined) beginTrace(tracing, source, received);
     const use = await quotas.of(source);
     requireSmallPayload(use, received.body.length);

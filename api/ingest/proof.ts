@@ -3,14 +3,15 @@
 // Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled and badly
 // signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole body, hashes it once,
 // and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not whether it is disabled.
-// Rules: INGEST-05 to INGEST-07, INGEST-22, INGEST-25.
+// Rules: INGEST-05 to INGEST-07, INGEST-10, INGEST-22, INGEST-25, INGEST-27, PRV-11, PRV-12.
 import { createHmac, randomBytes } from 'node:crypto';
 import { pathProblem } from '../../core/ingest-path.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
-import type { Reply } from '../../core/verification/handshakes.ts';
+import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
+import { isSignable } from '../../core/verification/query-hmac.ts';
 import { ApiError, suspended } from '../errors.ts';
 import { addressProblem, pathBelow } from './address.ts';
-import { judgeProvided, type Judging } from './provided.ts';
+import { type Judging, requestOf, verifyByProvider } from './provided.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -37,26 +38,34 @@ export async function judge(
   if (source === null) return notFound(received, 'token');
   const wrong = addressProblem(source, received, nowMs);
   if (wrong !== null) return notFound(received, wrong);
-  const { provided } = source;
-  const outcome =
-    provided &&
-    (await judgeProvided(provided, received, {
-      ...{ baseUrl, keys: keysFor(source) },
-      answersStrangers: answersStrangers(source, received),
-    }));
-  if (outcome?.kind === 'handshake') {
-    const error = closedBy(source, received.sourceSlug);
-    return error === null ? { ...outcome, source } : { kind: 'refused', error, cause: null };
-  }
-  const verification = outcome === null ? verify(source, received, nowMs) : outcome.verification;
+  const { provided, handshakes, credentials } = source;
+  const request = requestOf(received, baseUrl);
+  const early = handshakes.length === 0 ? null : replyTo(handshakes, credentials, request, false);
+  if (early !== null && (early.isProven || answersStrangers(source, received))) return answered(source, received, early);
+  const { verification, used } =
+    provided === null
+      ? { verification: verify(source, received, nowMs), used: credentials }
+      : await verifyByProvider(provided, request, keysFor(source));
   if (!verification.valid) {
     return source.concealed ? notFound(received, 'signature', verification) : badSignature(source, verification);
   }
+  // One that proves nothing was not answered before, because it would have told a stranger of the source.
+  const late = early ?? (handshakes.length === 0 ? null : replyTo(handshakes, used, request, true));
+  if (late !== null) return answered(source, received, late);
+  if (handshakes.some(({ kind }) => kind === 'query-hmac') && isSignable(received.body))
+    return badSignature(source, FOR_ANYONE);
   const closed = closedBy(source, received.sourceSlug);
   if (closed !== null) return { kind: 'refused', error: closed, cause: null };
   const problem = pathProblem(pathBelow(source, received));
   if (problem !== null) return { kind: 'refused', error: badPath(problem), cause: 'path' };
   return { kind: 'accepted', source, mac: verification.mac };
+}
+
+const FOR_ANYONE = { reason: 'The body is like the texts whose signature the check of the address gives to anyone' };
+
+function answered(source: SourceRouting, { sourceSlug }: Received, reply: Reply): Verdict {
+  const error = closedBy(source, sourceSlug);
+  return error === null ? { kind: 'handshake', source, reply } : { kind: 'refused', error, cause: null };
 }
 
 /** Whether a handshake may tell someone who proves nothing that there is such a source, and that it takes webhooks. */

@@ -1,15 +1,16 @@
-// Webhooks and handshakes of a source with a provider, or with a scheme that its owner describes.
-// Rules: PRV-05, PRV-08, PRV-11 to PRV-14, PRV-16.
+// Webhooks of a source with a provider, or with a scheme that its owner describes.
+// Rules: PRV-05, PRV-08, PRV-16.
 import type { Verification } from '../../core/signatures/index.ts';
-import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
-import { needsSecret, type ProviderRequest, verifyProvided, withoutSecret } from '../../core/verification/index.ts';
+import {
+  type Credentials,
+  needsSecret,
+  type ProviderRequest,
+  verifyProvided,
+  withoutSecret,
+} from '../../core/verification/index.ts';
 import type { PublishedKeys } from '../../core/verification/published/keys.ts';
 import type { Received } from './received.ts';
 import type { Provided } from './routing.ts';
-
-export type Outcome =
-  | { kind: 'handshake'; reply: Reply; mac: Buffer | null }
-  | { kind: 'verified'; verification: Verification };
 
 export interface Judging {
   /** Under which providers know this service. */
@@ -18,37 +19,32 @@ export interface Judging {
   keys: PublishedKeys;
 }
 
-/**
- * @param answersStrangers whether handshakes are answered whose sender proves nothing
- * @throws KeysAwayError
- */
-export async function judgeProvided(
-  provided: Provided,
-  received: Received,
-  { baseUrl, keys, answersStrangers }: Judging & { answersStrangers: boolean },
-): Promise<Outcome> {
-  const { provider, credentials, previous } = provided;
-  if (provider === null) return refused('This release does not know the provider of the source');
-  const request = requestOf(received, baseUrl);
-  const early = replyTo(provider.handshakes, credentials, request, false);
-  if (early !== null && (answersStrangers || early.isProven)) return { kind: 'handshake', reply: early, mac: null };
-  if (credentials.secret === '' && needsSecret(provider.verification))
-    return refused('The provider has not sent its secret to the source yet');
-  let used = credentials;
-  let verification = await verifyProvided(provider.verification, credentials, request, keys);
-  if (!verification.valid && previous !== null && request.nowMs < previous.untilMs) {
-    const earlier = await verifyProvided(provider.verification, previous.credentials, request, keys);
-    if (earlier.valid) [verification, used] = [earlier, previous.credentials];
-  }
-  if (!verification.valid) return { kind: 'verified', verification };
-  const reply = replyTo(provider.handshakes, used, request, true);
-  if (reply !== null) return { kind: 'handshake', reply, mac: verification.mac };
-  return { kind: 'verified', verification };
+/** With the credentials that a valid signature was made with. */
+export interface Outcome {
+  verification: Verification;
+  used: Credentials;
 }
 
-const refused = (reason: string): Outcome => ({ kind: 'verified', verification: { valid: false, reason } });
+/** @throws KeysAwayError */
+export async function verifyByProvider(
+  { provider, credentials, previous }: Provided,
+  request: ProviderRequest,
+  keys: PublishedKeys,
+): Promise<Outcome> {
+  const refused = (reason: string): Outcome => ({ verification: { valid: false, reason }, used: credentials });
+  if (provider === null) return refused('This release does not know the provider of the source');
+  if (credentials.secret === '' && needsSecret(provider.verification))
+    return refused('The provider has not sent its secret to the source yet');
+  const verification = await verifyProvided(provider.verification, credentials, request, keys);
+  if (verification.valid || previous === null || request.nowMs >= previous.untilMs)
+    return { verification, used: credentials };
+  const earlier = await verifyProvided(provider.verification, previous.credentials, request, keys);
+  return earlier.valid
+    ? { verification: earlier, used: previous.credentials }
+    : { verification, used: credentials };
+}
 
-function requestOf(received: Received, baseUrl: string): ProviderRequest {
+export function requestOf(received: Received, baseUrl: string): ProviderRequest {
   const { organizationSlug, sourceSlug, below, method, headerBytes: headers, body, queryText } = received;
   return {
     ...{ method, headers, body },

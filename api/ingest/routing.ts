@@ -10,6 +10,7 @@ import { openCredentials, providerOf } from '../../core/provider-config.ts';
 import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
 import { ShareCache } from '../../core/share-cache.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
+import { handshakesOf } from '../../core/source-handshake.ts';
 import { limitConcurrency, type Limiter } from '../../core/limit-concurrency.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
@@ -20,6 +21,7 @@ import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../.
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { providerNamed, type Provider } from '../../providers/index.ts';
+import { slack } from '../../providers/slack.ts';
 import { unavailable } from './unavailable.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
@@ -40,6 +42,10 @@ export interface SourceRouting {
   verification: NamedConfig | ProviderVerification;
   /** Whose webhooks it receives, instead of a `verification` of its own; null without a provider, or a scheme that its owner describes. */
   provided: Provided | null;
+  /** Requests that are answered and are no webhooks: those of its provider, and those of its owner. */
+  handshakes: readonly Handshake[];
+  /** Those by which handshakes are answered. */
+  credentials: Credentials;
   /** The verification with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
   previous: { verification: NamedConfig; untilMs: number } | null;
   idempotencyKey: IdempotencyKeyRule | null;
@@ -55,10 +61,9 @@ export interface SourceRouting {
   isGated: boolean;
 }
 
-/** How a provider, or the sender that an owner describes, signs and asks. */
+/** How a provider, or the sender that an owner describes, signs. */
 export interface Sender {
   verification: AnyScheme;
-  handshakes: readonly Handshake[];
   /** With an empty body, where its documentation asks for that. */
   refusal?: Provider['refusal'];
 }
@@ -178,9 +183,10 @@ export const tooManyLookups = () => unavailable('Too many requests look up sourc
 
 function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
   const routes = row.routes.map(toRoute);
+  const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
   const verificationWith = (sealed: string | null) => {
-    const secret = sealed === null ? undefined : secretBox.decrypt(sealed, row.sourceId);
-    return { ...row.verification, ...(secret !== undefined && { secret }) } as NamedConfig;
+    const secret = open(sealed);
+    return { ...row.verification, ...(secret !== null && { secret }) } as NamedConfig;
   };
   const { previousSecret, previousSecretUntil: untilMs } = row;
   const name = providerOf(row);
@@ -189,7 +195,7 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
   const provided =
     name !== null
       ? providedOf(row, provider, secretBox, openCredentials)
-      : described && providedOf(row, { verification: described, handshakes: [] }, secretBox, ofOwner);
+      : described && providedOf(row, { verification: described }, secretBox, ofOwner);
   return {
     organizationId: row.organizationId,
     configVersion: row.configVersion,
@@ -198,6 +204,8 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     enabled: row.enabled,
     verification: provided === null ? verificationWith(row.secret) : { type: 'provider' },
     provided,
+    handshakes: [...((provider ?? slackAlone(row))?.handshakes ?? []), ...ownHandshakes(row, secretBox)],
+    credentials: provided?.credentials ?? ofOwner(open(row.secret)),
     previous:
       provided === null && previousSecret !== null && untilMs !== null
         ? { verification: verificationWith(previousSecret), untilMs }
@@ -210,6 +218,13 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     routes,
     isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,
   };
+}
+
+/** INGEST-10: the type `slack` is verified without its provider, and asked like it. */
+const slackAlone = ({ verification }: RoutingRow) => (verification.type === 'slack' ? slack : null);
+
+function ownHandshakes({ handshake, handshakeToken, sourceId }: RoutingRow, secretBox: SecretBox): Handshake[] {
+  return handshakesOf(handshake, handshakeToken === null ? null : secretBox.decrypt(handshakeToken, sourceId));
 }
 
 /** Sealed alone; null: the scheme has none. */

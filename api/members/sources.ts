@@ -5,13 +5,16 @@ import { checkHeaderName } from '../../core/headers.ts';
 import { INGEST_TOKEN_RULES } from '../../core/ingest-token.ts';
 import { PROVIDER_TYPE } from '../../core/provider-config.ts';
 import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../core/signatures/index.ts';
+import { SIGNATURE_ENCODINGS } from '../../core/signatures/scheme.ts';
 import { sourceAnswerSchema } from '../../core/source-answer.ts';
+import { sourceHandshakeSchema } from '../../core/source-handshake.ts';
 import type { Source } from '../../db/entities.ts';
 import { PROVIDER_NAMES } from '../../providers/index.ts';
 import * as field from './fields.ts';
 import {
   answerShape,
   computed,
+  converted,
   createShape,
   defaultsOf,
   membersOf,
@@ -129,6 +132,25 @@ const answer = sourceAnswerSchema.nullable().meta({
   examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }],
 });
 
+const handshake = sourceHandshakeSchema.nullable().meta({
+  description:
+    'What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.',
+  examples: [{ type: 'echo', parameter: 'challenge' }],
+});
+/** In answers: every member of any type. */
+const shownHandshake = z
+  .object({
+    type: z.enum(['ok', 'echo', 'hmac']),
+    parameter: z.string().optional(),
+    member: z.string().optional(),
+    verifyToken: z.string().optional(),
+    echoMember: z.string().optional(),
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']).optional(),
+    encoding: z.enum(SIGNATURE_ENCODINGS).optional(),
+    prefix: z.string().optional(),
+  })
+  .meta({ id: 'SourceHandshake', examples: [{ type: 'echo', parameter: 'challenge' }] });
+
 const lastHandshake = z
   .object({
     kind: text('challenge', 'Which one.'),
@@ -152,7 +174,8 @@ type Hidden =
   | 'verificationSecret'
   | 'previousVerificationSecret'
   | 'ingestTokenValue'
-  | 'previousTokenValue';
+  | 'previousTokenValue'
+  | 'handshakeToken';
 export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   id: readOnly(idOf('src')),
   name: required(field.name),
@@ -181,6 +204,8 @@ export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
   concealed: optional(concealed, false),
   allowPaths: optional(allowPaths, false),
   answer: optional(answer, null, { answer: shownAnswer.nullable() }),
+  // Its verify token is in a column of its own, encrypted.
+  handshake: converted(handshake, { answer: shownHandshake.nullable() }),
   lastHandshake: computed(lastHandshake),
   enabled: optional(field.enabled, true),
   eventsCount: computed(count),

@@ -13,6 +13,7 @@ import * as field from '../members/fields.ts';
 import { requireWanted } from '../preconditions.ts';
 import { findSource, violates } from '../records.ts';
 import { changedMembers } from './by-slug.ts';
+import { handshakeColumns, requireHmacSecret } from './source-handshake.ts';
 import { requireGuarded, requireSignature, requireUntold } from './source-rules.ts';
 import { newVerification, replacedVerification } from './source-verification.ts';
 import { tokenColumns } from './source-tokens.ts';
@@ -24,7 +25,7 @@ type Input = z.output<typeof createSourceSchema>;
 export async function makeSource(
   ctx: Context,
   deps: ApiDeps,
-  { verificationConfig: config, provider = null, ...body }: Input,
+  { verificationConfig: config, provider = null, handshake = null, ...body }: Input,
 ): Promise<Source> {
   const id = newId('src');
   noteRecords(ctx, [id]);
@@ -32,7 +33,11 @@ export async function makeSource(
   requireSignature(body.idempotencyKey, verified);
   requireGuarded({ ...verified, ingestToken: body.ingestToken });
   requireUntold({ ...verified, ...body });
-  const sealed = { ...verified, ...tokenColumns(deps, id, body.ingestToken, null) };
+  const sealed = {
+    ...{ ...verified, ...tokenColumns(deps, id, body.ingestToken, null) },
+    ...handshakeColumns(deps, id, handshake, null),
+  };
+  requireHmacSecret(sealed);
   return storeSource(ctx, deps, { ...sourceDefaults, ...body, ...sealed, id, organizationId: organizationId(ctx) });
 }
 
@@ -56,13 +61,16 @@ export function replaceSource(
   ctx: Context,
   deps: ApiDeps,
   id: string,
-  { verificationConfig: config, provider, ...body }: Input,
+  { verificationConfig: config, provider, handshake, ...body }: Input,
 ): Promise<Source> {
   return changeSource(ctx, deps, id, (stored) => {
     const { provider: kept, ingestToken, concealed } = stored;
     const members = { ...sourceDefaults, provider: kept, ingestToken, concealed, ...field.sent(body) };
     const verified = replacedVerification(deps, stored, provider, config);
-    return changedMembers(stored, { ...members, ...tokenColumns(deps, id, members.ingestToken, stored), ...verified });
+    return changedMembers(stored, {
+      ...{ ...members, ...tokenColumns(deps, id, members.ingestToken, stored) },
+      ...{ ...verified, ...handshakeColumns(deps, id, handshake, stored) },
+    });
   });
 }
 
@@ -83,6 +91,7 @@ export function changeSource(
     requireSignature(stored.idempotencyKey, stored);
     requireGuarded(stored);
     requireUntold(stored);
+    requireHmacSecret(stored);
     return stored;
   });
 }

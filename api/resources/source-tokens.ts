@@ -86,7 +86,7 @@ export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string 
 }
 
 /** The last handshake. What came with it may be the secret by which the provider signs. */
-export function shownHandshake(ctx: Context, deps: ApiDeps, id: string, handshake: Omit<Handshaken, 'sourceId'>) {
+export function shownLastHandshake(ctx: Context, deps: ApiDeps, id: string, handshake: Omit<Handshaken, 'sourceId'>) {
   const { kind, at, shown } = handshake;
   return { kind, at: at.toISOString(), shown: shown === null ? null : shownSecret(ctx, deps, id, shown) };
 }

@@ -19,6 +19,7 @@ import { type Provider, providerNamed } from '../../providers/index.ts';
 import type { ApiDeps } from '../context.ts';
 import { invalid } from '../errors.ts';
 import { check } from '../validation.ts';
+import { openToken } from './source-handshake.ts';
 
 type SentConfig = Record<string, unknown> | null | undefined;
 type Deps = Pick<ApiDeps, 'secretBox'>;
@@ -112,15 +113,18 @@ export function secretWarnings(deps: Deps, source: Source): string[] {
   const { secret, verifyToken } = provider ? openProvided(deps, source) : { secret: openText(deps, source) };
   const shortest = provider?.secret.shortest ?? ADVISED_SECRET_LENGTH;
   return [
-    ...(secret && secret.length < shortest ? [tooShort('secret', shortest)] : []),
-    ...(verifyToken && verifyToken.length < ADVISED_SECRET_LENGTH
-      ? [tooShort('verifyToken', ADVISED_SECRET_LENGTH)]
-      : []),
+    ...tooShort('verificationConfig.secret', secret, shortest),
+    ...tooShort('verificationConfig.verifyToken', verifyToken),
+    ...tooShort('handshake.verifyToken', openToken(deps, source)),
   ];
 }
 
-const tooShort = (member: string, shortest: number) =>
-  `verificationConfig.${member} has fewer than ${shortest} characters, so it can be guessed; replace it when the sender can: openssl rand -hex 32 makes a long one`;
+function tooShort(member: string, text: string | null | undefined, shortest = ADVISED_SECRET_LENGTH): string[] {
+  if (!text || text.length >= shortest) return [];
+  return [
+    `${member} has fewer than ${shortest} characters, so it can be guessed; replace it when the sender can: openssl rand -hex 32 makes a long one`,
+  ];
+}
 
 /** As `withSecret`, of a secret that is new. @throws ApiError 400 when it is of another form than the provider's */
 export function withNewSecret(deps: Deps, source: Source, secret: string): string {

@@ -26,9 +26,10 @@ import { requireWanted, tell } from '../preconditions.ts';
 import { findSource, requireId, stillValid } from '../records.ts';
 import { parseBody, parseQuery } from '../validation.ts';
 import { putBySlug, slugOf } from './by-slug.ts';
+import { handshakeColumns, shownHandshake } from './source-handshake.ts';
 import { changeSource, makeSource, replaceSource } from './source-record.ts';
 import { changedVerification, secretWarnings } from './source-verification.ts';
-import { rotateTokenOperation, shownHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
+import { rotateTokenOperation, shownLastHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
 import { despiteConflicts } from './transactions.ts';
 
 const listSchema = z.object({
@@ -131,7 +132,7 @@ export const sourceOperations: Operation[] = [
     run: put,
     summary: 'Create or replace the source of a slug',
     description:
-      'The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off.',
+      'The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off.',
     body: {
       schema: putSourceSchema,
       examples: { plain: { name: 'Orders' }, token: { name: 'Orders', ingestToken: 'required', allowPaths: true } },
@@ -202,11 +203,12 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function update(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
-  const { verificationConfig: config, provider, slug, ...body } = await parseBody(ctx, updateSourceSchema);
+  const { verificationConfig: config, provider, handshake, slug, ...body } = await parseBody(ctx, updateSourceSchema);
   const source = await changeSource(ctx, deps, id, (stored) => {
     if (slug !== undefined && slug !== stored.slug) throw invalid('slug', 'cannot be changed after creation');
     const verified = changedVerification(deps, stored, provider, config);
-    return { ...verified, ...field.sent(body), ...tokenColumns(deps, id, body.ingestToken, stored) };
+    const tokens = tokenColumns(deps, id, body.ingestToken, stored);
+    return { ...verified, ...field.sent(body), ...tokens, ...handshakeColumns(deps, id, handshake, stored) };
   });
   ctx.body = await showSource(ctx, deps, source);
 }
@@ -248,7 +250,8 @@ function show(
     verificationConfig: source.verification,
     provider: providerOf(source),
     previousSecretUntil: stillValid(source.previousSecretUntil),
-    lastHandshake: handshake ? shownHandshake(ctx, deps, source.id, handshake) : null,
+    handshake: shownHandshake(deps, source),
+    lastHandshake: handshake ? shownLastHandshake(ctx, deps, source.id, handshake) : null,
     eventsCount: totals.events,
     lastEventAt: totals.lastEventAt,
     warnings: secretWarnings(deps, source),

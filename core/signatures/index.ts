@@ -12,7 +12,6 @@ import { slackSchema, verifySlack } from './slack.ts';
 import { stripeSchema, verifyStripe } from './stripe.ts';
 
 export { ADVISED_SECRET_LENGTH, isSameSecret, secretSchema, type SignedRequest, type Verification } from './scheme.ts';
-export { slackChallenge } from './slack.ts';
 
 /** One line a scheme: what its `verificationConfig` holds, and how a request is verified. */
 const schemes = {

@@ -25,20 +25,3 @@ export function verifySlack(config: z.output<typeof slackSchema>, request: Signe
   const expected = hmac('sha256', config.secret, `v0:${timestamp}:`, request.body);
   return compared([signature.slice(PREFIX.length)], 'hex', expected);
 }
-
-/**
- * The challenge of Slack's `url_verification` event, which the ingest answers with; null for every other body.
- * @param body the verified body
- */
-export function slackChallenge(body: Buffer): string | null {
-  // Ordinary events are not parsed for this: only a body that names the type can be the one.
-  if (body.length > 4096 || !body.includes('url_verification')) return null;
-  try {
-    const parsed = challengeSchema.safeParse(JSON.parse(body.toString('utf8')));
-    return parsed.success ? parsed.data.challenge : null;
-  } catch {
-    return null;
-  }
-}
-
-const challengeSchema = z.object({ type: z.literal('url_verification'), challenge: z.string() });

@@ -1,18 +1,25 @@
 // Handshakes: requests by which a provider finds out whether an address is meant to receive its webhooks. They are answered here, and
 // are no events.
-// Rules: PRV-11 to PRV-14.
+// Rules: PRV-11 to PRV-14, INGEST-10, INGEST-27.
+import { readShortFields } from '../forms/index.ts';
 import { header, hmac, isSameSecret } from '../signatures/scheme.ts';
 import { braintreeAnswer } from './braintree.ts';
 import { confirmationOf } from './published/sns.ts';
+import { type QueryHmac, queryHmac } from './query-hmac.ts';
 import { type Credentials, memberOf, type ProviderRequest, untrustedJson } from './request.ts';
 import { subscriptionChallenge } from './websub.ts';
 
 /** What a provider asks; `METHODS` says with which method. */
 export type Handshake =
-  /** A parameter of the query comes back as text (Microsoft Graph, Dropbox). */
-  | { kind: 'echo-query'; method: 'GET' | 'POST'; parameter: string }
-  /** `hub.challenge` comes back if `hub.verify_token` is the one of the source (Meta). */
-  | { kind: 'hub-challenge' }
+  /**
+   * A parameter of the query comes back as text (Microsoft Graph, Dropbox), or as a member of a JSON object. With a `verifyToken`
+   * `hub.verify_token` must be it.
+   */
+  | { kind: 'echo-query'; method: 'GET' | 'POST'; parameter: string; member?: string; verifyToken?: string }
+  /** `hub.challenge` comes back, as text (Meta) or JSON (Strava), if `hub.verify_token` is the one of the source. */
+  | { kind: 'hub-challenge'; as?: 'json' }
+  /** The HMAC of a parameter of the query, as text or as a member of a JSON object (X); the parameter itself may be another member. */
+  | ({ kind: 'query-hmac'; member?: string; echoMember?: string } & QueryHmac)
   /** A header comes back as a member of a JSON object (Okta). */
   | { kind: 'echo-header'; header: string; member: string }
   /** A signed event asks for the value of its member `challenge` (Slack, Twitch). */
@@ -27,8 +34,11 @@ export type Handshake =
   | { kind: 'abuse-protection' }
   /** A signed PING (Discord): that of interactions (type 1) is answered with it, that of webhook events (type 0) with nothing. */
   | { kind: 'ping' }
-  /** The address has to answer HEAD (Intercom, Trello). */
+  /** The address has to answer HEAD (Intercom, Trello), or GET (Mailchimp). */
   | { kind: 'head' }
+  | { kind: 'get' }
+  /** An unsigned form, or query, with `ssl_check=1` (Slack). */
+  | { kind: 'ssl-check' }
   /** A form with the number of the webhook, unsigned (WooCommerce). */
   | { kind: 'form-ping' }
   /** An unsigned object whose only member is `challenge` comes back (monday.com). */
@@ -59,7 +69,7 @@ export interface Reply {
 }
 
 type HandshakeMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
-const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query'>, HandshakeMethod>> = {
+const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query' | 'ssl-check'>, HandshakeMethod>> = {
   'hub-challenge': 'GET',
   'echo-header': 'GET',
   challenge: 'POST',
@@ -69,6 +79,8 @@ const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query'>, Handsha
   'abuse-protection': 'OPTIONS',
   ping: 'POST',
   head: 'HEAD',
+  get: 'GET',
+  'query-hmac': 'GET',
   'form-ping': 'POST',
   'echo-body': 'POST',
   'verification-token': 'POST',
@@ -76,12 +88,18 @@ const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query'>, Handsha
   'bt-challenge': 'GET',
   websub: 'GET',
 };
+
+function isAskedWith(handshake: Handshake, method: string): boolean {
+  if (handshake.kind === 'ssl-check') return method === 'POST' || method === 'GET';
+  return method === (handshake.kind === 'echo-query' ? handshake.method : METHODS[handshake.kind]);
+}
+
 /** The methods of handshakes that no webhook has. */
 export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
 // The sender proves nothing in these: it cannot, or not yet.
 const BEFORE_PROOF: readonly Handshake['kind'][] = [
-  ...(['echo-query', 'hub-challenge', 'echo-header'] as const),
+  ...(['echo-query', 'hub-challenge', 'query-hmac', 'echo-header', 'get', 'ssl-check'] as const),
   ...(['hook-secret', 'head', 'form-ping', 'echo-body', 'verification-token', 'bt-challenge', 'websub'] as const),
 ];
 
@@ -101,11 +119,10 @@ export function replyTo(
 ): Reply | null {
   for (const handshake of handshakes) {
     if (BEFORE_PROOF.includes(handshake.kind) === proven) continue;
-    const method = handshake.kind === 'echo-query' ? handshake.method : METHODS[handshake.kind];
-    if (request.method !== method || request.body.length > MAX_BODY) continue;
+    if (!isAskedWith(handshake, request.method) || request.body.length > MAX_BODY) continue;
     const reply = answer(handshake, credentials, request);
     if (reply === null) continue;
-    const isProven = proven || handshake.kind === 'hub-challenge';
+    const isProven = proven || handshake.kind === 'hub-challenge' || 'verifyToken' in handshake;
     return { handshake: handshake.kind, isProven, status: 200, headers: {}, content: null, ...reply };
   }
   return null;
@@ -116,9 +133,11 @@ type Answer = Partial<Omit<Reply, 'handshake' | 'isProven'>> | null;
 function answer(handshake: Handshake, credentials: Credentials, request: ProviderRequest): Answer {
   switch (handshake.kind) {
     case 'echo-query':
-      return text(request.query().get(handshake.parameter));
+      return echoQuery(handshake, request.query());
     case 'hub-challenge':
-      return hubChallenge(credentials, request.query());
+      return hubChallenge(credentials, request.query(), handshake.as);
+    case 'query-hmac':
+      return signedQuery(handshake, credentials, request.query());
     case 'echo-header':
       return json(handshake.member, header(request, handshake.header.toLowerCase()));
     case 'challenge':
@@ -134,7 +153,10 @@ function answer(handshake: Handshake, credentials: Credentials, request: Provide
     case 'ping':
       return ping(request);
     case 'head':
+    case 'get':
       return {};
+    case 'ssl-check':
+      return sslCheck(request);
     case 'form-ping':
       return /^webhook_id=\d{1,20}$/.test(request.body.toString('latin1')) ? {} : null;
     case 'echo-body':
@@ -157,10 +179,37 @@ const text = (value: unknown): Answer => (isEcho(value) ? { content: { type: 'te
 const json = (member: string, value: unknown): Answer => (isEcho(value) ? jsonOf({ [member]: value }) : null);
 const jsonOf = (value: object): Answer => ({ content: { type: 'application/json', body: JSON.stringify(value) } });
 
-function hubChallenge({ verifyToken }: Credentials, query: URLSearchParams): Answer {
+function hubChallenge({ verifyToken }: Credentials, query: URLSearchParams, as: 'json' | undefined): Answer {
+  if (query.get('hub.mode') !== 'subscribe' || verifyToken === undefined || !hasToken(query, verifyToken)) return null;
+  const challenge = query.get('hub.challenge');
+  return as === 'json' ? json('hub.challenge', challenge) : text(challenge);
+}
+
+function hasToken(query: URLSearchParams, verifyToken: string): boolean {
   const given = query.get('hub.verify_token');
-  if (query.get('hub.mode') !== 'subscribe' || given === null || verifyToken === undefined) return null;
-  return isSameSecret(given, verifyToken) ? text(query.get('hub.challenge')) : null;
+  return given !== null && isSameSecret(given, verifyToken);
+}
+
+function echoQuery(handshake: Handshake & { kind: 'echo-query' }, query: URLSearchParams): Answer {
+  const { parameter, member, verifyToken } = handshake;
+  if (verifyToken !== undefined && !hasToken(query, verifyToken)) return null;
+  const value = query.get(parameter);
+  return member === undefined ? text(value) : json(member, value);
+}
+
+function signedQuery(handshake: Handshake & { kind: 'query-hmac' }, { secret }: Credentials, query: URLSearchParams) {
+  const { member, echoMember } = handshake;
+  const signed = queryHmac(handshake, secret, query);
+  if (signed === null || member === undefined) return text(signed?.signature);
+  return jsonOf({ ...(echoMember !== undefined && { [echoMember]: signed.token }), [member]: signed.signature });
+}
+
+// https://docs.slack.dev/interactivity/implementing-slash-commands: from time to time Slack checks the certificate of the address so.
+function sslCheck(request: ProviderRequest): Answer {
+  if (request.method === 'GET') return request.query().get('ssl_check') === '1' ? {} : null;
+  // Ordinary webhooks are not parsed for this.
+  if (request.body.length > MAX_ECHO || !request.body.includes('ssl_check=1')) return null;
+  return readShortFields(request.body, header(request, 'content-type'))?.ssl_check === '1' ? {} : null;
 }
 
 function challenge(handshake: Handshake & { kind: 'challenge' }, request: ProviderRequest): Answer {

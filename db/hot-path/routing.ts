@@ -4,6 +4,7 @@ import { FilterText, SchemaText } from '../../core/gates/stored-gates.ts';
 import type { IngestTokenRule } from '../../core/ingest-token.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
+import type { SourceHandshake } from '../../core/source-handshake.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
 import type { StandingRow } from '../organizations/standing.ts';
 import type { Queryable } from '../connections/pool.ts';
@@ -33,6 +34,9 @@ export interface RoutingRow {
   concealed: boolean;
   allowPaths: boolean;
   answer: SourceAnswer | null;
+  handshake: SourceHandshake | null;
+  /** Encrypted. */
+  handshakeToken: string | null;
   /** The enabled ones, in the order in which they run. Those with the same schema, or the same filter, share it. */
   routes: RouteRow[];
   /** Characters of all its routes, schemas and filters. */
@@ -61,7 +65,7 @@ type NamingRoute = Omit<RouteRow, 'schema' | 'filter'> & { schemaId: string | nu
 // One statement, one snapshot: the version belongs to exactly this configuration.
 const LOAD = `
 select o.id as "organizationId", o.config_version as "configVersion",
-       json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification, s.provider, s.answer,
+       json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification, s.provider, s.answer, s.handshake, s.handshake_token as "handshakeToken",
        s.verification_secret as secret, s.previous_verification_secret as "previousSecret",
        extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil", s.idempotency_key as "idempotencyKey",
        s.ingest_token as "ingestToken", s.ingest_token_value as "ingestTokenValue", s.previous_token_value as "previousTokenValue",

@@ -85,7 +85,7 @@ func (c *Client) DeleteSource(ctx context.Context, id string, opts ...CallOption
 
 // PutSource: Create or replace the source of a slug.
 //
-// The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off. Needs the scope `sources:write`.
+// The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off. Needs the scope `sources:write`.
 func (c *Client) PutSource(ctx context.Context, slug string, body PutSourceRequest, opts ...CallOption) (*Source, error) {
 	result := new(Source)
 	err := c.send(ctx, call{method: "PUT", template: "/api/organizations/{orgId}/sources/by-slug/{slug}", path: []string{"slug", slug}, inOrganization: true, body: body}, result, opts)

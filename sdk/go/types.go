@@ -1040,7 +1040,62 @@ type CreateSourceRequest struct {
 	// What an accepted webhook is answered, instead of `success` and `eventId`.
 	Answer Nullable[SourceAnswerInput] `json:"answer,omitzero"`
 
+	// What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.
+	Handshake Nullable[CreateSourceRequestHandshake] `json:"handshake,omitzero"`
+
 	Enabled *bool `json:"enabled,omitzero"`
+}
+
+// CreateSourceRequestHandshake
+type CreateSourceRequestHandshake struct {
+	Type string `json:"type"`
+
+	Parameter *string `json:"parameter,omitzero"`
+
+	Member *string `json:"member,omitzero"`
+
+	VerifyToken Nullable[string] `json:"verifyToken,omitzero"`
+
+	EchoMember *string `json:"echoMember,omitzero"`
+
+	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Prefix *string `json:"prefix,omitzero"`
+}
+
+// CreateSourceRequestHandshakeEcho
+type CreateSourceRequestHandshakeEcho struct {
+	Type string `json:"type"`
+
+	Parameter string `json:"parameter"`
+
+	Member *string `json:"member,omitzero"`
+
+	VerifyToken Nullable[string] `json:"verifyToken,omitzero"`
+}
+
+// CreateSourceRequestHandshakeHmac
+type CreateSourceRequestHandshakeHmac struct {
+	Type string `json:"type"`
+
+	Parameter string `json:"parameter"`
+
+	Member *string `json:"member,omitzero"`
+
+	EchoMember *string `json:"echoMember,omitzero"`
+
+	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Prefix *string `json:"prefix,omitzero"`
+}
+
+// CreateSourceRequestHandshakeOk
+type CreateSourceRequestHandshakeOk struct {
+	Type string `json:"type"`
 }
 
 // CreateSourceRequestVerificationConfig
@@ -3679,7 +3734,29 @@ type PutSourceRequest struct {
 	// What an accepted webhook is answered, instead of `success` and `eventId`.
 	Answer Nullable[SourceAnswerInput] `json:"answer,omitzero"`
 
+	// What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.
+	Handshake Nullable[PutSourceRequestHandshake] `json:"handshake,omitzero"`
+
 	Enabled *bool `json:"enabled,omitzero"`
+}
+
+// PutSourceRequestHandshake
+type PutSourceRequestHandshake struct {
+	Type string `json:"type"`
+
+	Parameter *string `json:"parameter,omitzero"`
+
+	Member *string `json:"member,omitzero"`
+
+	VerifyToken Nullable[string] `json:"verifyToken,omitzero"`
+
+	EchoMember *string `json:"echoMember,omitzero"`
+
+	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Prefix *string `json:"prefix,omitzero"`
 }
 
 // QueryTokenVerification
@@ -4714,6 +4791,8 @@ type Source struct {
 
 	Answer *SourceAnswer `json:"answer"`
 
+	Handshake *SourceHandshake `json:"handshake"`
+
 	// The last handshake of the provider that was answered.
 	LastHandshake *SourceLastHandshake `json:"lastHandshake"`
 
@@ -4748,6 +4827,34 @@ type SourceAnswerInput struct {
 
 	ContentType *string `json:"contentType,omitzero"`
 }
+
+// SourceHandshake
+type SourceHandshake struct {
+	Type SourceHandshakeType `json:"type"`
+
+	Parameter *string `json:"parameter,omitzero"`
+
+	Member *string `json:"member,omitzero"`
+
+	VerifyToken *string `json:"verifyToken,omitzero"`
+
+	EchoMember *string `json:"echoMember,omitzero"`
+
+	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Prefix *string `json:"prefix,omitzero"`
+}
+
+// SourceHandshakeType
+type SourceHandshakeType string
+
+const SourceHandshakeTypeOk SourceHandshakeType = "ok"
+
+const SourceHandshakeTypeEcho SourceHandshakeType = "echo"
+
+const SourceHandshakeTypeHmac SourceHandshakeType = "hmac"
 
 // SourceIdempotencyKey
 type SourceIdempotencyKey struct {
@@ -5368,7 +5475,29 @@ type UpdateSourceRequest struct {
 	// What an accepted webhook is answered, instead of `success` and `eventId`.
 	Answer Nullable[SourceAnswerInput] `json:"answer,omitzero"`
 
+	// What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.
+	Handshake Nullable[UpdateSourceRequestHandshake] `json:"handshake,omitzero"`
+
 	Enabled *bool `json:"enabled,omitzero"`
+}
+
+// UpdateSourceRequestHandshake
+type UpdateSourceRequestHandshake struct {
+	Type string `json:"type"`
+
+	Parameter *string `json:"parameter,omitzero"`
+
+	Member *string `json:"member,omitzero"`
+
+	VerifyToken Nullable[string] `json:"verifyToken,omitzero"`
+
+	EchoMember *string `json:"echoMember,omitzero"`
+
+	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Prefix *string `json:"prefix,omitzero"`
 }
 
 // UpdateTransformRequest

@@ -4,7 +4,6 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import {
   publicVerificationConfig,
-  slackChallenge,
   verificationConfigSchema,
   verifySignature,
 } from '../../core/signatures/index.ts';
@@ -119,16 +118,6 @@ describe('verificationConfig', () => {
       encoding: 'hex',
       prefix: 'v1=',
     });
-  });
-});
-
-describe('slackChallenge', () => {
-  it('is found in the url_verification event alone', () => {
-    const body = { token: 'Jhj5dZrVaK7ZwHHjRyZWjbDl', challenge: '3eZbrw1aBm2rZgRNFdxV2595', type: 'url_verification' };
-    expect(slackChallenge(Buffer.from(JSON.stringify(body)))).to.equal('3eZbrw1aBm2rZgRNFdxV2595');
-    for (const text of ['', '{', 'url_verification', '{"type":"url_verification"}', '{"type":"event_callback"}']) {
-      expect(slackChallenge(Buffer.from(text)), text).to.equal(null);
-    }
   });
 });
 

@@ -31,6 +31,7 @@ export function arrivalTo({ organizationId, sourceId }: EventOwner): Arrival {
       },
       verification: { type: 'none' },
       ...{ previous: null, provided: null, idempotencyKey: null, answer: null },
+      ...{ handshakes: [], credentials: { secret: '' } },
       standing: { suspended: false, limits: limitsOf('business', {}) },
       tokens: { rule: 'none', current: null, previous: null },
     },

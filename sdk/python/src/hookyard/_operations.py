@@ -75,7 +75,7 @@ class Operations:
     def put_source(self, slug: str, body: types.PutSourceRequest, *, org_id: str | None = None, options: Options | None = None) -> types.Source:
         """Create or replace the source of a slug.
 
-        The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off. Needs the scope `sources:write`."""
+        The source becomes what a create would make of the body: what is left out goes back to its default. What protects it stays: `provider`, `verificationConfig`, `handshake`, `ingestToken` and `concealed` if they are left out, and a secret that is left out of a `verificationConfig` of the same type. A `verificationConfig` of the type `none` turns verification off. Needs the scope `sources:write`."""
         return self._call("PUT /api/organizations/{orgId}/sources/by-slug/{slug}", {"slug": slug, "orgId": org_id}, {}, body, options)
 
     def rotate_ingest_token(self, id: str, body: types.RotateIngestTokenRequest | None = None, *, org_id: str | None = None, options: Options | None = None) -> types.Source:

@@ -517,7 +517,30 @@ class CreateSourceRequest(TypedDict):
     """Whether it takes webhooks at any path below its address, too. The path is the `path` of the event."""
     answer: "NotRequired[SourceAnswerInput | None]"
     """What an accepted webhook is answered, instead of `success` and `eventId`."""
+    handshake: "NotRequired[CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | None]"
+    """What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks."""
     enabled: "NotRequired[bool]"
+
+
+class CreateSourceRequestHandshakeEcho(TypedDict):
+    type: 'Literal["echo"]'
+    parameter: "str"
+    member: "NotRequired[str]"
+    verifyToken: "NotRequired[str | None]"
+
+
+class CreateSourceRequestHandshakeHmac(TypedDict):
+    type: 'Literal["hmac"]'
+    parameter: "str"
+    member: "NotRequired[str]"
+    echoMember: "NotRequired[str]"
+    algorithm: "NotRequired[HmacAlgorithm]"
+    encoding: "NotRequired[SignatureEncoding]"
+    prefix: "NotRequired[str]"
+
+
+class CreateSourceRequestHandshakeOk(TypedDict):
+    type: 'Literal["ok"]'
 
 
 class CreateTransformRequest(TypedDict):
@@ -1885,6 +1908,8 @@ class PutSourceRequest(TypedDict):
     """Whether it takes webhooks at any path below its address, too. The path is the `path` of the event."""
     answer: "NotRequired[SourceAnswerInput | None]"
     """What an accepted webhook is answered, instead of `success` and `eventId`."""
+    handshake: "NotRequired[CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | None]"
+    """What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks."""
     enabled: "NotRequired[bool]"
 
 
@@ -2528,6 +2553,7 @@ class Source(TypedDict):
     allowPaths: "bool"
     """Whether it takes webhooks at any path below its address, too. The path is the `path` of the event."""
     answer: "SourceAnswer | None"
+    handshake: "SourceHandshake | None"
     lastHandshake: "SourceLastHandshake | None"
     """The last handshake of the provider that was answered."""
     enabled: "bool"
@@ -2549,6 +2575,20 @@ class SourceAnswerInput(TypedDict):
     status: "NotRequired[int]"
     body: "NotRequired[str]"
     contentType: "NotRequired[str]"
+
+
+class SourceHandshake(TypedDict):
+    type: "SourceHandshakeType"
+    parameter: "NotRequired[str]"
+    member: "NotRequired[str]"
+    verifyToken: "NotRequired[str]"
+    echoMember: "NotRequired[str]"
+    algorithm: "NotRequired[HmacAlgorithm]"
+    encoding: "NotRequired[SignatureEncoding]"
+    prefix: "NotRequired[str]"
+
+
+SourceHandshakeType: TypeAlias = 'Literal["ok", "echo", "hmac"]'
 
 
 class SourceIdempotencyKey(TypedDict):
@@ -2809,6 +2849,8 @@ class UpdateSourceRequest(TypedDict):
     """Whether it takes webhooks at any path below its address, too. The path is the `path` of the event."""
     answer: "NotRequired[SourceAnswerInput | None]"
     """What an accepted webhook is answered, instead of `success` and `eventId`."""
+    handshake: "NotRequired[CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | None]"
+    """What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks."""
     enabled: "NotRequired[bool]"
 
 

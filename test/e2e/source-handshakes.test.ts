@@ -1,0 +1,207 @@
+// Checks of an address by GET, HEAD or an unsigned POST, over the real ingest: answered as the owner of the source says, or as Slack asks.
+// Rules: SRC-55, SRC-56, INGEST-10, INGEST-27.
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { expectInvalid, type Json } from '../support/api-client.ts';
+import { makeSource, type SourceRecord } from '../support/api-records.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
+const SECRET = 'a secret of many letters';
+
+describe('checks of the address of a source', () => {
+  let organization: TestOrganization;
+  before(async () => {
+    organization = await createOrganization();
+  });
+
+  const ask = async ({ webhookUrl }: SourceRecord, method: string, query = '', init: RequestInit = {}) => {
+    const { pathname } = new URL(webhookUrl);
+    const answer = await fetch(`${organization.api.url}${pathname}${query}`, { method, ...init });
+    const { headers } = answer;
+    return { status: answer.status, text: await answer.text(), type: headers.get('content-type'), headers };
+  };
+  const shown = ({ id }: SourceRecord) => organization.api.get<Json>(`${organization.base}/sources/${id}`);
+  const patch = ({ id }: SourceRecord, body: Json) =>
+    organization.api.request('PATCH', `${organization.base}/sources/${id}`, body);
+  const eventsOf = async ({ id }: SourceRecord) => (await shown({ id } as SourceRecord)).eventsCount;
+  const lastHandshake = (source: SourceRecord, kind: string) =>
+    until(`the handshake ${kind} to be noted`, async () => {
+      const { lastHandshake: last } = await shown(source);
+      return (last as { kind: string } | null)?.kind === kind;
+    });
+
+  it('are 405 for a source that says nothing of them', async () => {
+    const source = await makeSource(organization);
+    expect(source).to.include({ handshake: null });
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE'])
+      expect((await ask(source, method, '?challenge=abc')).status, method).to.equal(405);
+  });
+
+  it('are answered with 200 and nothing else', async () => {
+    const source = await makeSource(organization, { handshake: { type: 'ok' } });
+    for (const method of ['GET', 'HEAD']) {
+      expect(await ask(source, method), method).to.include({ status: 200, text: '', type: null });
+    }
+    for (const method of ['OPTIONS', 'DELETE']) expect((await ask(source, method)).status, method).to.equal(405);
+    await lastHandshake(source, 'head');
+    expect(await eventsOf(source)).to.equal(0);
+    expect((await ask(source, 'POST', '', { body: '{}' })).status).to.equal(200);
+  });
+
+  it('are answered with a parameter, as text that no browser runs', async () => {
+    const source = await makeSource(organization, { handshake: { type: 'echo', parameter: 'challenge' } });
+    const script = '<script>alert(1)</script>';
+    const answer = await ask(source, 'GET', `?challenge=${encodeURIComponent(script)}`);
+    expect(answer).to.include({ status: 200, text: script, type: 'text/plain; charset=utf-8' });
+    expect(answer.headers.get('x-content-type-options')).to.equal('nosniff');
+    expect(answer.headers.get('content-security-policy')).to.include('sandbox');
+    for (const query of ['', '?challenge=', '?other=abc', `?challenge=${'x'.repeat(4097)}`])
+      expect((await ask(source, 'GET', query)).status, query.slice(0, 20)).to.equal(405);
+  });
+
+  // https://developers.strava.com/docs/webhooks/
+  it('are answered in JSON, if they have the verify token', async () => {
+    const handshake = {
+      ...{ type: 'echo', parameter: 'hub.challenge', member: 'hub.challenge' },
+      verifyToken: 'a verify token of many letters',
+    };
+    const source = await makeSource(organization, { handshake });
+    const masked = { ...handshake, verifyToken: '••••ters' };
+    expect(source).to.deep.include({ handshake: masked, warnings: [] });
+    const challenge = (token: string) =>
+      ask(source, 'GET', `?hub.mode=subscribe&hub.challenge=15f7&hub.verify_token=${encodeURIComponent(token)}`);
+    const answered = async () => {
+      const answer = await challenge(handshake.verifyToken);
+      expect(answer).to.include({ status: 200, type: 'application/json; charset=utf-8' });
+      expect(JSON.parse(answer.text)).to.deep.equal({ 'hub.challenge': '15f7' });
+      expect((await challenge('another token')).status).to.equal(405);
+    };
+    await answered();
+    const { rows } = await testPool().query<{ row: string }>(
+      'select row_to_json(s)::text as row from sources s where id = $1',
+      [source.id],
+    );
+    expect(rows[0]?.row).to.not.include(handshake.verifyToken);
+    // The token stays when it is left out or masked, and when a PUT leaves out everything.
+    const { verifyToken: _left, ...without } = handshake;
+    for (const sent of [without, masked]) expect((await patch(source, { handshake: sent })).status).to.equal(200);
+    const put = (body: Json) =>
+      organization.api.request('PUT', `${organization.base}/sources/by-slug/${source.slug}`, { name: 'S', ...body });
+    await put({});
+    const { updatedAt } = await shown(source);
+    for (const body of [{}, { handshake }, { handshake: masked }]) {
+      const again = await put(body);
+      expect(again.body).to.deep.include({ handshake: masked, updatedAt });
+    }
+    await answered();
+    expect((await patch(source, { handshake: { ...handshake, verifyToken: 'short' } })).body.warnings).to.deep.equal([
+      'handshake.verifyToken has fewer than 16 characters, so it can be guessed; replace it when the sender can: openssl rand -hex 32 makes a long one',
+    ]);
+    await patch(source, { handshake: { ...handshake, verifyToken: null } });
+    expect((await challenge('another token')).status).to.equal(200);
+    await patch(source, { handshake: null });
+    expect((await challenge('another token')).status).to.equal(405);
+  });
+
+  // https://docs.x.com/x-api/webhooks/quickstart
+  it('are answered with an HMAC, by which nobody can sign a webhook', async () => {
+    const verificationConfig = {
+      ...{ type: 'hmac', secret: SECRET, header: 'X-Twitter-Webhooks-Signature' },
+      ...{ prefix: 'sha256=', encoding: 'base64' },
+    };
+    const handshake = { type: 'hmac', parameter: 'crc_token', member: 'response_token', prefix: 'sha256=' };
+    const source = await makeSource(organization, { verificationConfig, handshake });
+    const sign = (text: string) => `sha256=${createHmac('sha256', SECRET).update(text).digest('base64')}`;
+    const crc = (token: string) => ask(source, 'GET', `?crc_token=${encodeURIComponent(token)}`);
+    const answer = await crc('9b4507b3-9040-4669-9ca3-6b94edb50553');
+    expect(answer).to.include({ status: 200, type: 'application/json; charset=utf-8' });
+    expect(JSON.parse(answer.text)).to.deep.equal({ response_token: sign('9b4507b3-9040-4669-9ca3-6b94edb50553') });
+    for (const token of ['{"for_user_id":"1"}', '[1]', '"a"', 'a=b', 'a.b', '', 'x'.repeat(513)])
+      expect((await crc(token)).status, token).to.equal(405);
+    const post = async (body: string) =>
+      (await ask(source, 'POST', '', { body, headers: { 'x-twitter-webhooks-signature': sign(body) } })).status;
+    expect(await post('{"for_user_id":"1"}')).to.equal(200);
+    for (const body of ['12345', 'abc==', '']) expect(await post(body), body).to.equal(401);
+    expect(await eventsOf(source)).to.equal(1);
+    // LinkedIn wants the challenge back, too.
+    const both = { type: 'hmac', parameter: 'challengeCode', member: 'challengeResponse', echoMember: 'challengeCode' };
+    await patch(source, { handshake: { ...both, encoding: 'hex' } });
+    expect(JSON.parse((await ask(source, 'GET', '?challengeCode=890e4665')).text)).to.deep.equal({
+      challengeCode: '890e4665',
+      challengeResponse: createHmac('sha256', SECRET).update('890e4665').digest('hex'),
+    });
+    await lastHandshake(source, 'query-hmac');
+  });
+
+  it('tell a stranger nothing of a source that is disabled, concealed or has another address', async () => {
+    const handshake = { type: 'echo', parameter: 'challenge' };
+    const source = await makeSource(organization, { handshake, ingestToken: 'required' });
+    expect((await ask(source, 'GET', '?challenge=abc')).status).to.equal(200);
+    const without = { ...source, webhookUrl: source.webhookUrl.replace(/\/[^/]+$/, '') };
+    expect((await ask(without, 'GET', '?challenge=abc')).status).to.equal(405);
+    for (const fields of [
+      { enabled: false },
+      { concealed: true, verificationConfig: { type: 'github', secret: SECRET } },
+    ]) {
+      const closed = await makeSource(organization, { handshake, ...fields });
+      expect((await ask(closed, 'GET', '?challenge=abc')).status).to.equal(405);
+    }
+  });
+
+  it('are refused when they cannot be answered', async () => {
+    const refused = async (handshake: Json, member: string) =>
+      expectInvalid(
+        await organization.api.request('POST', `${organization.base}/sources`, {
+          name: 'R',
+          slug: 'refused',
+          handshake,
+        }),
+        member,
+      );
+    await refused({ type: 'magic' }, 'handshake.type');
+    await refused({ type: 'echo' }, 'handshake.parameter');
+    await refused({ type: 'echo', parameter: '' }, 'handshake.parameter');
+    await refused({ type: 'echo', parameter: 'c', verifyToken: '••••' }, 'handshake.verifyToken');
+    await refused({ type: 'hmac', parameter: 'crc_token' }, 'handshake.type');
+    const source = await makeSource(organization, {
+      ...{ handshake: { type: 'hmac', parameter: 'c' }, verificationConfig: { type: 'github', secret: SECRET } },
+    });
+    expectInvalid(await patch(source, { verificationConfig: { type: 'none' } }), 'handshake.type');
+  });
+
+  // https://docs.slack.dev/interactivity/implementing-slash-commands
+  for (const verificationConfig of [
+    { type: 'slack', secret: SECRET },
+    { provider: 'slack', secret: SECRET },
+  ]) {
+    it(`of Slack are unsigned, or signed, and no events (${JSON.stringify(verificationConfig).slice(0, 18)})`, async () => {
+      const source = await makeSource(organization, { verificationConfig });
+      const signed = (body: string) => {
+        const time = String(Math.floor(Date.now() / 1000));
+        const mac = createHmac('sha256', SECRET).update(`v0:${time}:${body}`).digest('hex');
+        return { 'x-slack-request-timestamp': time, 'x-slack-signature': `v0=${mac}` };
+      };
+      const post = (body: string, headers: Record<string, string> = {}) =>
+        ask(source, 'POST', '', { body, headers: { ...FORM, ...headers } });
+      for (const body of ['ssl_check=1', 'token=gIkuvaNzQIHg97ATvDxqgjtO&ssl_check=1', 'ssl_check=1&token=x'])
+        expect(await post(body), body).to.include({ status: 200, text: '' });
+      expect((await ask(source, 'GET', '?ssl_check=1&token=x')).status).to.equal(200);
+      for (const body of ['ssl_check=0', 'text=ssl_check=1', 'a_ssl_check=1', 'command=%2Fweather'])
+        expect((await post(body)).status, body).to.equal(401);
+      await lastHandshake(source, 'ssl-check');
+      const command = 'command=%2Fweather&text=ssl_check%3D1';
+      expect((await post(command, signed(command))).status).to.equal(200);
+      const verification = '{"type":"url_verification","challenge":"3eZbrw1aBm2rZgRNFdxV2595"}';
+      expect((await post(verification)).status).to.equal(401);
+      const answer = await post(verification, signed(verification));
+      expect(JSON.parse(answer.text)).to.deep.equal({ challenge: '3eZbrw1aBm2rZgRNFdxV2595' });
+      expect(await eventsOf(source)).to.equal(1);
+      await patch(source, { concealed: true });
+      expect((await post('ssl_check=1')).status).to.equal(404);
+      expect((await post('ssl_check=1', signed('ssl_check=1'))).status).to.equal(200);
+      expect(await eventsOf(source)).to.equal(1);
+    });
+  }
+});
