@@ -579,29 +579,8 @@ export type CreateSourceRequest = {
   /** What an accepted webhook is answered, instead of `success` and `eventId`. */
   answer?: SourceAnswerInput | null;
   /** What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks. */
-  handshake?: CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | null;
+  handshake?: EchoHandshake | OkHandshake | HmacHandshake | null;
   enabled?: boolean;
-};
-
-export type CreateSourceRequestHandshakeEcho = {
-  type: 'echo';
-  parameter: string;
-  member?: string;
-  verifyToken?: string | null;
-};
-
-export type CreateSourceRequestHandshakeHmac = {
-  type: 'hmac';
-  parameter: string;
-  member?: string;
-  echoMember?: string;
-  algorithm?: HmacAlgorithm;
-  encoding?: SignatureEncoding;
-  prefix?: string;
-};
-
-export type CreateSourceRequestHandshakeOk = {
-  type: 'ok';
 };
 
 export type CreateTransformRequest = {
@@ -984,6 +963,13 @@ export type DigestAlertData = {
   changes: Array<AlertChange>;
 };
 
+export type EchoHandshake = {
+  type: 'echo';
+  parameter: string;
+  member?: string;
+  verifyToken?: string | null;
+};
+
 /** Every error is like this. */
 export type Error = {
   /** The name of the status. */
@@ -1284,6 +1270,16 @@ export type HeaderTokenVerification = {
 };
 
 export type HmacAlgorithm = 'sha1' | 'sha256' | 'sha512';
+
+export type HmacHandshake = {
+  type: 'hmac';
+  parameter: string;
+  member?: string;
+  echoMember?: string;
+  algorithm?: HmacAlgorithm;
+  encoding?: SignatureEncoding;
+  prefix?: string;
+};
 
 export type HmacTemplateVerification = {
   type: 'hmac_template';
@@ -1824,6 +1820,10 @@ export type NotificationRecipientPage = {
   pagination: Pagination;
 };
 
+export type OkHandshake = {
+  type: 'ok';
+};
+
 export type OpsgenieChannel = {
   apiKey: string;
   priority?: OpsgenieChannelPriority;
@@ -1979,7 +1979,7 @@ export type PutSourceRequest = {
   /** What an accepted webhook is answered, instead of `success` and `eventId`. */
   answer?: SourceAnswerInput | null;
   /** What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks. */
-  handshake?: CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | null;
+  handshake?: EchoHandshake | OkHandshake | HmacHandshake | null;
   enabled?: boolean;
 };
 
@@ -2673,7 +2673,7 @@ export type SourcePage = {
   pagination: Pagination;
 };
 
-export type SourceProvider = 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'instagram' | 'intercom' | 'jira' | 'linear' | 'mailgun' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'whatsapp' | 'woocommerce' | 'xero' | 'youtube' | 'zendesk' | 'zoom';
+export type SourceProvider = 'adyen' | 'airtable' | 'asana' | 'auth0' | 'aws-sns' | 'azure-event-grid' | 'bitbucket' | 'braintree' | 'cal-com' | 'calendly' | 'chargebee' | 'clerk' | 'clickup' | 'coinbase' | 'coinbase-commerce' | 'datadog' | 'discord' | 'docusign' | 'dropbox' | 'elevenlabs' | 'github' | 'gitlab' | 'google-pubsub' | 'hubspot' | 'instagram' | 'intercom' | 'jira' | 'linear' | 'mailchimp' | 'mailgun' | 'mandrill' | 'meta' | 'microsoft-graph' | 'monday' | 'notion' | 'nylas' | 'okta' | 'openai' | 'paddle' | 'pagerduty' | 'paypal' | 'plaid' | 'postmark' | 'replicate' | 'resend' | 'salesforce' | 'sendgrid' | 'sentry' | 'shopify' | 'slack' | 'square' | 'standard-webhooks' | 'stripe' | 'telegram' | 'trello' | 'twilio' | 'twitch' | 'typeform' | 'vercel' | 'webflow' | 'websub' | 'whatsapp' | 'woocommerce' | 'x' | 'xero' | 'youtube' | 'zendesk' | 'zoom';
 
 export type SourceReference = {
   id: string;
@@ -2911,7 +2911,7 @@ export type UpdateSourceRequest = {
   /** What an accepted webhook is answered, instead of `success` and `eventId`. */
   answer?: SourceAnswerInput | null;
   /** What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks. */
-  handshake?: CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | null;
+  handshake?: EchoHandshake | OkHandshake | HmacHandshake | null;
   enabled?: boolean;
 };
 

@@ -28,7 +28,9 @@ import { instagram } from './instagram.ts';
 import { intercom } from './intercom.ts';
 import { jira } from './jira.ts';
 import { linear } from './linear.ts';
+import { mailchimp } from './mailchimp.ts';
 import { mailgun } from './mailgun.ts';
+import { mandrill } from './mandrill.ts';
 import { meta } from './meta.ts';
 import { microsoftGraph } from './microsoft-graph.ts';
 import { monday } from './monday.ts';
@@ -61,6 +63,7 @@ import { webflow } from './webflow.ts';
 import { websub } from './websub.ts';
 import { whatsapp } from './whatsapp.ts';
 import { woocommerce } from './woocommerce.ts';
+import { x } from './x.ts';
 import { xero } from './xero.ts';
 import { youtube } from './youtube.ts';
 import { zendesk } from './zendesk.ts';
@@ -98,7 +101,9 @@ export const providers: readonly Provider[] = [
   intercom,
   jira,
   linear,
+  mailchimp,
   mailgun,
+  mandrill,
   meta,
   microsoftGraph,
   monday,
@@ -131,6 +136,7 @@ export const providers: readonly Provider[] = [
   websub,
   whatsapp,
   woocommerce,
+  x,
   xero,
   youtube,
   zendesk,

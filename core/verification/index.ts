@@ -31,7 +31,7 @@ import {
   verifyPayloadToken,
   verifyQueryToken,
 } from './tokens.ts';
-import { type TwilioScheme, verifyTwilio } from './twilio.ts';
+import { TWILIO_HEADER, type TwilioScheme, verifyTwilio } from './twilio.ts';
 import { verifyWebSub, type WebSubScheme } from './websub.ts';
 
 export type { Credentials, ProviderRequest } from './request.ts';
@@ -161,6 +161,8 @@ export function secretHeaders(scheme: AnyScheme): string[] {
       return [scheme.header.toLowerCase()];
     case 'websub':
       return ['x-hub-signature'];
+    case 'twilio':
+      return [(scheme.header ?? TWILIO_HEADER).toLowerCase()];
     case 'public-key':
       return [scheme.signatureHeader.toLowerCase()];
     case 'paypal':

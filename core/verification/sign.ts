@@ -12,7 +12,7 @@ import { type KeySignatureScheme, type PublicKeyScheme, signatureOf } from './pu
 import type { JwtScheme } from './published/jwt.ts';
 import { jsonOf, memberOf, timeText } from './request.ts';
 import { type SignatureTemplate, signedParts } from './template.ts';
-import { twilioMac } from './twilio.ts';
+import { TWILIO_HEADER, twilioMac } from './twilio.ts';
 
 export interface Unsigned {
   /** The whole address to which it is sent. */
@@ -75,7 +75,7 @@ export function signAs(scheme: AnyScheme, secret: string, unsigned: Unsigned): S
     }
     case 'twilio': {
       const form = unsigned.contentType.startsWith(FORM) ? body : null;
-      return { ...plain, headers: { 'X-Twilio-Signature': twilioMac(secret, url, form).toString('base64') } };
+      return { ...plain, headers: { [scheme.header ?? TWILIO_HEADER]: twilioMac(secret, url, form).toString('base64') } };
     }
     case 'adyen':
       return { ...plain, body: adyenBody(secret, body) };

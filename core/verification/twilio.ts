@@ -7,6 +7,9 @@ import { type Credentials, headerOf, type ProviderRequest, refused } from './req
 
 export interface TwilioScheme {
   kind: 'twilio';
+  /** Of a provider that signs like Twilio (Mandrill). */
+  header?: string;
+  maxFormBytes?: number;
 }
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -14,12 +17,18 @@ const FORM = 'application/x-www-form-urlencoded';
 const MAX_FORM_BYTES = 256 * 1024;
 const MAX_FIELDS = 1000;
 
-export function verifyTwilio(_scheme: TwilioScheme, { secret }: Credentials, request: ProviderRequest): Verification {
-  const signature = headerOf(request, 'X-Twilio-Signature');
+export const TWILIO_HEADER = 'X-Twilio-Signature';
+
+export function verifyTwilio(
+  { header: name = TWILIO_HEADER, maxFormBytes = MAX_FORM_BYTES }: TwilioScheme,
+  { secret }: Credentials,
+  request: ProviderRequest,
+): Verification {
+  const signature = headerOf(request, name);
   if (typeof signature !== 'string') return signature;
   const hash = request.query().get('bodySHA256');
   const isForm = header(request, 'content-type')?.toLowerCase().startsWith(FORM) === true;
-  if (isForm && isTooMuch(request.body)) return refused('The form is larger than Twilio sends');
+  if (isForm && isTooMuch(request.body, maxFormBytes)) return refused('The form is larger than the provider sends');
   if (!isForm) {
     if (hash === null) return refused('The body is no form, and the address has no bodySHA256');
     const digest = createHash('sha256').update(request.body).digest('hex');
@@ -37,8 +46,8 @@ export function twilioMac(secret: string, url: string, form: Buffer | null): Buf
 const macOf = (secret: string, url: string, fields: string): Buffer => hmac('sha1', secret, url + fields);
 
 // Before anything is parsed.
-function isTooMuch(form: Buffer): boolean {
-  if (form.length > MAX_FORM_BYTES) return true;
+function isTooMuch(form: Buffer, maxBytes: number): boolean {
+  if (form.length > maxBytes) return true;
   let fields = 1;
   for (let at = form.indexOf('&'); at !== -1; at = form.indexOf('&', at + 1)) fields += 1;
   return fields > MAX_FIELDS;

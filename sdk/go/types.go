@@ -1065,39 +1065,6 @@ type CreateSourceRequestHandshake struct {
 	Prefix *string `json:"prefix,omitzero"`
 }
 
-// CreateSourceRequestHandshakeEcho
-type CreateSourceRequestHandshakeEcho struct {
-	Type string `json:"type"`
-
-	Parameter string `json:"parameter"`
-
-	Member *string `json:"member,omitzero"`
-
-	VerifyToken Nullable[string] `json:"verifyToken,omitzero"`
-}
-
-// CreateSourceRequestHandshakeHmac
-type CreateSourceRequestHandshakeHmac struct {
-	Type string `json:"type"`
-
-	Parameter string `json:"parameter"`
-
-	Member *string `json:"member,omitzero"`
-
-	EchoMember *string `json:"echoMember,omitzero"`
-
-	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
-
-	Encoding *SignatureEncoding `json:"encoding,omitzero"`
-
-	Prefix *string `json:"prefix,omitzero"`
-}
-
-// CreateSourceRequestHandshakeOk
-type CreateSourceRequestHandshakeOk struct {
-	Type string `json:"type"`
-}
-
 // CreateSourceRequestVerificationConfig
 type CreateSourceRequestVerificationConfig struct {
 	Type *string `json:"type,omitzero"`
@@ -1970,6 +1937,17 @@ const DestinationTypeGcs DestinationType = "gcs"
 
 const DestinationTypeAzureBlob DestinationType = "azure_blob"
 
+// EchoHandshake
+type EchoHandshake struct {
+	Type string `json:"type"`
+
+	Parameter string `json:"parameter"`
+
+	Member *string `json:"member,omitzero"`
+
+	VerifyToken Nullable[string] `json:"verifyToken,omitzero"`
+}
+
 // Event
 type Event struct {
 	ID string `json:"id"`
@@ -2480,6 +2458,23 @@ const HmacAlgorithmSha1 HmacAlgorithm = "sha1"
 const HmacAlgorithmSha256 HmacAlgorithm = "sha256"
 
 const HmacAlgorithmSha512 HmacAlgorithm = "sha512"
+
+// HmacHandshake
+type HmacHandshake struct {
+	Type string `json:"type"`
+
+	Parameter string `json:"parameter"`
+
+	Member *string `json:"member,omitzero"`
+
+	EchoMember *string `json:"echoMember,omitzero"`
+
+	Algorithm *HmacAlgorithm `json:"algorithm,omitzero"`
+
+	Encoding *SignatureEncoding `json:"encoding,omitzero"`
+
+	Prefix *string `json:"prefix,omitzero"`
+}
 
 // HmacTemplateVerification
 type HmacTemplateVerification struct {
@@ -3408,6 +3403,11 @@ type NotificationRecipientPage struct {
 	Data []NotificationRecipient `json:"data"`
 
 	Pagination Pagination `json:"pagination"`
+}
+
+// OkHandshake
+type OkHandshake struct {
+	Type string `json:"type"`
 }
 
 // OpsgenieChannel
@@ -4955,7 +4955,11 @@ const SourceProviderJira SourceProvider = "jira"
 
 const SourceProviderLinear SourceProvider = "linear"
 
+const SourceProviderMailchimp SourceProvider = "mailchimp"
+
 const SourceProviderMailgun SourceProvider = "mailgun"
+
+const SourceProviderMandrill SourceProvider = "mandrill"
 
 const SourceProviderMeta SourceProvider = "meta"
 
@@ -5020,6 +5024,8 @@ const SourceProviderWebsub SourceProvider = "websub"
 const SourceProviderWhatsapp SourceProvider = "whatsapp"
 
 const SourceProviderWoocommerce SourceProvider = "woocommerce"
+
+const SourceProviderX SourceProvider = "x"
 
 const SourceProviderXero SourceProvider = "xero"
 

@@ -1,6 +1,7 @@
 // The table of docs/providers.md, from the registry. Run as a program, it writes the table into the page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Scheme } from '../../core/verification/index.ts';
+import { TWILIO_HEADER } from '../../core/verification/twilio.ts';
 import { type Place, type Provider, providers } from '../../providers/index.ts';
 import { signers } from '../support/provider-signers.ts';
 import { vectors } from '../support/provider-vectors.ts';
@@ -27,7 +28,7 @@ function schemeOf(scheme: Scheme): string {
     case 'body-token':
       return `token in the body, \`${scheme.member}\``;
     case 'twilio':
-      return 'HMAC-SHA1 of url and form, `X-Twilio-Signature`';
+      return `HMAC-SHA1 of url and form, \`${scheme.header ?? TWILIO_HEADER}\``;
     case 'mailgun':
       return 'HMAC-SHA256 of timestamp and token, in the body';
     case 'adyen':

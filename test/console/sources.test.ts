@@ -74,6 +74,35 @@ describe('the pages of sources @turns', function () {
     await records.accepted(source, '{}', signed('{}', 'hunter2'));
   });
 
+  it('make a source that answers a check of its address, and change the answer', async () => {
+    const { hookyard } = await consoleWorld();
+    const asked = async (query: string) => {
+      const answer = await fetch(`${hookyard.client.url}/ingest/default/console-check?${query}`);
+      return [answer.status, await answer.text()];
+    };
+    await onPage('/sources/new', async (page) => {
+      await page.getByLabel('Name', { exact: false }).first().fill('Console Check');
+      await page.getByLabel('Slug').focus();
+      await page.getByLabel('Answer to a check').selectOption('echo');
+      await page.getByLabel('Query parameter').fill('hub.challenge');
+      await page.getByLabel('JSON member').fill('hub.challenge');
+      await page.getByLabel('Expected hub.verify_token').fill('a verify token of many letters');
+      await expectUsable(page);
+      await page.getByRole('button', { name: 'Make the source' }).click();
+      await page.getByRole('heading', { name: 'Source Console Check', level: 1 }).waitFor();
+      await seen(page, '?hub.challenge=');
+      const query = 'hub.challenge=abc&hub.verify_token=a+verify+token+of+many+letters';
+      expect(await asked(query)).to.deep.equal([200, '{"hub.challenge":"abc"}']);
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByLabel('JSON member').fill('');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('heading', { name: 'Source Console Check', level: 1 }).waitFor();
+      // The token that was left empty stays.
+      expect(await asked(query)).to.deep.equal([200, 'abc']);
+      expect((await asked('hub.challenge=abc'))[0]).to.equal(405);
+    });
+  });
+
   it('make a source for any other sender, whose signature is described', async () => {
     const { hookyard, records } = await consoleWorld();
     await onPage('/sources/new', async (page) => {

@@ -214,6 +214,26 @@ export const signers: Record<string, Signer> = {
     covers: 'address',
     sign: ({ body, url }, key) => ({ headers: { 'x-square-hmacsha256-signature': base256(key, url, body) } }),
   },
+  mailchimp: {
+    ...{ secret: shared, covers: 'nothing' },
+    sign: (_message, key) => ({
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      query: `secret=${String(key)}`,
+    }),
+  },
+  mandrill: {
+    ...{ secret: shared, covers: 'address' },
+    sign: ({ body, url }, key) => {
+      const fields = [...new URLSearchParams(body.toString())].toSorted().flat();
+      return {
+        headers: {
+          'content-type': 'application/x-www-form-urlencoded',
+          'x-mandrill-signature': base1(key, url, ...fields),
+        },
+      };
+    },
+  },
+  x: simple('x-twitter-webhooks-signature', base256, 'sha256='),
   telegram: token('x-telegram-bot-api-secret-token'),
   trello: {
     secret: shared,

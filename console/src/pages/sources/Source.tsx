@@ -81,6 +81,7 @@ function Shown({ source }: { source: Source }) {
           ],
           ['Concealed', source.concealed ? 'yes' : 'no'],
           ['Paths below the address', source.allowPaths ? 'taken' : 'refused'],
+          source.handshake !== null && ['Answer to a check of the address', checkText(source.handshake)],
           ['Repeats are known by', repeatsText(source.idempotencyKey)],
           [
             'Senders are answered',
@@ -112,6 +113,11 @@ function Shown({ source }: { source: Source }) {
       </Group>
     </>
   );
+}
+
+function checkText({ type, parameter = '' }: NonNullable<Source['handshake']>): string {
+  if (type === 'ok') return '200';
+  return type === 'echo' ? `?${plain(parameter)}=` : `HMAC of ?${plain(parameter)}=`;
 }
 
 function repeatsText(key: Source['idempotencyKey']): string {

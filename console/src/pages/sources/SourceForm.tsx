@@ -13,6 +13,7 @@ import { useRecordForm } from '../../forms/useRecordForm.ts';
 import { slugOf } from '../start/slug.ts';
 import { Instructions } from './Connect.tsx';
 import { Described, KINDS, startOf } from './Described.tsx';
+import { HandshakeFields } from './Handshake.tsx';
 import { bodyOf, FIELDS, type Form, NEW, type SourceValues, valuesOf } from './values.ts';
 
 export function NewSource() {
@@ -57,6 +58,7 @@ function SourceForm({ stored, start }: { stored?: Source; start: SourceValues })
       <Slug form={form} isFixed={stored !== undefined} />
       <Verification form={form} hasSecret={stored !== undefined} />
       <Address form={form} />
+      <HandshakeFields form={form} hasToken={stored?.handshake?.verifyToken !== undefined} />
       <Repeats form={form} />
       <Answer form={form} />
       <FlagField form={form} path="enabled" label="Enabled" description="A source that is not refuses its webhooks." />

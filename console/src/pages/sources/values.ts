@@ -1,6 +1,6 @@
 // A source as its form holds it, and back as the API takes it.
 import type { UseFormReturnType } from '@mantine/form';
-import type { Source, VerificationConfig } from 'hookyard/client';
+import type { Source, SourceHandshake, VerificationConfig } from 'hookyard/client';
 import type { Input } from '../../api/client.ts';
 
 type Body = Input<'createSource'>['body'];
@@ -28,6 +28,7 @@ export interface SourceValues {
   ingestToken: Source['ingestToken'];
   concealed: boolean;
   allowPaths: boolean;
+  handshake: Required<Omit<SourceHandshake, 'type'>> & { type: SourceHandshake['type'] | 'none' };
   answer: { isOwn: boolean; status: number | null; body: string; contentType: string };
   enabled: boolean;
 }
@@ -74,6 +75,10 @@ export const NEW: SourceValues = {
   ingestToken: 'none',
   concealed: false,
   allowPaths: false,
+  handshake: {
+    ...{ type: 'none', parameter: '', member: '', echoMember: '', verifyToken: '' },
+    ...{ algorithm: 'sha256', encoding: 'base64', prefix: '' },
+  },
   answer: { isOwn: false, status: 200, body: '', contentType: 'text/plain' },
   enabled: true,
 };
@@ -82,6 +87,7 @@ export const NEW: SourceValues = {
 export const FIELDS = [
   ...Object.keys(NEW),
   ...Object.keys(NEW.verificationConfig).map((name) => `verificationConfig.${name}`),
+  ...Object.keys(NEW.handshake).map((name) => `handshake.${name}`),
   'idempotencyKey.windowSeconds',
   ...['status', 'body', 'contentType'].map((name) => `answer.${name}`),
 ];
@@ -105,6 +111,7 @@ export function valuesOf(source: Source): SourceValues {
     ingestToken,
     concealed,
     allowPaths,
+    handshake: { ...NEW.handshake, ...source.handshake, verifyToken: '' },
     answer: answer ? { isOwn: true, ...answer } : NEW.answer,
     enabled,
   };
@@ -123,6 +130,7 @@ export function bodyOf(values: SourceValues, changed: ReadonlySet<string>): Body
     ingestToken: values.ingestToken,
     concealed: values.concealed,
     allowPaths: values.allowPaths,
+    handshake: handshakeOf(values.handshake),
     answer: answer.isOwn ? { status: answer.status, body: answer.body, contentType: answer.contentType } : null,
     enabled: values.enabled,
   };
@@ -194,6 +202,16 @@ function keyKind({ signature, header, query }: NonNullable<Source['idempotencyKe
 function keyOf({ by, at, windowSeconds }: SourceValues['idempotencyKey']) {
   if (by === 'none') return null;
   return { ...(by === 'signature' ? { signature: true } : { [by]: at }), windowSeconds };
+}
+
+function handshakeOf({ type, parameter, ...rest }: SourceValues['handshake']) {
+  if (type === 'none') return null;
+  if (type === 'ok') return { type };
+  const { member, echoMember, verifyToken, algorithm, encoding, prefix } = rest;
+  const ofType = type === 'echo' ? { verifyToken } : { echoMember, algorithm, encoding, prefix };
+  // What was left empty is not sent: a verify token that is stored stays.
+  const filled = Object.entries({ member, ...ofType }).filter(([, value]) => value !== '');
+  return { type, parameter, ...Object.fromEntries(filled) };
 }
 
 const KIND_NAMES: Partial<Record<Config['type'], string>> = {

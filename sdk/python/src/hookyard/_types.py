@@ -517,30 +517,9 @@ class CreateSourceRequest(TypedDict):
     """Whether it takes webhooks at any path below its address, too. The path is the `path` of the event."""
     answer: "NotRequired[SourceAnswerInput | None]"
     """What an accepted webhook is answered, instead of `success` and `eventId`."""
-    handshake: "NotRequired[CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | None]"
+    handshake: "NotRequired[EchoHandshake | OkHandshake | HmacHandshake | None]"
     """What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks."""
     enabled: "NotRequired[bool]"
-
-
-class CreateSourceRequestHandshakeEcho(TypedDict):
-    type: 'Literal["echo"]'
-    parameter: "str"
-    member: "NotRequired[str]"
-    verifyToken: "NotRequired[str | None]"
-
-
-class CreateSourceRequestHandshakeHmac(TypedDict):
-    type: 'Literal["hmac"]'
-    parameter: "str"
-    member: "NotRequired[str]"
-    echoMember: "NotRequired[str]"
-    algorithm: "NotRequired[HmacAlgorithm]"
-    encoding: "NotRequired[SignatureEncoding]"
-    prefix: "NotRequired[str]"
-
-
-class CreateSourceRequestHandshakeOk(TypedDict):
-    type: 'Literal["ok"]'
 
 
 class CreateTransformRequest(TypedDict):
@@ -923,6 +902,13 @@ class DestinationSummaryPage(TypedDict):
 DestinationType: TypeAlias = 'Literal["http", "s3", "r2", "gcs", "azure_blob"]'
 
 
+class EchoHandshake(TypedDict):
+    type: 'Literal["echo"]'
+    parameter: "str"
+    member: "NotRequired[str]"
+    verifyToken: "NotRequired[str | None]"
+
+
 class Event(TypedDict):
     id: "str"
     sourceId: "str"
@@ -1204,6 +1190,16 @@ class HeaderTokenVerification(TypedDict):
 
 
 HmacAlgorithm: TypeAlias = 'Literal["sha1", "sha256", "sha512"]'
+
+
+class HmacHandshake(TypedDict):
+    type: 'Literal["hmac"]'
+    parameter: "str"
+    member: "NotRequired[str]"
+    echoMember: "NotRequired[str]"
+    algorithm: "NotRequired[HmacAlgorithm]"
+    encoding: "NotRequired[SignatureEncoding]"
+    prefix: "NotRequired[str]"
 
 
 class HmacTemplateVerification(TypedDict):
@@ -1747,6 +1743,10 @@ class NotificationRecipientPage(TypedDict):
     pagination: "Pagination"
 
 
+class OkHandshake(TypedDict):
+    type: 'Literal["ok"]'
+
+
 class OpsgenieChannel(TypedDict):
     apiKey: "str"
     priority: "NotRequired[OpsgenieChannelPriority]"
@@ -1908,7 +1908,7 @@ class PutSourceRequest(TypedDict):
     """Whether it takes webhooks at any path below its address, too. The path is the `path` of the event."""
     answer: "NotRequired[SourceAnswerInput | None]"
     """What an accepted webhook is answered, instead of `success` and `eventId`."""
-    handshake: "NotRequired[CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | None]"
+    handshake: "NotRequired[EchoHandshake | OkHandshake | HmacHandshake | None]"
     """What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks."""
     enabled: "NotRequired[bool]"
 
@@ -2616,7 +2616,7 @@ class SourcePage(TypedDict):
     pagination: "Pagination"
 
 
-SourceProvider: TypeAlias = 'Literal["adyen", "airtable", "asana", "auth0", "aws-sns", "azure-event-grid", "bitbucket", "braintree", "cal-com", "calendly", "chargebee", "clerk", "clickup", "coinbase", "coinbase-commerce", "datadog", "discord", "docusign", "dropbox", "elevenlabs", "github", "gitlab", "google-pubsub", "hubspot", "instagram", "intercom", "jira", "linear", "mailgun", "meta", "microsoft-graph", "monday", "notion", "nylas", "okta", "openai", "paddle", "pagerduty", "paypal", "plaid", "postmark", "replicate", "resend", "salesforce", "sendgrid", "sentry", "shopify", "slack", "square", "standard-webhooks", "stripe", "telegram", "trello", "twilio", "twitch", "typeform", "vercel", "webflow", "websub", "whatsapp", "woocommerce", "xero", "youtube", "zendesk", "zoom"]'
+SourceProvider: TypeAlias = 'Literal["adyen", "airtable", "asana", "auth0", "aws-sns", "azure-event-grid", "bitbucket", "braintree", "cal-com", "calendly", "chargebee", "clerk", "clickup", "coinbase", "coinbase-commerce", "datadog", "discord", "docusign", "dropbox", "elevenlabs", "github", "gitlab", "google-pubsub", "hubspot", "instagram", "intercom", "jira", "linear", "mailchimp", "mailgun", "mandrill", "meta", "microsoft-graph", "monday", "notion", "nylas", "okta", "openai", "paddle", "pagerduty", "paypal", "plaid", "postmark", "replicate", "resend", "salesforce", "sendgrid", "sentry", "shopify", "slack", "square", "standard-webhooks", "stripe", "telegram", "trello", "twilio", "twitch", "typeform", "vercel", "webflow", "websub", "whatsapp", "woocommerce", "x", "xero", "youtube", "zendesk", "zoom"]'
 
 
 class SourceReference(TypedDict):
@@ -2849,7 +2849,7 @@ class UpdateSourceRequest(TypedDict):
     """Whether it takes webhooks at any path below its address, too. The path is the `path` of the event."""
     answer: "NotRequired[SourceAnswerInput | None]"
     """What an accepted webhook is answered, instead of `success` and `eventId`."""
-    handshake: "NotRequired[CreateSourceRequestHandshakeEcho | CreateSourceRequestHandshakeOk | CreateSourceRequestHandshakeHmac | None]"
+    handshake: "NotRequired[EchoHandshake | OkHandshake | HmacHandshake | None]"
     """What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks."""
     enabled: "NotRequired[bool]"
 

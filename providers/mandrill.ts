@@ -1,0 +1,29 @@
+import type { Provider, Sample } from './provider.ts';
+
+const sample = (event: string, msg: object): Sample => ({
+  event,
+  headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
+  body: new URLSearchParams({
+    mandrill_events: JSON.stringify([{ event, ts: 1365109999, _id: 'exampleaaaaaaaaaaaaaaaaaaaaaaaaa', msg }]),
+  }).toString(),
+});
+
+export const mandrill: Provider = {
+  name: 'mandrill',
+  title: 'Mailchimp Transactional (Mandrill)',
+  docs: 'https://mailchimp.com/developer/transactional/guides/track-respond-activity-webhooks/',
+  // As Twilio does it. A webhook has up to a thousand events.
+  verification: { kind: 'twilio', header: 'X-Mandrill-Signature', maxFormBytes: 2 * 1024 * 1024 },
+  secret: { is: 'the key of the webhook' },
+  // In a list in a field of a form.
+  eventType: null,
+  eventId: null,
+  dedup: { signature: true },
+  handshakes: [{ kind: 'head' }],
+  instructions:
+    'Settings, Webhooks, Add a webhook: enter the address of the source; its HEAD is answered. Then enter the key of the webhook as the secret of the source.',
+  samples: [
+    sample('send', { _id: 'exampleaaaaaaaaaaaaaaaaaaaaaaaaa', email: 'emma@example.com', state: 'sent' }),
+    sample('hard_bounce', { email: 'emma@example.com', state: 'bounced', bounce_description: 'bad_mailbox' }),
+  ],
+};

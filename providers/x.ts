@@ -1,0 +1,54 @@
+import type { Provider } from './provider.ts';
+
+export const x: Provider = {
+  name: 'x',
+  title: 'X (Twitter)',
+  docs: 'https://docs.x.com/x-api/webhooks/quickstart',
+  verification: {
+    kind: 'hmac',
+    algorithm: 'sha256',
+    encoding: 'base64',
+    header: 'X-Twitter-Webhooks-Signature',
+    prefix: 'sha256=',
+    signed: ['body'],
+  },
+  secret: { is: 'the consumer secret of the app (API secret key)' },
+  eventType: null,
+  eventId: null,
+  dedup: { signature: true },
+  handshakes: [
+    {
+      ...{ kind: 'query-hmac', parameter: 'crc_token', member: 'response_token' },
+      ...{ algorithm: 'sha256', encoding: 'base64', prefix: 'sha256=' },
+    },
+  ],
+  instructions:
+    'Create the source first, then register its address with POST /2/webhooks. The challenge-response check (CRC), which X repeats every hour, is answered.',
+  samples: [
+    {
+      event: 'tweet_create_events',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        for_user_id: '2244994945',
+        tweet_create_events: [
+          {
+            created_at: 'Wed Oct 10 20:19:24 +0000 2018',
+            id_str: '1050118621198921728',
+            text: 'Where can I buy this?',
+            user: { id_str: '6253282', screen_name: 'emma' },
+          },
+        ],
+      },
+    },
+    {
+      event: 'favorite_events',
+      headers: { 'Content-Type': 'application/json' },
+      body: {
+        for_user_id: '2244994945',
+        favorite_events: [
+          { id: '{hex}', timestamp_ms: '{milliseconds:number}', user: { id_str: '6253282', screen_name: 'emma' } },
+        ],
+      },
+    },
+  ],
+};
