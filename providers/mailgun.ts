@@ -40,11 +40,5 @@ export const mailgun: Provider = {
         },
       },
     },
-    {
-      // Of a route, which forwards incoming mail.
-      event: 'mail',
-      headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
-      body: 'recipient=orders%40example.com&sender=emma%40example.com&subject=Order+42&body-plain=Two+shirts',
-    },
   ],
 };

@@ -41,7 +41,8 @@ export async function judge(
   const { provided, handshakes, credentials } = source;
   const request = requestOf(received, baseUrl);
   const early = handshakes.length === 0 ? null : replyTo(handshakes, credentials, request, false);
-  if (early !== null && (early.isProven || answersStrangers(source, received))) return answered(source, received, early);
+  if (early !== null && (early.isProven || answersStrangers(source, received)))
+    return answered(source, received, early);
   const { verification, used } =
     provided === null
       ? { verification: verify(source, received, nowMs), used: credentials }

@@ -39,9 +39,7 @@ export async function verifyByProvider(
   if (verification.valid || previous === null || request.nowMs >= previous.untilMs)
     return { verification, used: credentials };
   const earlier = await verifyProvided(provider.verification, previous.credentials, request, keys);
-  return earlier.valid
-    ? { verification: earlier, used: previous.credentials }
-    : { verification, used: credentials };
+  return earlier.valid ? { verification: earlier, used: previous.credentials } : { verification, used: credentials };
 }
 
 export function requestOf(received: Received, baseUrl: string): ProviderRequest {

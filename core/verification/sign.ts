@@ -67,15 +67,14 @@ export function signAs(scheme: AnyScheme, secret: string, unsigned: Unsigned): S
       const timestamp = timeText(nowMs, 's');
       const token = id.padEnd(50, '0').slice(0, 50);
       const signed = { timestamp, token, signature: hmac('sha256', secret, timestamp + token).toString('hex') };
-      const isForm = unsigned.contentType.startsWith(FORM);
-      return {
-        ...plain,
-        body: isForm ? withFields(body, signed) : jsonBytes({ signature: signed, ...(jsonOf(body) as object) }),
-      };
+      return { ...plain, body: jsonBytes({ signature: signed, ...(jsonOf(body) as object) }) };
     }
     case 'twilio': {
       const form = unsigned.contentType.startsWith(FORM) ? body : null;
-      return { ...plain, headers: { [scheme.header ?? TWILIO_HEADER]: twilioMac(secret, url, form).toString('base64') } };
+      return {
+        ...plain,
+        headers: { [scheme.header ?? TWILIO_HEADER]: twilioMac(secret, url, form).toString('base64') },
+      };
     }
     case 'adyen':
       return { ...plain, body: adyenBody(secret, body) };

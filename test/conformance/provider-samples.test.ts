@@ -1,5 +1,6 @@
 // The samples of every provider have what the registry says of its webhooks: their type, their id and what tells a repeat.
 import { expect } from 'chai';
+import { readPayload } from '../../core/forms/index.ts';
 import { lookupPath } from '../../core/dotted-path.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
 import { isSigned, type ProviderRequest } from '../../core/verification/index.ts';
@@ -35,9 +36,9 @@ async function sentSample(provider: Provider, event: string): Promise<Sent> {
   return { headers: { ...signed?.headers, ...Object.fromEntries(named) }, body: sample.body };
 }
 
-const jsonOf = ({ body }: Sent): unknown => JSON.parse(body.toString());
+const payloadOf = ({ headers, body }: Sent): unknown => readPayload(body, headers['content-type']);
 const valueAt = (place: Place, sent: Sent): unknown =>
-  'header' in place ? sent.headers[place.header.toLowerCase()] : lookupPath(jsonOf(sent), place.payload)[0];
+  'header' in place ? sent.headers[place.header.toLowerCase()] : lookupPath(payloadOf(sent), place.payload)[0];
 
 function expectValue(value: unknown, what: string): void {
   expect(typeof value, what).to.be.oneOf(['string', 'number']);
@@ -70,7 +71,7 @@ for (const provider of providers) {
         if (dedup === null) continue;
         if ('signature' in dedup) expect(isSigned(verification)).to.equal(true);
         else if ('header' in dedup) expectValue(valueAt(dedup, sent), `repeat of ${event}`);
-        else expectValue(lookupPath(jsonOf(sent), dedup.jsonPath)[0], `repeat of ${event}`);
+        else expectValue(lookupPath(payloadOf(sent), dedup.jsonPath)[0], `repeat of ${event}`);
       }
     });
 

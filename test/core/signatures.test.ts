@@ -2,11 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  publicVerificationConfig,
-  verificationConfigSchema,
-  verifySignature,
-} from '../../core/signatures/index.ts';
+import { publicVerificationConfig, verificationConfigSchema, verifySignature } from '../../core/signatures/index.ts';
 import { signingSecretProblem, signStandardWebhook } from '../../core/signatures/standard-webhooks.ts';
 import {
   expectRefused,

@@ -129,9 +129,19 @@ describe('webhooks that are forms', () => {
     const source = await records.source({ provider: 'mailgun', verificationConfig: { secret } });
     const proof = (signedBy: string) => {
       const [timestamp, token] = [String(Math.floor(Date.now() / 1000)), randomBytes(25).toString('hex')];
-      return { timestamp, token, signature: createHmac('sha256', signedBy).update(timestamp + token).digest('hex') };
+      return {
+        timestamp,
+        token,
+        signature: createHmac('sha256', signedBy)
+          .update(timestamp + token)
+          .digest('hex'),
+      };
     };
-    const mail = { recipient: 'orders@example.com', subject: 'Order 42', 'body-html': `<p>${'é=&+ '.repeat(40_000)}</p>` };
+    const mail = {
+      recipient: 'orders@example.com',
+      subject: 'Order 42',
+      'body-html': `<p>${'é=&+ '.repeat(40_000)}</p>`,
+    };
     const inParts = (fields: Record<string, string>) => {
       const form = new FormData();
       for (const [name, value] of Object.entries(fields)) form.append(name, value);
