@@ -1059,8 +1059,10 @@ export type EventInFull = {
   payload?: unknown;
   /** Only when the payload is no text. */
   payloadEncoding?: 'base64';
-  /** Only when asked for. */
+  /** The newest 1,000, only when asked for. */
   deliveries?: Array<Delivery>;
+  /** The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none. */
+  deliveriesNextCursor?: string | null;
 };
 
 export type EventPage = {
@@ -1116,6 +1118,8 @@ export type EventTimeline = {
   validated: Timestamp;
   queued: Timestamp;
   deliveries: Array<EventTimelineDelivery>;
+  /** The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none. */
+  deliveriesNextCursor: string | null;
   /** ms */
   totalDuration: number;
 };

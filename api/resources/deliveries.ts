@@ -114,7 +114,7 @@ export async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters
   const filter = deliveryFilter(query);
   const id = organizationId(ctx);
   const read = () => listDeliveries(deps.pool, id, { ...filter, eventId }, part);
-  // What follows a cursor is found quickly, and an event has few deliveries.
+  // What follows a cursor is found quickly, and so are the deliveries of one event.
   const isQuick = eventId !== undefined || !isDeliverySearch(filter) || ('after' in part && !part.withTotal);
   const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'error';
   const search = () =>
@@ -232,7 +232,7 @@ export async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<Deli
 
 async function showWithAttempts(ctx: Context, deps: ApiDeps, delivery: DeliveryRecord) {
   const [attempts, holds] = await Promise.all([
-    attemptsOf(deps.pool, [delivery.id]),
+    attemptsOf(deps.pool, delivery.id),
     holdsOf(deps.pool, organizationId(ctx), [delivery]),
   ]);
   const shown = showDelivery(delivery, holds.get(delivery.id), deps.workflowLink);

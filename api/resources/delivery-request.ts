@@ -136,7 +136,7 @@ async function askedAttempt(
   { id, status, attemptCount }: DeliveryRecord,
   asked: number | undefined,
 ): Promise<Asked> {
-  const attempts = await attemptsOf(deps.pool, [id]);
+  const attempts = await attemptsOf(deps.pool, id);
   // One that ended after its delivery had been cancelled is kept, and not counted.
   const made = Math.max(attemptCount, attempts.at(-1)?.attemptNumber ?? 0);
   const attempt = asked ?? Math.max(1, made);

@@ -6,7 +6,7 @@ import { idTime, isId } from '../../core/ids.ts';
 import { LANES } from '../../core/lane.ts';
 import type { WorkflowLink } from '../../core/temporal-link.ts';
 import { warehouseWorkflowId } from '../../core/workflow-names.ts';
-import type { AttemptRecord, DeliveryRecord } from '../../db/history/deliveries.ts';
+import type { AttemptRecord, DeliveryRecord, ShortAttempt } from '../../db/history/deliveries.ts';
 import { count, flag, headers, idOf, latency, named, text, timestamp } from '../members/values.ts';
 import type { ApiDeps } from '../context.ts';
 import { isoTime } from '../records.ts';
@@ -198,7 +198,7 @@ function timingsOf({ exchange, latency: total }: AttemptRecord) {
 }
 
 /** An attempt in an event's timeline. */
-export function timelineAttempt(attempt: AttemptRecord) {
+export function timelineAttempt(attempt: ShortAttempt) {
   return {
     attemptNumber: attempt.attemptNumber,
     startedAt: attempt.startedAt.toISOString(),

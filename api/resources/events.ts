@@ -1,14 +1,13 @@
 // Events: list, get, payload, timeline, delete. Replays are in replays.ts.
-// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, EVT-26, ERR-30.
+// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, EVT-26, EVT-38, ERR-30.
 import { z } from 'zod';
-import { OPEN_STATUSES } from '../../core/delivery-status.ts';
 import { headerTexts } from '../../core/header-text.ts';
 import { idTime } from '../../core/ids.ts';
 import { METHODS } from '../../core/methods.ts';
 import { viewPayload } from '../../core/payload.ts';
 import { parseTraceparent, receivedTrace } from '../../core/trace-context.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
-import { attemptsOf, type DeliveryRecord, deliveriesOfEvent } from '../../db/history/deliveries.ts';
+import { type DeliveryRecord, deliveriesOfEvent, timelineOfEvent } from '../../db/history/deliveries.ts';
 import {
   type EventFilter,
   type EventRecord,
@@ -39,9 +38,6 @@ import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
 import { attemptMembers, deliveryAnswer, showDeliveries, timelineAttempt } from './delivery-view.ts';
 import { boundedSearches } from './event-search.ts';
-
-// Deliveries whose workflow may be open: open ones, and failed ones, which wait for a replay.
-const WITH_WORKFLOW: string[] = [...OPEN_STATUSES, 'failed'];
 
 export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 
@@ -96,6 +92,12 @@ const eventMembers = {
   receivedAt: timestamp,
   createdAt: timestamp,
 };
+const nextDeliveries = idOf('dlv')
+  .nullable()
+  .meta({
+    description: 'The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none.',
+    examples: [null],
+  });
 const eventAnswer = z.object(eventMembers).meta({ id: 'Event' });
 const eventInFull = z
   .object({
@@ -108,7 +110,8 @@ const eventInFull = z
         examples: [{ kind: 'order.paid' }],
       }),
     payloadEncoding: z.literal('base64').optional().meta({ description: 'Only when the payload is no text.' }),
-    deliveries: z.array(deliveryAnswer).optional().meta({ description: 'Only when asked for.' }),
+    deliveries: z.array(deliveryAnswer).optional().meta({ description: 'The newest 1,000, only when asked for.' }),
+    deliveriesNextCursor: nextDeliveries.optional(),
   })
   .meta({ id: 'EventInFull' });
 
@@ -126,6 +129,7 @@ const timelineAnswer = z
         attempts: z.array(z.object(attemptMembers)),
       }),
     ),
+    deliveriesNextCursor: nextDeliveries,
     totalDuration: latency,
   })
   .meta({ id: 'EventTimeline' });
@@ -233,21 +237,20 @@ async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = {
     ...showEvent(event),
     ...(query.includePayload && viewPayload(await requirePayload(deps, event.id))),
-    ...(query.includeDeliveries && {
-      deliveries: await showDeliveries(
-        deps,
-        organizationId(ctx),
-        await deliveriesOfEvent(deps.pool, organizationId(ctx), event.id),
-      ),
-    }),
+    ...(query.includeDeliveries && (await deliveriesIn(ctx, deps, event.id))),
   };
+}
+
+async function deliveriesIn(ctx: Context, deps: ApiDeps, eventId: string) {
+  const { deliveries, next } = await deliveriesOfEvent(deps.pool, organizationId(ctx), eventId);
+  return { deliveries: await showDeliveries(deps, organizationId(ctx), deliveries), deliveriesNextCursor: next };
 }
 
 async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const event = await requireEvent(ctx, deps);
-  const deliveries = await deliveriesOfEvent(deps.pool, organizationId(ctx), event.id);
-  if (!(await deleteEvent(deps.pool, organizationId(ctx), event.id))) throw notFound('event', event.id);
-  deps.signals.cancelAll(deliveries.filter(({ status }) => WITH_WORKFLOW.includes(status)).map(({ id }) => id));
+  const deleted = await deleteEvent(deps.pool, organizationId(ctx), event.id);
+  if (deleted === null) throw notFound('event', event.id);
+  deps.signals.cancelAll(deleted.withWorkflow);
   ctx.status = 204;
 }
 
@@ -265,12 +268,9 @@ async function payload(ctx: Context, deps: ApiDeps): Promise<void> {
 
 async function timeline(ctx: Context, deps: ApiDeps): Promise<void> {
   const event = await requireEvent(ctx, deps);
-  const deliveries = await deliveriesOfEvent(deps.pool, organizationId(ctx), event.id);
-  const attempts = await attemptsOf(
-    deps.pool,
-    deliveries.map((delivery) => delivery.id),
-  );
-  const last = Math.max(event.queuedAt.getTime(), ...attempts.map((attempt) => attempt.completedAt.getTime()));
+  const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);
+  const ends = deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => completedAt.getTime()));
+  const last = ends.reduce((latest, end) => Math.max(latest, end), event.queuedAt.getTime());
   ctx.body = {
     received: event.receivedAt.toISOString(),
     validated: event.validatedAt.toISOString(),
@@ -280,8 +280,9 @@ async function timeline(ctx: Context, deps: ApiDeps): Promise<void> {
       destinationId: delivery.destinationId,
       destinationName: destinationName(delivery),
       status: delivery.status,
-      attempts: attempts.filter((attempt) => attempt.deliveryId === delivery.id).map(timelineAttempt),
+      attempts: delivery.attempts.map(timelineAttempt),
     })),
+    deliveriesNextCursor: next,
     totalDuration: Math.max(0, last - event.receivedAt.getTime()),
   };
 }

@@ -186,7 +186,8 @@ async function showable(client: Client, id: string): Promise<EventInFull> {
   }
 }
 
-function showEvent(output: Output, { headers, payload, deliveries = [], ...fields }: EventInFull): void {
+function showEvent(output: Output, event: EventInFull): void {
+  const { headers, payload, deliveries = [], deliveriesNextCursor: older = null, ...fields } = event;
   output.fields(fields);
   output.line('');
   for (const [name, value] of Object.entries(headers))
@@ -206,6 +207,8 @@ function showEvent(output: Output, { headers, payload, deliveries = [], ...field
       error,
     ]),
   );
+  if (older !== null)
+    output.note(`There are older ones: hookyard deliveries list --event ${event.id} --cursor ${older}`);
 }
 
 function prettyPayload(payload: unknown): string {

@@ -132,8 +132,18 @@ with gone as (
 ), ${countRemoved('gone')}
 select from gone`;
 
-/** Deletes an event with its payload, deliveries and attempts; false when the organization has no such event. */
-export async function deleteEvent(pool: Pool, organizationId: string, eventId: string): Promise<boolean> {
+/** Deliveries that one statement of the deletion of an event removes. */
+const REMOVED_AT_ONCE = 1000;
+
+/**
+ * Deletes an event with its payload, deliveries and attempts.
+ * @returns the deliveries whose workflow may be open; null when the organization has no such event
+ */
+export async function deleteEvent(
+  pool: Pool,
+  organizationId: string,
+  eventId: string,
+): Promise<{ withWorkflow: string[] } | null> {
   return inTransaction(pool, async (db) => {
     // Locked first, so that no replay adds deliveries meanwhile, and deleted when nothing belongs to it any more: what belongs to no
     // event or delivery is no tenant's, so it could not be deleted for one (tenants/policies.ts).
@@ -142,19 +152,34 @@ export async function deleteEvent(pool: Pool, organizationId: string, eventId: s
       [organizationId, eventId],
     );
     const event = rows[0];
-    if (!event) return false;
-    const deliveries = await db.query<{ id: string }>(
-      'select id from deliveries where event_id = $1 and id >= $2 order by id for update',
-      [eventId, firstDeliveryOf(eventId)],
-    );
-    const deliveryIds = deliveries.rows.map(({ id }) => id);
-    if (deliveryIds.length > 0) await removeAttempts(db, deliveryIds);
+    if (!event) return null;
+    const withWorkflow = await removeDeliveriesOf(db, eventId);
     await removeEventsChildren(db, [eventId]);
     await db.query('delete from events where id = $2 and organization_id = $1', [organizationId, eventId]);
     // Last: API processes count the webhooks of all organizations in one statement, which waits for this row.
     await db.query(COUNT_REMOVED, [organizationId, eventId, event.size]);
-    return true;
+    return { withWorkflow };
   });
+}
+
+/** In steps, in the order of ids: an event that was replayed many times has any number of deliveries. */
+async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<string[]> {
+  const withWorkflow: string[] = [];
+  for (let from = firstDeliveryOf(eventId); ; ) {
+    const { rows } = await db.query<{ id: string; hasWorkflow: boolean }>(
+      // One that failed waits for a replay.
+      `select id, status in ${OPEN} or status = 'failed' as "hasWorkflow"
+       from deliveries where event_id = $1 and id >= $2 order by id limit $3 for update`,
+      [eventId, from, REMOVED_AT_ONCE],
+    );
+    if (rows.length === 0) return withWorkflow;
+    withWorkflow.push(...rows.filter(({ hasWorkflow }) => hasWorkflow).map(({ id }) => id));
+    const ids = rows.map(({ id }) => id);
+    await removeAttempts(db, ids);
+    await removeDeliveries(db, ids);
+    if (rows.length < REMOVED_AT_ONCE) return withWorkflow;
+    from = ids.at(-1) ?? from;
+  }
 }
 
 /** No delivery is older than its event, apart from clock differences of processes; there is no upper bound. */

@@ -1,15 +1,16 @@
 // Reads deliveries and their attempts. Which ones a filter selects: delivery-filter.ts. Deliveries of a deleted source are invisible, like its events.
-import { idFloor, idTime, isId } from '../../core/ids.ts';
+import { isId } from '../../core/ids.ts';
 import type { Lane } from '../../core/lane.ts';
-import { CLOCK_SKEW_MS } from '../clock.ts';
+import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/attempt-exchange.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { type DeliveryFilter, deliverySelection } from './delivery-filter.ts';
+import { READ_IN_ORDER } from '../sql-rules.ts';
 import { NEXT_ROWS_MS } from './events.ts';
 import { findPart } from './lists/next.ts';
-import type { Found, Part } from './lists/part.ts';
-import { Parameters, rangeOfSelection, rowMatches } from './selection.ts';
+import { type Found, type Part, readPart } from './lists/part.ts';
+import { Parameters, rangeOfSelection, rowMatches, type Selection } from './selection.ts';
 
 export interface DeliveryRecord {
   id: string;
@@ -74,73 +75,113 @@ export async function listDeliveries(
   });
 }
 
-// An event has few deliveries, so all that match are read.
+// By the index of the event, in its order: an event that is replayed again and again has any number of deliveries.
 async function findPartOfEvent(
   db: Queryable,
   organizationId: string,
   { eventId, ...filter }: DeliveryFilter & { eventId: string },
   part: Part,
 ): Promise<Found> {
-  const ids = isId('evt', eventId) ? await idsOfEvent(db, organizationId, eventId, filter) : [];
-  const nothingMore = { next: null, searchedUntil: null };
-  if ('offset' in part) {
-    return { ids: ids.slice(part.offset, part.offset + part.limit), total: ids.length, ...nothingMore };
-  }
-  const { after, limit, withTotal } = part;
-  const rest = ids.filter((id) => after === null || id < after);
-  const shown = rest.slice(0, limit);
-  const total = withTotal ? ids.length : null;
-  return { ...nothingMore, ids: shown, total, next: rest.length > limit ? (shown.at(-1) ?? null) : null };
-}
-
-async function idsOfEvent(
-  db: Queryable,
-  organizationId: string,
-  eventId: string,
-  filter: DeliveryFilter,
-): Promise<string[]> {
+  const isCounting = 'offset' in part || part.withTotal;
+  if (!isId('evt', eventId)) return { ids: [], total: isCounting ? 0 : null, next: null, searchedUntil: null };
+  await db.query(`select ${READ_IN_ORDER}`);
   const selection = deliverySelection(organizationId, filter);
-  const query = new Parameters();
-  const { rows } = await db.query<{ id: string }>(
-    `select r.id from deliveries r join sources s on s.id = r.source_id
-     where r.event_id = ${query.add(eventId)} and r.id >= ${query.add(firstOf(eventId))}
-       and ${rowMatches(query, selection, rangeOfSelection(selection))} order by r.id desc`,
-    query.values,
-  );
-  return rows.map(({ id }) => id);
+  const { items: ids, ...found } = await readPart<string>(part, {
+    async total() {
+      const query = new Parameters();
+      const { rows } = await db.query<{ total: number }>(
+        `select count(*)::float8 as total ${ofEvent(query, eventId, selection)}`,
+        query.values,
+      );
+      return rows[0]?.total ?? 0;
+    },
+    async items(after, limit, offset) {
+      const { text, values } = newestOfEvent(
+        eventId,
+        { ...selection, ...(after !== null && { before: after }) },
+        limit,
+        offset,
+      );
+      const { rows } = await db.query<{ id: string }>(text, values);
+      return rows.map(({ id }) => id);
+    },
+    cursorOf: (id) => id,
+  });
+  return { ids, ...found };
 }
 
-// No delivery is older than its event, so partitions of earlier days are pruned.
-const firstOf = (eventId: string): string => idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
+/** The statement that finds the ids of an event's deliveries, newest first, which tests explain. */
+export function newestOfEvent(eventId: string, selection: Selection, limit: number, offset: number) {
+  const query = new Parameters();
+  const text = `select r.id ${ofEvent(query, eventId, selection)} order by r.id desc limit ${query.add(limit)} offset ${query.add(offset)}`;
+  return { text, values: query.values };
+}
+
+// A scalar subquery for the source: PostgreSQL might join it by reading and sorting all deliveries of the event.
+const ofEvent = (query: Parameters, eventId: string, selection: Selection): string =>
+  `from deliveries r
+   where r.event_id = ${query.add(eventId)} and r.id >= ${query.add(firstDeliveryOf(eventId))}
+     and ${rowMatches(query, selection, rangeOfSelection(selection))}
+     and (select true from sources s where s.id = r.source_id)`;
 
 export async function findDelivery(db: Queryable, organizationId: string, id: string): Promise<DeliveryRecord | null> {
   const { rows } = await db.query<DeliveryRecord>(`select ${COLUMNS} ${FROM} and d.id = $2`, [organizationId, id]);
   return rows[0] ?? null;
 }
 
-/** All deliveries of an event, oldest first. */
-export async function deliveriesOfEvent(
-  db: Queryable,
-  organizationId: string,
-  eventId: string,
-): Promise<DeliveryRecord[]> {
-  if (!isId('evt', eventId)) return [];
-  const { rows } = await db.query<DeliveryRecord>(
-    `select ${COLUMNS} ${FROM} and d.event_id = $2 and d.id >= $3 order by d.id`,
-    [organizationId, eventId, firstOf(eventId)],
-  );
-  return rows;
+/** How many deliveries an answer about one event shows. */
+const MOST_OF_EVENT = 1000;
+/** Attempts in one timeline. A single delivery has fewer (`maxRetries`). */
+const MOST_ATTEMPTS = 5000;
+
+/** The newest deliveries of an event, oldest first. */
+export interface DeliveriesOfEvent {
+  deliveries: DeliveryRecord[];
+  /** The cursor of the older ones in the list of deliveries; null: these are all. */
+  next: string | null;
 }
 
-export interface AttemptRecord {
-  deliveryId: string;
+export async function deliveriesOfEvent(
+  pool: Pool,
+  organizationId: string,
+  eventId: string,
+): Promise<DeliveriesOfEvent> {
+  const part = { limit: MOST_OF_EVENT, after: null, withTotal: false };
+  const { deliveries, next } = await listDeliveries(pool, organizationId, { eventId }, part);
+  return { deliveries: deliveries.toReversed(), next };
+}
+
+/** The same with their attempts, of fewer deliveries where these had very many. */
+export async function timelineOfEvent(pool: Pool, organizationId: string, eventId: string) {
+  const { deliveries: all, next } = await deliveriesOfEvent(pool, organizationId, eventId);
+  let attempts = 0;
+  const isTooMany = ({ attemptCount }: DeliveryRecord) => {
+    attempts += attemptCount;
+    return attempts > MOST_ATTEMPTS;
+  };
+  const shown = all.slice(all.findLastIndex(isTooMany) + 1);
+  const ofDelivery = await shortAttemptsOf(
+    pool,
+    shown.map(({ id }) => id),
+  );
+  return {
+    deliveries: shown.map((delivery) => ({ ...delivery, attempts: ofDelivery.get(delivery.id) ?? [] })),
+    next: shown.length < all.length ? (shown[0]?.id ?? null) : next,
+  };
+}
+
+/** An attempt as timelines show it. */
+export interface ShortAttempt {
   attemptNumber: number;
   status: 'success' | 'failed';
   statusCode: number | null;
-  error: string | null;
   latency: number;
   startedAt: Date;
   completedAt: Date;
+}
+
+export interface AttemptRecord extends ShortAttempt {
+  error: string | null;
   requestHeaders: Record<string, string>;
   responseHeaders: Record<string, string> | null;
   responseBody: string | null;
@@ -148,16 +189,28 @@ export interface AttemptRecord {
   exchange: AttemptExchange | null;
 }
 
-/** The attempts of deliveries that the caller was allowed to read, in order. */
-export async function attemptsOf(db: Queryable, deliveryIds: string[]): Promise<AttemptRecord[]> {
-  const { low, high } = bounds(deliveryIds);
+const SHORT_ATTEMPT = `attempt_number as "attemptNumber", status, status_code as "statusCode", latency,
+  started_at as "startedAt", completed_at as "completedAt"`;
+
+/** The attempts of a delivery that the caller was allowed to read, in order. */
+export async function attemptsOf(db: Queryable, deliveryId: string): Promise<AttemptRecord[]> {
   const { rows } = await db.query<Omit<AttemptRecord, 'exchange'> & { exchange: string | null }>(
-    `select delivery_id as "deliveryId", attempt_number as "attemptNumber", status, status_code as "statusCode", error, latency,
-            started_at as "startedAt", completed_at as "completedAt", request_headers as "requestHeaders",
-            response_headers as "responseHeaders", response_body as "responseBody", exchange
+    `select ${SHORT_ATTEMPT}, error, request_headers as "requestHeaders", response_headers as "responseHeaders",
+            response_body as "responseBody", exchange
+     from attempts where delivery_id = $1 order by attempt_number`,
+    [deliveryId],
+  );
+  return rows.map((row) => ({ ...row, exchange: readExchange(row.exchange) }));
+}
+
+/** Those of deliveries, without what was sent and answered: that is most of an attempt, and stays unread. */
+async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Map<string, ShortAttempt[]>> {
+  const { low, high } = bounds(deliveryIds);
+  const { rows } = await db.query<ShortAttempt & { deliveryId: string }>(
+    `select delivery_id as "deliveryId", ${SHORT_ATTEMPT}
      from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3
      order by delivery_id, attempt_number`,
     [deliveryIds, low, high],
   );
-  return rows.map((row) => ({ ...row, exchange: readExchange(row.exchange) }));
+  return Map.groupBy(rows, ({ deliveryId }) => deliveryId);
 }

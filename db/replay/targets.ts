@@ -1,10 +1,10 @@
 // Where replays of events lead: the deliveries that may be made of them, and what each of these replaces. Everything that replays asks
 // here.
-// Rules: RPL-16, RPL-17.
+// Rules: RPL-16, RPL-17, RPL-19.
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
-import { JOIN_LISTS, OPEN, transformVersion } from '../sql-rules.ts';
+import { JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql-rules.ts';
 
 export interface ReplayRequest {
   organizationId: string;
@@ -51,6 +51,9 @@ const failoverColumns = (delivery: string, route: string): string => {
   ${unlessPrimary('failover_reason')} as "failoverReason"`;
 };
 
+/** Deliveries of an event that a replay of it looks at. An older one is not replaced, and counts in its event beside the new one. */
+export const EARLIER_READ = 10_000;
+
 /** By which version of its route a delivery is made that repeats one, and of the transform (`Target`). */
 const versionColumns = (delivery: string, route: string): string =>
   `coalesce(${route}.version, ${delivery}.route_version) as "routeVersion",
@@ -67,7 +70,7 @@ const chainOf = (delivery: string, route: string): string =>
  * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery, those that took
  * over from it, and the replays of all of these. `end_id` is the one that a replay replaces: the latest that counts, or of those that
  * never did. `last_id` is the latest that was not skipped: all before it are replaced. An event may have been replayed many times, so its
- * deliveries are read once.
+ * deliveries are read once, and only the newest ones.
  */
 export const chains = (p: {
   organizationId: string;
@@ -76,8 +79,11 @@ export const chains = (p: {
 }): string => `earlier as materialized (
   select x.event_id, x.route_id, x.route_version, x.transform_version, x.destination_id, x.id, x.priority, x.status, x.counted, x.replay_of,
     ${chainOf('x', 'xr')} as chain, ${failoverColumns('x', 'xr')}
-  from deliveries x left join routes xr on xr.id = x.route_id and xr.organization_id = ${p.organizationId}
-  where x.event_id = any(${p.eventIds}::text[]) and x.id >= ${p.firstDelivery}
+  from unnest(${p.eventIds}::text[]) as w(id)
+  cross join lateral (
+    select * from deliveries where event_id = w.id and id >= ${p.firstDelivery} order by id desc limit ${EARLIER_READ}
+  ) x
+  left join routes xr on xr.id = x.route_id and xr.organization_id = ${p.organizationId}
 ), chains as materialized (
   select event_id, route_id, chain, (array_agg(id order by counted desc, id desc))[1] as end_id,
     coalesce(array_agg(id) filter (where counted), '{}') as counted_ids, bool_or(status in ${OPEN}) as open,
@@ -130,7 +136,7 @@ export async function findTargets(
   if (request.eventIds.length === 0) return { targets: [], crowded: null };
   const { text, values } = targetsStatement(request);
   const { rows } = await inTransaction(pool, async (db) => {
-    await db.query(`select ${JOIN_LISTS}`);
+    await db.query(`select ${JOIN_LISTS}, ${READ_IN_ORDER}`);
     return db.query<Target>(text, values);
   });
   // The last of an event that has too many.

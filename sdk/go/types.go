@@ -2061,8 +2061,11 @@ type EventInFull struct {
 	// Only when the payload is no text.
 	PayloadEncoding *string `json:"payloadEncoding,omitzero"`
 
-	// Only when asked for.
+	// The newest 1,000, only when asked for.
 	Deliveries []Delivery `json:"deliveries,omitzero"`
+
+	// The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none.
+	DeliveriesNextCursor Nullable[string] `json:"deliveriesNextCursor,omitzero"`
 }
 
 // EventPage
@@ -2168,6 +2171,9 @@ type EventTimeline struct {
 	Queued Timestamp `json:"queued"`
 
 	Deliveries []EventTimelineDelivery `json:"deliveries"`
+
+	// The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none.
+	DeliveriesNextCursor *string `json:"deliveriesNextCursor"`
 
 	// ms
 	TotalDuration int64 `json:"totalDuration"`

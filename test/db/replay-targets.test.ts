@@ -1,10 +1,12 @@
-// What it costs to find where a replay leads, by the pages that PostgreSQL reads.
+// What it costs to find where a replay leads, by the pages that PostgreSQL reads. RPL-19.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
-import { targetsStatement } from '../../db/replay/targets.ts';
-import { JOIN_LISTS } from '../../db/sql-rules.ts';
+import { EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
+import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql-rules.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { copyDelivery } from '../support/many-deliveries.ts';
+import { rowsRead } from '../support/rows-read.ts';
 
 const EVENTS = 20;
 const DESTINATIONS = 20;
@@ -38,7 +40,7 @@ describe('the targets of a replay', () => {
     }
     const { text, values } = targetsStatement({ organizationId, eventIds });
     const found = await inTransaction(pool, async (db) => {
-      await db.query(`select ${JOIN_LISTS}`);
+      await db.query(`select ${JOIN_LISTS}, ${READ_IN_ORDER}`);
       const { rows: plans } = await db.query<{ 'QUERY PLAN': { Plan: Record<string, number> }[] }>(
         `explain (analyze, buffers, format json) ${text}`,
         values,
@@ -49,5 +51,22 @@ describe('the targets of a replay', () => {
     expect(found.rows.map(({ replayOf }) => replayOf).toSorted()).to.deep.equal(last.toSorted());
     const pages = (found.plan['Shared Hit Blocks'] ?? 0) + (found.plan['Shared Read Blocks'] ?? 0);
     expect(pages).to.be.within(1, 3 * EVENTS * DESTINATIONS * TIMES);
+  });
+
+  it('are found by reading the newest deliveries of an event that was replayed very often', async () => {
+    const { pool } = database;
+    const owner = await makeOwner(pool, 1, 1);
+    const { organizationId, routes } = owner;
+    const [route] = routes;
+    if (!route) throw new Error('there is no route');
+    const event = await storeEvent(pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
+    const copies = await copyDelivery(pool, event.deliveries[0]?.id ?? '', EARLIER_READ + 1000);
+    const { text, values } = targetsStatement({ organizationId, eventIds: [event.id] });
+    await inTransaction(pool, async (db) => {
+      await db.query(`select ${JOIN_LISTS}, ${READ_IN_ORDER}`);
+      expect(await rowsRead(db, 'deliveries', text, values)).to.be.within(EARLIER_READ, EARLIER_READ + 1);
+      const { rows } = await db.query<{ replayOf: string }>(text, values);
+      expect(rows.map(({ replayOf }) => replayOf)).to.deep.equal([copies.at(-1)]);
+    });
   });
 });

@@ -78,6 +78,7 @@ export const getEvent = tool({
     const lines = [
       `${id} came to the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route took it'}.`,
       ...outcomes.slice(0, 10),
+      ...(event.deliveriesNextCursor ? ['It has older deliveries, too: list_deliveries lists all of them.'] : []),
       ...(isGone ? ['Its payload is no longer kept.'] : []),
     ];
     return { summary: lines.join('\n'), data: { event, payload } };

@@ -23,6 +23,8 @@ import { columns } from '../deliveries/columns.tsx';
 import { Timeline } from './Timeline.tsx';
 
 const OPEN_MS = 2000;
+/** Deliveries here and in the timeline; more are only on the page of deliveries. */
+const MOST = 100;
 
 export function EventPage() {
   const mayReplay = useMay('events:write');
@@ -56,6 +58,8 @@ function Shown({
   refetch: () => unknown;
 }) {
   const navigate = useNavigate();
+  const { deliveries = [], deliveriesNextCursor: older } = event;
+  const newest = deliveries.slice(-MOST);
   return (
     <>
       <Group gap="md" my="xs">
@@ -81,21 +85,31 @@ function Shown({
       {event.query !== '' && <Text className="anywhere">Query: {plain(event.query)}</Text>}
       <Group justify="space-between" mt="sm">
         <h2>Deliveries</h2>
-        <CopyMenu
-          call={{ name: 'listDeliveries', input: { eventId: event.id } }}
-          columns={columns}
-          rows={event.deliveries ?? []}
-        />
+        <CopyMenu call={{ name: 'listDeliveries', input: { eventId: event.id } }} columns={columns} rows={newest} />
       </Group>
       <DataTable
         title="Deliveries of the event"
         columns={columns}
         idOf={(delivery) => delivery.id}
-        answer={{ data: { data: event.deliveries ?? [] }, error: null, isFetching: false, refetch }}
+        answer={{ data: { data: newest }, error: null, isFetching: false, refetch }}
         onOpen={(delivery) => void navigate({ to: `/deliveries/${delivery.id}` })}
         empty="It was delivered nowhere."
+        foot={
+          (older || deliveries.length > MOST) && (
+            <Text size="sm">
+              The newest {MOST}.{' '}
+              <Link to="/deliveries" search={{ eventId: event.id, range: 'all' } as never}>
+                All deliveries of the event
+              </Link>
+            </Text>
+          )
+        }
       />
-      <Timeline id={event.id} version={`${event.status} ${event.deliveries?.map((one) => one.attemptCount).join()}`} />
+      <Timeline
+        id={event.id}
+        most={MOST}
+        version={`${event.status} ${deliveries.map((one) => one.attemptCount).join()}`}
+      />
       <div className="side">
         <section>
           <h2>Payload</h2>

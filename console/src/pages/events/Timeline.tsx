@@ -25,8 +25,11 @@ const columns: Column<Bar>[] = [
   { title: 'Code', cell: () => null, csv: ({ attempt }) => attempt.statusCode },
 ];
 
-/** @param version changes when the event has; the timeline is asked for again then */
-export function Timeline({ id, version }: { id: string; version: string }) {
+/**
+ * @param most deliveries, the newest
+ * @param version changes when the event has; the timeline is asked for again then
+ */
+export function Timeline({ id, most, version }: { id: string; most: number; version: string }) {
   const { data, error, refetch } = useAsk('getEventTimeline', { id }, { every: version.startsWith('pending') && 2000 });
   if (error || !data) {
     return (
@@ -37,9 +40,10 @@ export function Timeline({ id, version }: { id: string; version: string }) {
     );
   }
   const began = Date.parse(data.received);
-  const ends = data.deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => Date.parse(completedAt)));
+  const newest = data.deliveries.slice(-most);
+  const ends = newest.flatMap(({ attempts }) => attempts.map(({ completedAt }) => Date.parse(completedAt)));
   const spanMs = Math.max(1, Math.max(began, ...ends) - began);
-  const bars = data.deliveries.flatMap((delivery) => delivery.attempts.map((attempt) => ({ delivery, attempt })));
+  const bars = newest.flatMap((delivery) => delivery.attempts.map((attempt) => ({ delivery, attempt })));
   return (
     <>
       <Group justify="space-between" mt="sm">
@@ -50,7 +54,7 @@ export function Timeline({ id, version }: { id: string; version: string }) {
         Received <Time at={data.received} ms />; the last attempt ended {durationText(spanMs)} later.
       </Text>
       <div className="bars">
-        {data.deliveries.map((delivery) => (
+        {newest.map((delivery) => (
           <Row key={delivery.deliveryId} delivery={delivery} began={began} spanMs={spanMs} />
         ))}
       </div>

@@ -11,6 +11,7 @@ import { useLiveEvents } from '../../live/useLiveEvents.ts';
 import { Time } from '../../zone.tsx';
 
 const WATCH_MS = 1000;
+const MOST_DELIVERIES = 20;
 const MOST_SHOWN = 5;
 
 export function Arrivals({ source, isAwaited }: { source: Source; isAwaited: boolean }) {
@@ -48,7 +49,7 @@ function Arrived({ id, receivedAt }: { id: string; receivedAt: string }) {
       <Text>It arrived.</Text>
       {data && <Status of={data.status} />}
       {data?.routed === false && <Text>No route took it.</Text>}
-      {data?.deliveries?.map((delivery) => (
+      {data?.deliveries?.slice(-MOST_DELIVERIES).map((delivery) => (
         <Link key={delivery.id} to={`/deliveries/${delivery.id}`}>
           {delivery.statusCode ? `Answered ${delivery.statusCode}` : plain(delivery.error ?? 'On its way')}
         </Link>

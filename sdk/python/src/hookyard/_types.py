@@ -980,7 +980,9 @@ class EventInFull(TypedDict):
     payloadEncoding: 'NotRequired[Literal["base64"]]'
     """Only when the payload is no text."""
     deliveries: "NotRequired[list[Delivery]]"
-    """Only when asked for."""
+    """The newest 1,000, only when asked for."""
+    deliveriesNextCursor: "NotRequired[str | None]"
+    """The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none."""
 
 
 class EventPage(TypedDict):
@@ -1038,6 +1040,8 @@ class EventTimeline(TypedDict):
     validated: "Timestamp"
     queued: "Timestamp"
     deliveries: "list[EventTimelineDelivery]"
+    deliveriesNextCursor: "str | None"
+    """The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none."""
     totalDuration: "int"
     """ms"""
 
