@@ -276,8 +276,7 @@ export class NamedRecords<Own extends object> {
   }
 
   async #showAll(em: EntityManager, records: (Named & Own)[]): Promise<object[]> {
-    const ids = records.map(({ id }) => id);
-    const counts = await routeCounts(em, this.#kind.usedAs, ids);
+    const counts = await routeCounts(em, this.#kind.usedAs, records);
     return records.map((record) => toAnswer(this.#kind.members, record, { routeCount: counts.get(record.id) }));
   }
 }

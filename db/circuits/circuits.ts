@@ -275,12 +275,3 @@ export async function circuitStates(db: Queryable, routeIds: string[]): Promise<
   );
   return new Map(rows.map((row) => [row.id, row.state]));
 }
-
-/** The routes of an organization whose circuit is not closed. */
-export async function unclosedCircuits(db: Queryable, organizationId: string): Promise<Map<string, CircuitState>> {
-  const { rows } = await db.query<{ id: string; state: CircuitState }>(
-    `select route_id as id, state from circuits where organization_id = $1 and state <> 'closed'`,
-    [organizationId],
-  );
-  return new Map(rows.map((row) => [row.id, row.state]));
-}

@@ -132,8 +132,8 @@ with gone as (
 ), ${countRemoved('gone')}
 select from gone`;
 
-/** Deliveries that one statement of the deletion of an event removes. */
-const REMOVED_AT_ONCE = 1000;
+/** Deliveries that one statement of the deletion of events removes. */
+const REMOVED_AT_ONCE = 5000;
 
 /**
  * Deletes an event with its payload, deliveries and attempts.
@@ -174,9 +174,9 @@ async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<strin
     );
     if (rows.length === 0) return withWorkflow;
     withWorkflow.push(...rows.filter(({ hasWorkflow }) => hasWorkflow).map(({ id }) => id));
-    const ids = rows.map(({ id }) => id);
+    const { ids, low, high } = bounds(rows.map(({ id }) => id));
     await removeAttempts(db, ids);
-    await removeDeliveries(db, ids);
+    await db.query(REMOVE, [ids, low, high]);
     if (rows.length < REMOVED_AT_ONCE) return withWorkflow;
     from = ids.at(-1) ?? from;
   }
@@ -186,24 +186,28 @@ async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<strin
 export const firstDeliveryOf = (eventId: string): string =>
   idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
 
-const REMOVE_CHILDREN = `
-with payloads as (
-  delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3
-), gone as (
-  delete from deliveries where event_id = any($1::text[]) and id >= $4 returning id, route_id, destination_id, priority
-), ${noLongerWaiting('gone')}
-select id from gone`;
-
 /** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
 export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
   const { low, high } = bounds(eventIds);
-  const { rows } = await db.query<{ id: string }>(REMOVE_CHILDREN, [eventIds, low, high, firstDeliveryOf(low)]);
-  if (rows.length === 0) return;
-  // A separate statement: joined with the result of the one above, PostgreSQL may read all attempts.
-  await removeAttempts(
-    db,
-    rows.map(({ id }) => id),
-  );
+  await db.query('delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3', [
+    eventIds,
+    low,
+    high,
+  ]);
+  // In steps, because a single event may have any number of deliveries.
+  for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; ) {
+    const { rows } = await db.query<{ id: string }>(
+      'select id from deliveries where event_id = any($1::text[]) and id >= $2 limit $3',
+      [eventIds, firstDeliveryOf(low), REMOVED_AT_ONCE],
+    );
+    removed = rows.length;
+    if (removed > 0) {
+      await removeDeliveries(
+        db,
+        rows.map(({ id }) => id),
+      );
+    }
+  }
 }
 
 const REMOVE = `
