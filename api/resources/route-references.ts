@@ -4,6 +4,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { isId } from '../../core/ids.ts';
 import { Filter, Route, Schema, Transform } from '../../db/entities.ts';
+import { countRoutesOf, type ReferringColumn } from '../../db/management/routes.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { ApiError, invalid } from '../errors.ts';
 
@@ -12,7 +13,7 @@ export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
 
 const SHOWN_ROUTES = 10;
 
-const COLUMNS: Record<RouteReference, string> = {
+const COLUMNS: Record<RouteReference, ReferringColumn> = {
   filterId: 'filter_id',
   schemaId: 'schema_id',
   transformId: 'transform_id',
@@ -26,14 +27,8 @@ export async function routeCounts(
 ): Promise<{ get(id: string): number }> {
   const [first] = records;
   if (first === undefined) return { get: () => 0 };
-  const column = COLUMNS[member];
-  // Counted there: a record may be used by every route of an organization.
-  const rows = await em.fork().execute<{ id: string; count: number }[]>(
-    `select ${column} as id, count(*)::int as count from routes
-     where organization_id = ? and ${column} in (${records.map(() => '?').join()}) group by 1`,
-    [first.organizationId, ...records.map(({ id }) => id)],
-  );
-  const counts = new Map(rows.map(({ id, count }) => [id, count]));
+  const ids = records.map(({ id }) => id);
+  const counts = await countRoutesOf(em.fork(), first.organizationId, COLUMNS[member], ids);
   return { get: (id) => counts.get(id) ?? 0 };
 }
 

@@ -3,7 +3,7 @@
 import { raw } from '@mikro-orm/core';
 import { z } from 'zod';
 import { CIRCUIT_STATES, type CircuitState } from '../../core/circuit.ts';
-import { circuitStates } from '../../db/circuits/circuits.ts';
+import { circuitStates, stateOfCircuit } from '../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
@@ -162,10 +162,8 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = listAnswer(await showAll(em, deps, routes), total, query);
 }
 
-/** A route that never failed has no circuit. PostgreSQL compares: in an outage, the circuits of all routes may be open. */
-const inState = (state: CircuitState) => ({
-  [raw((route) => `coalesce((select c.state from circuits c where c.route_id = ${route}.id), 'closed')`)]: state,
-});
+/** PostgreSQL compares: in an outage, the circuits of all routes may be open. */
+const inState = (state: CircuitState) => ({ [raw(stateOfCircuit)]: state });
 
 async function create(ctx: Context, deps: ApiDeps): Promise<void> {
   const em = entityManager(ctx, deps);

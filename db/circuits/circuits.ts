@@ -275,3 +275,7 @@ export async function circuitStates(db: Queryable, routeIds: string[]): Promise<
   );
   return new Map(rows.map((row) => [row.id, row.state]));
 }
+
+/** The state of the circuit of a route; one that never failed has none. @param route the alias of the route */
+export const stateOfCircuit = (route: string): string =>
+  `coalesce((select c.state from circuits c where c.route_id = ${route}.id), 'closed')`;
