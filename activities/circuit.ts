@@ -12,11 +12,11 @@ import {
   findHeld,
   hasFailover,
   heldOutsideCircuit,
-  nextProbe,
   oldestHeld,
   releaseState,
 } from '../db/circuits/held-deliveries.ts';
-import { outlastPause } from '../db/circuits/pauses.ts';
+import { outlastPause, pausesOf } from '../db/circuits/pauses.ts';
+import { nextProbe } from '../db/circuits/probes.ts';
 import { endRelease, forgetCircuit, setWakeTime } from '../db/circuits/wake-ups.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
@@ -87,12 +87,16 @@ async function advance(deps: CircuitDeps, request: CircuitRequest, organizationI
   if (!current || current.circuit.state === 'closed') {
     // The only statement before it is the one above: many circuits of an organization may wait for a place.
     return inTurn(deps.releases, organizationId, async () => {
-      return (await resumption()) ?? releaseHeld(deps, routeId, organizationId, current);
+      const advice = await resumption();
+      if (advice) return advice;
+      if (current) await holdByPauses(deps, current);
+      return releaseHeld(deps, routeId, organizationId, current);
     });
   }
   const suspended = await resumption();
   if (suspended) return suspended;
   const isMore = await releaseOutside(deps, current);
+  await holdByPauses(deps, current);
   if (current.circuit.state === 'half_open') await probe(deps, current);
   await failOverHeld(deps, current);
   const advice = await advise(deps, routeId);
@@ -193,11 +197,28 @@ async function probe(deps: CircuitDeps, { organizationId, routeId, circuit }: St
   await release(deps, routeId, [held]);
 }
 
+/**
+ * A destination may have been paused while the circuit held deliveries to it: it holds them from then on. Here they would be elected
+ * and released before those to the other destinations, for nothing.
+ */
+async function holdByPauses(deps: CircuitDeps, current: StoredCircuit): Promise<void> {
+  const paused = await pausesOf(deps.pool, current.organizationId, current.destinationIds);
+  if (paused.size > 0) await divertHeld(deps, current, [...paused.keys()]);
+}
+
 /** The route may have been given failover destinations while it held deliveries. */
-async function failOverHeld(deps: CircuitDeps, { organizationId, routeId }: StoredCircuit): Promise<void> {
-  if (!(await hasFailover(deps.pool, organizationId, routeId))) return;
+async function failOverHeld(deps: CircuitDeps, current: StoredCircuit): Promise<void> {
+  if (await hasFailover(deps.pool, current.organizationId, current.routeId)) await divertHeld(deps, current);
+}
+
+/** @param destinationIds only deliveries to these */
+async function divertHeld(
+  deps: CircuitDeps,
+  { organizationId, routeId }: StoredCircuit,
+  destinationIds?: string[],
+): Promise<void> {
   for (let after = ''; ; ) {
-    const held = await oldestHeld(deps.pool, routeId, { after, limit: MOST_OF_A_STEP });
+    const held = await oldestHeld(deps.pool, routeId, { after, limit: MOST_OF_A_STEP, destinationIds });
     const last = held.at(-1);
     if (!last) return;
     const diversions = await divertBlocked(

@@ -39,14 +39,15 @@ export const circuitBlocks = (circuit: string, deliveryId: string): string =>
   `(${circuit}.state <> 'closed' and ${circuit}.probe_delivery_id is distinct from ${deliveryId})`;
 
 /**
- * The failover destination of a delivery: the first of these destinations that is available; no row when there is none.
+ * The failover destination of a delivery: the first of these destinations that is available, and not paused if there is one that is
+ * not; no row when there is none.
  * @param ids an expression of type text[], in the order of their choice; null for none
  * @param organizationId an expression: destinations of others do not count
  */
 export const firstEnabled = (ids: string, organizationId: string): string => `
     select f.id from unnest(${ids}) with ordinality as f(id, position)
     join destinations t on t.id = f.id and t.organization_id = ${organizationId} and t.enabled
-    order by f.position limit 1`;
+    order by exists (select from circuits p where p.route_id = f.id and ${pauseBlocks('p')}), f.position limit 1`;
 
 /**
  * The version of the transform that a route has now, null without one.
@@ -134,14 +135,25 @@ export const heldRow = (delivery: string): string =>
   `(h.route_id = any(array[${delivery}.route_id, ${delivery}.destination_id]) and h.delivery_id = ${delivery}.id)`;
 
 /**
- * CTEs `unqueued` and `unheld`: remove ended deliveries from the outbox and from the held ones.
+ * A CTE `unelected`: deliveries that make no attempt now are no probes any more, so that the next one is elected at once.
+ * @param deliveries the CTE of these
+ * @param condition of a row `e` of it and of the row `c` of `circuits`
+ */
+export const endElections = (deliveries: string, condition = 'true'): string => `unelected as (
+  update circuits c set probe_delivery_id = null, probe_until = null, version = c.version + 1, wake_at = now()
+  from ${deliveries} e where c.probe_delivery_id = e.id and ${condition}
+  returning c.route_id
+)`;
+
+/**
+ * CTEs `unqueued`, `unheld` and `unelected`: remove ended deliveries from the outbox and from the held ones, and end their elections.
  * @param ended the CTE of these deliveries
  */
 export const noLongerWaiting = (ended: string): string => `unqueued as (
   delete from outbox o using ${ended} e where ${outboxRow('e')}
 ), unheld as (
   delete from held_deliveries h using ${ended} e where ${heldRow('e')}
-)`;
+), ${endElections(ended)}`;
 
 /**
  * The keys of the rows of a table that are due, for a claim: organizations take turns, each with its longest overdue row. The

@@ -2,7 +2,8 @@
 // instead of workflow histories.
 import { electProbe, loadCircuits } from '../db/circuits/circuits.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
-import { divertBlocked, nextProbe, oldestOpen } from '../db/circuits/held-deliveries.ts';
+import { divertBlocked } from '../db/circuits/held-deliveries.ts';
+import { nextProbe, oldestOpen } from '../db/circuits/probes.ts';
 import { isLockTimeout } from '../db/connections/database-errors.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { actingFor, NoTurnError } from '../db/connections/pool-turns.ts';

@@ -5,11 +5,13 @@ import { isId, newId, shardOf } from '../../core/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
-import { bounds, jsonParameter } from '../parameters.ts';
+import { nextProbe } from './probes.ts';
+import { jsonParameter } from '../parameters.ts';
 import { countEndings } from '../delivery/count-figures.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
   circuitBlocks,
+  endElections,
   failOver,
   FIRST_WAREHOUSE,
   firstEnabled,
@@ -19,6 +21,7 @@ import {
   pauseBlocks,
   toOutbox,
   WAITING_STATUS,
+  WAKE_CIRCUITS,
   WAKE_RELAYS,
 } from '../sql-rules.ts';
 
@@ -44,7 +47,8 @@ const REASON = "The circuit of the delivery's route is open";
 // closes it waits, and then finds the held delivery. A delivery changes only while it is open, as everywhere; one that went to a
 // failover destination stops counting in its event and its successor counts instead. No attempt was made, so nothing is added to
 // the statistics of destinations; in the figures of the organization it ended.
-// A pause hands nothing over, and holds what the state of the circuit does not concern, too.
+// A pause hands nothing over, and holds what the state of the circuit does not concern, too. So it comes before the circuit; and what
+// waits for a paused destination is not in the way of the circuit's other destinations, nor is it its probe any longer.
 const DIVERT = `
 with input as (
   select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, at_destination text, in_circuit bool, has_workflow bool,
@@ -62,7 +66,7 @@ with input as (
     from circuit c
     where (c.id = i.route_id and (${pauseBlocks('c')} or i.in_circuit and ${circuitBlocks('c', 'i.delivery_id')}))
        or (c.id = i.at_destination and ${pauseBlocks('c')})
-    order by c.id = i.at_destination limit 1
+    order by ${pauseBlocks('c')} desc, c.id = i.at_destination limit 1
   ) b
   left join routes r on r.id = i.route_id and not b.is_paused
   left join lateral (${firstEnabled('r.failover_destination_ids', 'r.organization_id')}
@@ -89,10 +93,10 @@ with input as (
     set version = h.version + 1, has_workflow = h.has_workflow or excluded.has_workflow
 ), unheld as (
   delete from held_deliveries h using changed c
-  where c.target is not null and ${heldRow('c')}
-), ${countEndings('changed', { failed_over: 'target is not null' })}, ${failOver('target', 'destination_id', '$2')}
+  where (c.target is not null or h.route_id <> c.holder) and ${heldRow('c')}
+), ${endElections('changed', 'e.holder <> c.route_id')}, ${countEndings('changed', { failed_over: 'target is not null' })}, ${failOver('target', 'destination_id', '$2')}
 select id, holder, is_paused as "isPaused", unprobed, case when target is not null then next_id end as "takenOverBy",
-       case when target is not null then ${WAKE_RELAYS} end
+       case when target is not null then ${WAKE_RELAYS} end, case when exists (select from unelected) then ${WAKE_CIRCUITS} end
 from changed`;
 
 /**
@@ -171,36 +175,19 @@ const HELD = `delivery_id as "deliveryId", destination_id as "destinationId", no
 /**
  * The deliveries that wait the longest, in order of receipt.
  * @param routeId or the id of a destination that is or was paused, here and below
+ * @param destinationIds only deliveries to these
  */
 export async function oldestHeld(
   db: Queryable,
   routeId: string,
-  { after = '', limit }: { after?: string; limit: number },
+  { after = '', limit, destinationIds = null }: { after?: string; limit: number; destinationIds?: string[] | null },
 ): Promise<HeldDelivery[]> {
   const { rows } = await db.query<HeldDelivery>(
-    `select ${HELD} from held_deliveries where route_id = $1 and delivery_id > $2 order by delivery_id limit $3`,
-    [routeId, after, limit],
+    `select ${HELD} from held_deliveries
+     where route_id = $1 and delivery_id > $2 and ($4::text[] is null or destination_id = any($4)) order by delivery_id limit $3`,
+    [routeId, after, limit, destinationIds],
   );
   return rows;
-}
-
-/** Of the held deliveries that count in the circuit, the one that waits the longest. The attempt of another would tell it nothing. */
-export async function nextProbe(db: Queryable, routeId: string): Promise<string | undefined> {
-  const { rows } = await db.query<{ id: string }>(
-    `select delivery_id as id from held_deliveries where route_id = $1 and not outside_circuit order by delivery_id limit 1`,
-    [routeId],
-  );
-  return rows[0]?.id;
-}
-
-/** The oldest of these deliveries that has not ended. */
-export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
-  const { ids, low, high } = bounds(deliveryIds);
-  const { rows } = await db.query<{ id: string }>(
-    `select id from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN} order by id limit 1`,
-    [ids, low, high],
-  );
-  return rows[0]?.id;
 }
 
 /** Deliveries for which the state of the circuit does not count, in order of receipt. */
@@ -261,7 +248,8 @@ export async function endHold(
   await db.query(RELEASE, [routeId, jsonParameter(rows)]);
 }
 
-// Held deliveries are released in order, so what is older than the oldest of them has been released.
+// Held deliveries are released in order, so what is older than the oldest of them has been released. Those to a destination with a rate
+// limit are started in order by that: they would stop those to the other destinations.
 const RELEASE_STATE = `
 with rate as materialized (
   select coalesce((select release_per_second from circuits where route_id = $1), $2::int) as per_second
@@ -270,7 +258,9 @@ select exists (select from circuits c where route_id = $1 and (state <> 'closed'
        (select per_second from rate) as "perSecond",
        (select count(*) from (
           select from outbox
-          where destination_id = any (coalesce((select destination_ids from routes where id = $1), array[$1]))
+          where destination_id in (select t.id from destinations t
+                                   where t.id = any (coalesce((select destination_ids from routes where id = $1), array[$1]))
+                                     and t.rate_limit_per_minute is null)
             and (route_id = $1 or destination_id = $1)
             and destination_id < ${FIRST_WAREHOUSE}
             and delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)

@@ -47,12 +47,7 @@ with ended as (
     and (not $9 or d.batch_id is null)
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, d.attempt_count, d.status_code, d.finished_at
-), ${noLongerWaiting('ended')}, unprobed as (
-  -- a probe that ended without an attempt is cleared, so that the next one can be elected
-  update circuits c set probe_delivery_id = null, probe_until = null, version = c.version + 1, wake_at = now()
-  from ended e where c.probe_delivery_id = e.id
-  returning c.route_id
-), change as (
+), ${noLongerWaiting('ended')}, change as (
   select event_id, (count(*) filter (where counted))::int as failed, (count(*) filter (where not counted))::int as dropped
   from ended group by event_id
 ), held as (
@@ -69,7 +64,7 @@ with ended as (
   from ended where $8 = 'failed'
 ), ${countUnsent('failed')}, ${countEndings('ended', { not_sent: `$8 = 'failed'`, cancelled: `$8 = 'cancelled'` })}, ${noteOutcomes('failed')}
 select id, (select written from noted) as notifications,
-       case when exists (select from unprobed) then ${WAKE_CIRCUITS} end
+       case when exists (select from unelected) then ${WAKE_CIRCUITS} end
 from ended`;
 
 /** Cancels open deliveries; a cancelled one counts as not succeeded. @returns the ids that were open */

@@ -18,6 +18,7 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
+import { nextProbe } from '../../db/circuits/probes.ts';
 import { pause, resume } from '../../db/circuits/pauses.ts';
 import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
@@ -150,6 +151,38 @@ describe('held deliveries', () => {
     expect((await load(routeId)).circuit).to.include({ probe: null, probeSuccessCount: 1 });
   });
 
+  for (const [what, change] of [
+    ['is disabled', 'enabled = false'],
+    ['has more waiting than its rate limit lets go in a minute', 'rate_limit_per_minute = 1'],
+  ] as const) {
+    it(`become the probe after those to other destinations, when their destination ${what}`, async () => {
+      const routeId = await openRoute();
+      const slow = newId('dst');
+      await pool.query(
+        `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
+         values ($1, $2, 'D', $1, 'http', 'https://d.example', 'POST', 'none', 1000, '{}')`,
+        [slow, organizationId],
+      );
+      await pool.query('update routes set destination_ids = destination_ids || $2::text where id = $1', [
+        routeId,
+        slow,
+      ]);
+      const first = await hold(routeId);
+      await pool.query('update held_deliveries set destination_id = $2 where delivery_id = $1', [first, slow]);
+      const second = await hold(routeId);
+      expect(await nextProbe(pool, routeId)).to.equal(first);
+      await pool.query(`update destinations set ${change} where id = $1`, [slow]);
+      await pool.query(
+        `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, priority, shard)
+         values ($1, $2, $3, $4, $5, 0, 0)`,
+        [newId('dlv'), slow, organizationId, newId('evt'), sourceId],
+      );
+      expect(await nextProbe(pool, routeId)).to.equal(second);
+      await pool.query('delete from held_deliveries where delivery_id = $1', [second]);
+      expect(await nextProbe(pool, routeId)).to.equal(first);
+    });
+  }
+
   describe('beside one that does not count in the circuit', () => {
     let routeId: string;
     beforeEach(async () => {
@@ -180,6 +213,7 @@ describe('held deliveries', () => {
     const routeId = await openRoute();
     const [first, second] = [await hold(routeId), await hold(routeId)];
     await endCooldown(routeId);
+    await electProbe(pool, routeId, first);
     const connection = Connection.lazy({ address: stackAddresses().temporalAddress });
     const blocker = await pool.connect();
     try {

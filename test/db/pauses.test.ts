@@ -178,6 +178,64 @@ describe('pauses in the database', () => {
     ]);
   });
 
+  it('take what waits for a destination from the circuit of its route, which elects another probe', async () => {
+    const { routeId, destinationId } = await made();
+    const [other, backup] = [await destination(), await destination()];
+    await pool.query('update routes set destination_ids = destination_ids || $2::text where id = $1', [routeId, other]);
+    await changeCircuits(pool, [routeId], () => [
+      ...Array.from({ length: 5 }, () => ({ type: 'failed', deliveryId: 'dlv_failed', at: 1 }) as const),
+      { type: 'elapsed', at: Date.now() + 86_400_000 },
+    ]);
+    const divert = async (deliveryId: string, to: string) =>
+      (await divertBlocked(pool, [{ deliveryId, routeId, destinationId: to, inCircuit: true, hasWorkflow: true }])).get(
+        deliveryId,
+      );
+    const [first, second] = [await delivery(routeId, destinationId), await delivery(routeId, other)];
+    expect(await divert(first, destinationId)).to.deep.equal({ status: 'held' });
+    const circuit = async () => (await loadCircuits(pool, [routeId])).get(routeId)?.circuit;
+    expect((await circuit())?.probe?.deliveryId).to.equal(first);
+    await claimDueCircuits(pool, 100);
+    await pauseDestination(destinationId);
+    await pool.query('update routes set failover_destination_ids = array[$2] where id = $1', [routeId, backup]);
+    await claimDueCircuits(pool, 100);
+    expect(await divert(first, destinationId)).to.deep.equal({ status: 'held', pausedBy: 'destination' });
+    expect(await circuit()).to.include({ state: 'half_open', probe: null });
+    expect((await claimDueCircuits(pool, 100)).map((due) => due.routeId)).to.include(routeId);
+    await pool.query(`update routes set failover_destination_ids = '{}' where id = $1`, [routeId]);
+    expect(await divert(second, other)).to.deep.equal({ status: 'held' });
+    expect((await circuit())?.probe?.deliveryId).to.equal(second);
+    const holders = await pool.query(
+      'select route_id, delivery_id from held_deliveries where delivery_id in ($1, $2)',
+      [first, second],
+    );
+    expect(holders.rows).to.have.deep.members([
+      { route_id: destinationId, delivery_id: first },
+      { route_id: routeId, delivery_id: second },
+    ]);
+  });
+
+  it('of a failover destination leave the deliveries to the next one, if there is one', async () => {
+    const { routeId, destinationId } = await made();
+    const [first, second] = [await destination(), await destination()];
+    const divert = async () => {
+      const deliveryId = await delivery(routeId, destinationId);
+      await divertBlocked(pool, [{ deliveryId, routeId, destinationId, inCircuit: true, hasWorkflow: false }]);
+      const { rows } = await pool.query('select destination_id as id from deliveries where failover_of = $1', [
+        deliveryId,
+      ]);
+      return rows[0]?.id;
+    };
+    await pool.query('update routes set failover_destination_ids = $2 where id = $1', [routeId, [first, second]]);
+    await changeCircuits(pool, [routeId], () =>
+      Array.from({ length: 5 }, () => ({ type: 'failed', deliveryId: 'dlv_failed', at: Date.now() }) as const),
+    );
+    expect(await divert()).to.equal(first);
+    await pauseDestination(first);
+    expect(await divert()).to.equal(second);
+    await pauseDestination(second);
+    expect(await divert()).to.equal(first);
+  });
+
   it('stop a release that is under way, and are released at their own rate once', async () => {
     const { routeId } = await made();
     expect(await releaseState(pool, routeId, 50)).to.deep.equal({ stopped: false, perSecond: 50, onTheWay: 0 });

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { NOT_PAUSED } from '../support/pauses.ts';
+import { destinationPath, NOT_PAUSED, pause, resume } from '../support/pauses.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
@@ -194,6 +194,51 @@ describe('circuit breaker @lanes', () => {
     await untilStatus(await send(source), 'delivered');
     await circuits.untilState(route, 'closed');
     await circuits.ended(route);
+  });
+
+  it('lets the other destinations of its route recover while one of them is paused', async () => {
+    const [paused, going] = [switchedEndpoint(receiver, 500), switchedEndpoint(receiver, 500)];
+    const moved = await records.destination(paused.endpoint.url, { retryPolicy: onceMore(0) });
+    const other = await records.destination(going.endpoint.url, { retryPolicy: onceMore(0) });
+    const source = await records.source();
+    const route = await records.route(source.id, [moved.id, other.id], breaker());
+    await send(source);
+    await circuits.untilState(route, 'open');
+    const held = [await send(source), await send(source), await send(source)];
+    const statuses = async ({ id }: { id: string }) =>
+      (await Promise.all(held.map((eventId) => records.deliveries(eventId))))
+        .flat()
+        .filter(({ destinationId }) => destinationId === id)
+        .map(({ status }) => status);
+    const untilAll = (destination: { id: string }, wanted: string) =>
+      until(`all to be ${wanted}`, async () => (await statuses(destination)).every((status) => status === wanted));
+    await Promise.all([moved, other].map((each) => untilAll(each, 'circuit_open')));
+    await pause(testInstance, destinationPath(moved));
+    [paused, going].forEach(({ answer }) => answer({ status: 200 }));
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
+    await untilAll(other, 'delivered');
+    await circuits.untilState(route, 'closed');
+    expect(await statuses(moved)).to.deep.equal(held.map(() => 'circuit_open'));
+    expect(paused.endpoint.requests).to.have.length(1);
+    await resume(testInstance, destinationPath(moved));
+    await untilAll(moved, 'delivered');
+    await circuits.ended(route);
+  });
+
+  it('continues with another probe when the event of one is deleted', async () => {
+    const { endpoint, answer } = switchedEndpoint(receiver, 500);
+    const { source, route, failures } = await circuits.opened(endpoint, { circuitProbeSuccessThreshold: 1 });
+    const [first, second] = [await send(source), await send(source)];
+    await Promise.all([first, second].map((id) => untilStatus(id, 'circuit_open')));
+    const { answer: later, letGo } = answerLater(200);
+    answer(later);
+    await circuits.configure(route, { circuitCooldownSeconds: 1 });
+    await until('the first probe to arrive', () => endpoint.requests.length === failures.length + 1);
+    await testInstance.client.delete(`/api/events/${first}`);
+    await until('the second probe to arrive', () => endpoint.requests.length === failures.length + 2);
+    letGo();
+    await untilStatus(second, 'delivered');
+    await circuits.untilState(route, 'closed');
   });
 
   it('continues with another probe when one ends without an attempt', async () => {
