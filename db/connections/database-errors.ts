@@ -77,6 +77,10 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
+/** Whether an error comes from rows of a statement, which others may lock or PostgreSQL refuse to change, and not from the database. */
+export const isOfRows = (error: unknown): boolean =>
+  isStatementTimeout(error) || isWriteConflict(error) || !isTransientDatabaseError(error);
+
 /** Whether the connection was lost during a statement: it is unknown whether it was committed. */
 export function isConnectionLost(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -24,21 +24,41 @@ export interface PurgeStep {
 }
 
 interface Purge {
-  sourceId: string;
   eventsRemoved: number;
   isLastLook: boolean;
 }
 
-const NEXT = `
-select source_id as "sourceId", events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${LAST_LOOK}, false) as "isLastLook"
-from source_purges where emptied_at is null or emptied_at < now() - ${LAST_LOOK}
-order by requested_at limit 1 for update skip locked`;
+const IS_DUE = `(emptied_at is null or emptied_at < now() - ${LAST_LOOK})`;
 
-/** Removes one step of the source that was deleted first. @returns null when there is nothing to do */
-export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
-  const step = await EVENTS.step((size) => removeStep(pool, size));
+const NEXT = `
+update source_purges p set tried_at = clock_timestamp()
+from (
+  select source_id from (
+    select *, max(tried_at) over (partition by organization_id) as of_organization from source_purges
+  ) s where ${IS_DUE} and source_id <> all($1::text[])
+  order by of_organization nulls first, tried_at nulls first, requested_at limit 1
+) next where p.source_id = next.source_id
+returning p.source_id as "sourceId"`;
+
+/**
+ * Whose turn it is to be removed: organizations take turns, and so do the sources of each. Noted at once, so that a step that fails
+ * or never ends keeps no other waiting.
+ * @param skipped those that have failed just now
+ */
+export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<string | null> {
+  const { rows } = await db.query<{ sourceId: string }>(NEXT, [skipped]);
+  return rows[0]?.sourceId ?? null;
+}
+
+const PURGE = `
+select events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${LAST_LOOK}, false) as "isLastLook"
+from source_purges where source_id = $1 and ${IS_DUE} for update skip locked`;
+
+/** Removes one step of a deleted source. @returns null when there is nothing to do, or another process does it */
+export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep | null> {
+  const step = await EVENTS.step((size) => removeStep(pool, sourceId, size));
   if (step === null) return null;
-  const { sourceId, eventsRemoved, eventsRemovedNow, isEmpty, isLastLook } = step;
+  const { eventsRemoved, eventsRemovedNow, isEmpty, isLastLook } = step;
   const finished = isEmpty && isLastLook;
   // After a crash in between, the next step comes here again.
   if (isEmpty) {
@@ -54,13 +74,13 @@ export async function purgeStep(pool: Pool): Promise<PurgeStep | null> {
 
 async function removeStep(
   pool: Pool,
+  sourceId: string,
   size: number,
 ): Promise<(Purge & Pick<PurgeStep, 'eventsRemovedNow'> & { isEmpty: boolean }) | null> {
   return inTransaction(pool, async (db) => {
-    const { rows } = await db.query<Purge>(NEXT);
+    const { rows } = await db.query<Purge>(PURGE, [sourceId]);
     const purge = rows[0];
     if (!purge) return null;
-    const { sourceId } = purge;
     const removed = await removeEvents(db, sourceId, size);
     const isEmpty = removed < size && !(await removeKeys(db, sourceId, size * KEYS_PER_EVENT));
     const eventsRemoved = purge.eventsRemoved + removed;

@@ -302,7 +302,7 @@ describe('Figures of organizations @turns', () => {
     await exact();
     await packFigures(pool, 20_000);
     await exact();
-    while ((await purgeStep(pool)) !== null);
+    while ((await purgeStep(pool, route.sourceId)) !== null);
     await exact();
     for (const table of ['delivery_figures', 'figure_ways']) {
       const { rows } = await pool.query(`select from ${table} where source_id = $1`, [route.sourceId]);

@@ -164,7 +164,7 @@ const cases: Record<string, Case> = {
         owner.routes[0]?.sourceId,
         owner.organizationId,
       ]),
-    act: purgeStep,
+    act: (pool, { owner }) => purgeStep(pool, owner.routes[0]?.sourceId ?? ''),
     afterwards: GONE,
   },
 };

@@ -120,7 +120,7 @@ describe('Usage of organizations', () => {
     expect(await deleteEvent(pool, owner.organizationId, event.id)).to.not.equal(null);
     expect(await stored()).to.equal(11);
     await deleteSource(pool, owner.organizationId, owner.routes[0]?.sourceId ?? '');
-    await purgeStep(pool);
+    await purgeStep(pool, owner.routes[0]?.sourceId ?? '');
     expect(await stored()).to.equal(1);
     await settle();
     expect(await days()).to.deep.equal(before);
