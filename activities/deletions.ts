@@ -1,9 +1,7 @@
-// Removes records whose leases have expired, and what deleting sources and destinations leaves to be done, in the background and at
-// half speed (background-steps.ts).
+// Does what deleting sources and destinations leaves to be done, in the background and at half speed (background-steps.ts).
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { cancelOfDeletedDestination } from '../db/delivery/deleted-destinations.ts';
-import { type ExpiredLeases, removeExpired } from '../db/management/leases.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { isOfRows } from '../db/connections/database-errors.ts';
 import { nextPurge, purgeStep, type PurgeStep } from '../db/retention/source-purges.ts';
@@ -39,48 +37,6 @@ export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
   for (const error of hasMore ? errors : errors.slice(1)) await tellOfFailure({ pool, log }, 'deletions', error);
   if (errors.length > 0 && !hasMore) throw errors[0];
   return hasMore;
-}
-
-/**
- * One round of some seconds.
- * @returns true when there is more to do right now
- * @throws Error when records could not be removed, and nothing else is to be done now; all others are
- */
-export async function finishLeases(pool: Pool, log: Log): Promise<boolean> {
-  let last: ExpiredLeases['last'] | undefined;
-  const failed: ExpiredLeases['failed'] = [];
-  const hasMore = await repeat(
-    async () => {
-      const step = await removeExpired(pool, last);
-      if (step === null) return false;
-      last = step.last;
-      failed.push(...step.failed);
-      tellOfExpired(step, log);
-      return true;
-    },
-    performance.now() + ROUND_MS,
-    log,
-  );
-  const [first] = failed;
-  if (first) {
-    const message = `${failed.length} records without a renewed lease could not be removed, ${first.id} for one`;
-    const error = new Error(message, { cause: first.error });
-    // The others are not kept waiting for the next run of the schedule.
-    if (!hasMore) throw error;
-    await tellOfFailure({ pool, log }, 'leases', error);
-  }
-  return hasMore;
-}
-
-function tellOfExpired({ removed, kept, failed }: ExpiredLeases, log: Log): void {
-  if (removed.length + kept.length > 0) {
-    log.info(
-      { removed, kept },
-      'records were removed because nobody renewed their leases; sources with routes of others were kept',
-    );
-  }
-  for (const { id, error } of failed)
-    log.warn({ id, cause: causeOf(error) }, 'a record whose lease has expired was not removed');
 }
 
 type Step = (pool: Pool, log: Log, failed: Map<string, unknown>) => Promise<boolean>;

@@ -18,7 +18,7 @@ import { forgetIssues } from '../db/retention/issues.ts';
 import { forgetRefusals } from '../db/retention/refusals.ts';
 import { forgetRotatedSecrets } from '../db/retention/rotated-secrets.ts';
 import { tellOfFailure } from './background-steps.ts';
-import { finishDeletions, finishLeases } from './deletions.ts';
+import { finishDeletions } from './deletions.ts';
 import { finishOrganizations, type OrganizationDeletionDeps } from './organization-deletions.ts';
 import { applyRetention, type RetentionSettings } from './retention.ts';
 
@@ -44,7 +44,6 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   'refused webhooks': ({ pool, settings }) => forgetRefusals(pool, payloadDays(settings)),
   issues: ({ pool }) => forgetIssues(pool),
   'rotated secrets': ({ pool }) => forgetRotatedSecrets(pool).then(() => false),
-  leases: ({ pool, log }) => finishLeases(pool, log),
   deletions: ({ pool, log }) => finishDeletions(pool, log),
   organizations: finishOrganizations,
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),

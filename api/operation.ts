@@ -90,7 +90,6 @@ export const TAGS = {
     records: 'destinations',
   },
   Routes: { about: 'Which source goes to which destinations, and how.', records: 'routes' },
-  Leases: { about: 'Records that are removed unless somebody renews them.', records: 'leases' },
   Filters: { about: 'Conditions that several routes share.', records: 'filters' },
   Transforms: { about: 'Code that makes of an event what is sent.', records: 'transforms' },
   Schemas: { about: 'JSON Schemas that payloads must match.', records: 'schemas' },

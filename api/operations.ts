@@ -17,7 +17,6 @@ import { eventStreamOperation } from './resources/event-stream.ts';
 import { eventOperations } from './resources/events.ts';
 import { filterOperations } from './resources/filters.ts';
 import { issueOperations } from './resources/issues.ts';
-import { leaseOperation } from './resources/leases.ts';
 import { metricOperation } from './resources/metrics.ts';
 import { notificationRecipientOperations } from './resources/notification-recipients.ts';
 import { organizationDestinationOperations } from './resources/organization-destinations.ts';
@@ -51,7 +50,6 @@ export const managementOperations: Operation[] = [
   ...destinationExchangeOperations,
   ...routeExchangeOperations,
   ...notificationRecipientOperations,
-  leaseOperation,
   ...filterOperations,
   ...transformOperations,
   ...schemaOperations,

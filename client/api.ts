@@ -174,7 +174,7 @@ export type ApiKeyPage = {
   pagination: Pagination;
 };
 
-export type ApiKeyScope = 'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'leases:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'issues:read' | 'issues:write' | 'alerts:read' | 'alerts:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read';
+export type ApiKeyScope = 'read' | 'write' | 'sources:read' | 'sources:write' | 'destinations:read' | 'destinations:write' | 'routes:read' | 'routes:write' | 'filters:read' | 'filters:write' | 'transforms:read' | 'transforms:write' | 'schemas:read' | 'schemas:write' | 'events:read' | 'events:write' | 'payloads:read' | 'deliveries:read' | 'deliveries:write' | 'issues:read' | 'issues:write' | 'alerts:read' | 'alerts:write' | 'keys:read' | 'keys:write' | 'organization:read' | 'audit:read' | 'secrets:read';
 
 export type Attempt = {
   attemptNumber: number;
@@ -2110,19 +2110,6 @@ export type RefusalStep = {
   count: number;
 };
 
-export type RenewLeasesRequest = {
-  /** Of sources, destinations and routes; those that do not exist are passed over. */
-  ids: Array<string>;
-  /** From now on; null lets them live for ever again. */
-  seconds: number | null;
-};
-
-export type RenewLeasesResult = {
-  /** Of those that there are. */
-  ids: Array<string>;
-  expiresAt: Timestamp | null;
-};
-
 export type ReplayDeliveryResult = {
   message: string;
   deliveriesCreated: number;
@@ -3510,10 +3497,6 @@ export interface Operations {
   resendConfirmation(input: {
     body: ResendConfirmationRequest;
   }, options?: CallOptions): Promise<NotificationRecipient>;
-  /** Let records live for some time only */
-  renewLeases(input: {
-    body: RenewLeasesRequest;
-  }, options?: CallOptions): Promise<RenewLeasesResult>;
   /** List filters */
   listFilters(input?: {
     /** Which page, from 1 on. */
@@ -4065,7 +4048,6 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   importRoutes: 'POST /api/routes/import',
   listNotificationRecipients: 'GET /api/notification-recipients',
   resendConfirmation: 'POST /api/notification-recipients/resend',
-  renewLeases: 'POST /api/leases',
   listFilters: 'GET /api/filters',
   createFilter: 'POST /api/filters',
   getFilter: 'GET /api/filters/{id}',

@@ -14,7 +14,6 @@ const SINGLE_SCOPES = [
   'destinations:write',
   'routes:read',
   'routes:write',
-  'leases:write',
   'filters:read',
   'filters:write',
   'transforms:read',

@@ -1,4 +1,5 @@
 // hookyard listen: webhooks of a source on this machine, for as long as it runs.
+import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { onEndRequest } from '../../core/end-request.ts';
 import { type Context, contextOf } from '../context.ts';
@@ -8,8 +9,10 @@ import { sendAgain, sendOne, sendSince } from '../listen/again.ts';
 import { conditionsOf } from '../listen/conditions.ts';
 import { forward, forwardAddress } from '../listen/forward.ts';
 import { hasKeys, onKeys } from '../listen/keyboard.ts';
-import { type Received, type Reply, startReceiver } from '../listen/receiver.ts';
-import { openSession, probe, type Removed, RENEW_MS, type Session } from '../listen/session.ts';
+import { removeLeftovers } from '../listen/leftovers.ts';
+import { type LocalReceiver, PROBED, probe, type Received, type Reply, startReceiver } from '../listen/receiver.ts';
+import { openSession, type Removed, type Session } from '../listen/session.ts';
+import { newSessionFile, type SessionRecords } from '../listen/session-files.ts';
 import { identityOf, showDelivery } from '../listen/print.ts';
 import { onUnread, type Output } from '../output.ts';
 
@@ -55,7 +58,7 @@ export function addListen(program: Command): void {
       'after',
       `
 In a terminal, r has the last delivery sent again.
-Creates a destination and a route for this session, and removes them at the end. If listen is killed, the service removes them.
+Creates a destination and a route for this session, and removes them at the end. If listen is killed, the next one on this machine removes them.
 The service must reach this machine: npm start on this machine does; a service started otherwise needs
 HOOKYARD_DELIVERY_ALLOW=127.0.0.1; a service on another machine needs --address, for example of a tunnel. Port 0 picks a free port.`,
     )
@@ -74,7 +77,6 @@ async function listen(context: Context, portText: string, options: ListenOptions
     answer(context, request, options, JSON.stringify(probe(receiver.path)), arrivals),
   );
   let giveBack: (() => void) | undefined;
-  let renewing: NodeJS.Timeout | undefined;
   try {
     const base = (options.address ?? `http://127.0.0.1:${receiver.port}`).replace(/\/+$/, '');
     // From here on neither a Ctrl-C nor a reader that is gone must leave anything behind.
@@ -82,13 +84,17 @@ async function listen(context: Context, portText: string, options: ListenOptions
       onEndRequest((_reason, count) => (count === 1 ? resolve() : leave()));
       onUnread(resolve);
     });
+    const { organization } = await client.getCaller();
+    const { sourceId: ownSourceId, told } = await removeLeftovers(client, organization.id, options.source);
+    for (const line of told) output.note(line);
     const session = await openSession(client, {
       ...{ slug: options.source, base, path: receiver.path, port: receiver.port },
       conditions: (its) => conditionsOf(options, its),
       allowPaths: options.path !== undefined,
+      ownSourceId,
+      onChange: keeper(output, organization.id, options.host, receiver),
     });
     const { source } = session;
-    renewing = setInterval(() => renew(output, session), RENEW_MS);
     output.note(
       `Listening on port ${receiver.port}${options.forward ? `, forwarding to ${options.forward}` : ''}. Ctrl-C ends it.`,
     );
@@ -105,7 +111,6 @@ async function listen(context: Context, portText: string, options: ListenOptions
     output.note(`The destination and the route of this session are removed${withSource(removed, source.slug)}.`);
   } finally {
     giveBack?.();
-    clearInterval(renewing);
     await receiver.close();
   }
 }
@@ -142,12 +147,26 @@ function withSource({ source }: Removed, slug: string): string {
     : `; the source ${slug} stays: other routes lead from it`;
 }
 
-/** A renewal that fails is made up for by the next one. */
-function renew(output: Output, session: Session): void {
-  session.renew().then(
-    (isNew) => isNew && output.note('The destination or the route of this session was gone; it was created again.'),
-    (error: unknown) => output.note(`This session could not be renewed: ${(error as Error).message}`),
-  );
+/** Keeps a file of what the session has made, for a session after this one that could not remove it. */
+function keeper(
+  output: Output,
+  organizationId: string,
+  host: string,
+  { port, path }: LocalReceiver,
+): (made: SessionRecords) => void {
+  const file = newSessionFile();
+  const receiver = `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+  let isTold = false;
+  return (made) => {
+    try {
+      if (Object.values(made).every((id) => id === null)) file.remove();
+      else file.write({ ...made, organizationId, hostname: hostname(), receiver });
+    } catch (error) {
+      if (!isTold)
+        output.note(`If this session is killed, delete what it has made by hand: ${(error as Error).message}`);
+      isTold = true;
+    }
+  };
 }
 
 async function answer(
@@ -157,7 +176,7 @@ async function answer(
   probeBody: string,
   arrivals: Arrivals,
 ): Promise<Reply> {
-  if (request.body.equals(Buffer.from(probeBody))) return { status: 200, headers: [], body: Buffer.from('ok') };
+  if (request.body.equals(Buffer.from(probeBody))) return PROBED;
   const address = target === undefined ? null : forwardAddress(target, request);
   const reply = address
     ? await forward(address, request)
@@ -171,7 +190,7 @@ async function answer(
 /** A second Ctrl-C: the service does not answer, or too slowly. */
 function leave(): never {
   process.stderr.write(
-    'hookyard: Ended before everything was removed; the next session on this port removes it, or the service in about 20 minutes.\n',
+    'hookyard: Ended before everything was removed; the next hookyard listen on this machine removes the rest.\n',
   );
   process.exit(EXIT.unavailable);
 }

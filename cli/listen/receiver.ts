@@ -4,12 +4,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { type HeaderBytes, receivedHeaders } from '../../core/header-text.ts';
 import { CliError, EXIT } from '../errors.ts';
+import { nodeFetch } from '../node-fetch.ts';
 
 // The largest webhook that a service can be set to take.
 const MAX_BODY_BYTES = 100 * 1024 * 1024;
 
-/** How the path of every receiver begins. */
-export const PATH_START = '/hookyard-';
+// A receiver answers at once.
+const ANSWERS_MS = 2000;
 
 /** A request as it arrived. */
 export interface Received {
@@ -46,7 +47,7 @@ export async function startReceiver(
   answer: (request: Received) => Promise<Reply>,
 ): Promise<LocalReceiver> {
   // Other programs and web pages can reach a port of this machine, but do not know this path.
-  const path = `${PATH_START}${randomBytes(12).toString('hex')}`;
+  const path = `/hookyard-${randomBytes(12).toString('hex')}`;
   const server = createServer((request, response) => {
     const below = belowOf(request.url ?? '', path);
     if (below === null) return void response.writeHead(404).end();
@@ -71,6 +72,28 @@ export async function startReceiver(
       return closed;
     },
   };
+}
+
+/** The webhook that tests whether a receiver is reached; it is not shown as a delivery. */
+export function probe(path: string): { listening: string } {
+  return { listening: path };
+}
+
+/** What a receiver answers to that. */
+export const PROBED: Reply = { status: 200, headers: [], body: Buffer.from('ok') };
+
+/** Whether the receiver of a session still answers at its address on this machine. One that is stopped may continue. */
+export async function isAnswering(receiver: string): Promise<boolean> {
+  try {
+    const response = await nodeFetch(receiver, {
+      method: 'POST',
+      body: JSON.stringify(probe(new URL(receiver).pathname)),
+      signal: AbortSignal.timeout(ANSWERS_MS),
+    });
+    return response.status === PROBED.status && (await response.text()) === PROBED.body.toString();
+  } catch (error) {
+    return (error as Error).name === 'TimeoutError';
+  }
 }
 
 /** What follows the path of the receiver in an address; null when it is another. */

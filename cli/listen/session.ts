@@ -1,36 +1,26 @@
-// The records of hookyard listen while it runs: a destination, a route, and a new source if there was none. They have leases, so
-// that the service removes the records of a killed session.
+// The records of hookyard listen while it runs: a destination, a route, and a new source if there was none.
 import { hostname } from 'node:os';
 import type { Client, FilterConditionInput, Source } from '../../client/index.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { findSource } from '../input.ts';
-import { PATH_START } from './receiver.ts';
-
-/** How long the service keeps a session without a renewal. */
-const LEASE_SECONDS = 900;
-/** How often a session is to be renewed. */
-export const RENEW_MS = 300_000;
+import { probe } from './receiver.ts';
+import type { SessionRecords } from './session-files.ts';
 
 export interface Session {
   source: Source;
-  /** As they are now: a renewal may make others. */
-  readonly destinationId: string;
-  readonly routeId: string;
-  /** When the first route was made: what arrived before was not sent to it. */
+  destinationId: string;
+  routeId: string;
+  /** When the route was made: what arrived before was not sent to it. */
   since: string;
   /** Whether it takes only some webhooks. */
   isFiltered: boolean;
-  /**
-   * Renews the session, and recreates its destination and its route when one of them is gone: the machine slept, or somebody
-   * deleted it. The source is made only when it is gone; it may hold events and routes of others by now.
-   * @returns whether something was recreated
-   */
-  renew(): Promise<boolean>;
   /** Removes the created records, except a source that other routes use. */
   remove(): Promise<Removed>;
 }
 
 export interface Removed {
+  /** Of the records that were there and are removed. */
+  ids: string[];
   /** Errors of records that could not be removed. */
   left: string[];
   /** The outcome for the source; null when the session did not create it. */
@@ -49,175 +39,93 @@ interface Options {
   conditions: (source: Source) => FilterConditionInput[];
   /** Of a source that the session makes. */
   allowPaths: boolean;
-}
-
-/** A destination or a route that was made, and how it is removed. */
-interface MadeRecord {
-  id: string;
-  what: string;
-  remove: () => Promise<void>;
-}
-
-/** The current records of the session in the service. */
-interface Made {
-  /** The source, when the session has made it. */
-  sourceId: string | null;
-  records: MadeRecord[];
-  destinationId: string;
-  routeId: string;
-}
-
-/** What `make` found and made. */
-interface MadeSession {
-  source: Source;
-  since: string;
-  isFiltered: boolean;
-}
-
-/** The webhook that tests whether the service reaches the receiver; it is not shown as a delivery. */
-export function probe(path: string): { listening: string } {
-  return { listening: path };
+  /** A source that an ended session has made, and that is this one's now. */
+  ownSourceId: string | null;
+  /** Called with what there is to remove, whenever that has changed. */
+  onChange: (made: SessionRecords) => void;
 }
 
 /** @throws CliError when the service does not reach the receiver; everything is removed again then */
 export async function openSession(client: Client, options: Options): Promise<Session> {
-  const made: Made = { sourceId: null, records: [], destinationId: '', routeId: '' };
-  const first = await makeOr(() => removeAll(client, made), client, options, made);
-  // Serialized: a Ctrl-C must not leave records of a session that is being recreated.
-  let last: Promise<unknown> = Promise.resolve();
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  }
-  return {
-    ...first,
-    get destinationId() {
-      return made.destinationId;
-    },
-    get routeId() {
-      return made.routeId;
-    },
-    renew: () =>
-      inTurn(async () => {
-        if (await holdAll(client, made)) return false;
-        await removeRecords(made);
-        await makeOr(() => removeRecords(made), client, options, made);
-        return true;
-      }),
-    remove: () => inTurn(() => removeAll(client, made)),
+  const made: SessionRecords = { sourceId: options.ownSourceId, destinationId: null, routeId: null };
+  const remove = async () => {
+    const removed = await removeRecords(client, made);
+    options.onChange(made);
+    return removed;
   };
-}
-
-async function makeOr(
-  undo: () => Promise<unknown>,
-  client: Client,
-  options: Options,
-  made: Made,
-): Promise<MadeSession> {
   try {
-    return await make(client, options, made);
+    return { ...(await make(client, options, made)), remove };
   } catch (error) {
-    await undo();
+    await remove();
     throw error;
   }
 }
 
 /** @param made gets each record as soon as it is there */
-async function make(client: Client, options: Options, made: Made): Promise<MadeSession> {
+async function make(client: Client, options: Options, made: SessionRecords): Promise<Omit<Session, 'remove'>> {
   const { base, path, port } = options;
-  async function keep(record: MadeRecord): Promise<void> {
-    made.records.push(record);
-    await hold(client, [record.id]);
-  }
+  const keep = (records: Partial<SessionRecords>) => options.onChange(Object.assign(made, records));
   const address = base + path;
   const name = `listen ${hostname()}:${port}`;
-  await removeLeftovers(client, name, base);
   const { source, created } = await findOrCreate(client, options);
-  // One that somebody else has made since under the same slug is not the session's.
-  if (created) made.sourceId = source.id;
-  else if (made.sourceId !== source.id) made.sourceId = null;
-  if (made.sourceId !== null) await hold(client, [made.sourceId]);
+  keep(created ? { sourceId: source.id } : {});
   const filterConditions = options.conditions(source);
-  const { id } = await client.createDestination({
+  const { id: destinationId } = await client.createDestination({
     body: { name, url: address, forwardPath: true, forwardQuery: true },
   });
-  await keep({ id, what: `destination ${id}`, remove: () => client.deleteDestination({ id }) });
-  await requireReachable(client, id, address, probe(path));
+  keep({ destinationId });
+  await requireReachable(client, destinationId, address, probe(path));
   const route = await client.createRoute({
-    body: { name, sourceId: source.id, destinationIds: [id], ...(filterConditions.length > 0 && { filterConditions }) },
+    body: {
+      name,
+      sourceId: source.id,
+      destinationIds: [destinationId],
+      ...(filterConditions.length > 0 && { filterConditions }),
+    },
   });
-  await keep({ id: route.id, what: `route ${route.id}`, remove: () => client.deleteRoute({ id: route.id }) });
-  Object.assign(made, { destinationId: id, routeId: route.id });
-  return { source, since: route.createdAt, isFiltered: filterConditions.length > 0 };
+  keep({ routeId: route.id });
+  return {
+    source,
+    destinationId,
+    routeId: route.id,
+    since: route.createdAt,
+    isFiltered: filterConditions.length > 0,
+  };
 }
 
-/** @returns whether all of the session is still there */
-async function holdAll(client: Client, { sourceId, records }: Made): Promise<boolean> {
-  // When recreating it last failed.
-  if (records.length === 0) return false;
-  const ids = records.map(({ id }) => id);
-  if (sourceId !== null) ids.push(sourceId);
-  return (await hold(client, ids)) === ids.length;
-}
-
-/** @returns how many of the records are still there */
-async function hold(client: Client, ids: string[]): Promise<number> {
-  return (await client.renewLeases({ body: { ids, seconds: LEASE_SECONDS } })).ids.length;
-}
-
-async function removeAll(client: Client, made: Made): Promise<Removed> {
-  const own = made.records.map(({ id }) => id);
-  const left = await removeRecords(made);
-  const id = made.sourceId;
-  made.sourceId = null;
-  if (id === null) return { left, source: null };
-  let kept = false;
-  left.push(
-    ...(await tried(`source ${id}`, async () => {
-      kept = await hasOtherRoutes(client, id, own);
-      // Its lease must not remove a source that others use now.
-      if (kept) await client.renewLeases({ body: { ids: [id], seconds: null } });
-      else await client.deleteSource({ id });
-    })),
-  );
-  return { left, source: kept ? 'kept' : 'removed' };
-}
-
-/** Removes destination and route. @returns what could not be removed, and why */
-async function removeRecords(made: Made): Promise<string[]> {
-  const left: string[] = [];
-  for (const { what, remove } of made.records.splice(0).toReversed()) left.push(...(await tried(what, remove)));
-  return left;
-}
-
-/** @returns what could not be removed, and why: nothing or one sentence */
-async function tried(what: string, remove: () => Promise<unknown>): Promise<string[]> {
-  try {
-    await remove();
-    return [];
-  } catch (error) {
-    const { message, status } = error as { message: string; status?: number };
-    return status === 404 ? [] : [`${what}: ${message}`];
+/**
+ * Removes the records of a session, except a source that other routes use.
+ * @param made has null for each that is gone afterwards, or not the session's any more
+ */
+export async function removeRecords(client: Client, made: SessionRecords): Promise<Removed> {
+  const removed: Removed = { ids: [], left: [], source: null };
+  const { routeId } = made;
+  async function remove(kind: 'route' | 'destination' | 'source', work: (id: string) => Promise<unknown>) {
+    const id = made[`${kind}Id`];
+    if (id === null) return;
+    try {
+      if ((await work(id)) !== 'kept') removed.ids.push(id);
+    } catch (error) {
+      const { message, status } = error as { message: string; status?: number };
+      if (status !== 404) return void removed.left.push(`${kind} ${id}: ${message}`);
+    }
+    made[`${kind}Id`] = null;
   }
+  await remove('route', (id) => client.deleteRoute({ id }));
+  await remove('destination', (id) => client.deleteDestination({ id }));
+  await remove('source', async (id) => {
+    removed.source = (await hasOtherRoutes(client, id, routeId)) ? 'kept' : 'removed';
+    if (removed.source === 'removed') await client.deleteSource({ id });
+    return removed.source;
+  });
+  return removed;
 }
 
-async function hasOtherRoutes(client: Client, sourceId: string, own: string[]): Promise<boolean> {
+async function hasOtherRoutes(client: Client, sourceId: string, own: string | null): Promise<boolean> {
   for await (const { id } of client.each('listRoutes', { sourceId })) {
-    if (!own.includes(id)) return true;
+    if (id !== own) return true;
   }
   return false;
-}
-
-/** Records of a killed session: nobody else can listen at this address now, even if another machine has the same name. */
-async function removeLeftovers(client: Client, name: string, base: string): Promise<void> {
-  for await (const destination of client.each('listDestinations', { search: name })) {
-    if (destination.name !== name || !destination.url.startsWith(`${base}${PATH_START}`)) continue;
-    for await (const route of client.each('listRoutes', { destinationId: destination.id })) {
-      if (route.name === name) await client.deleteRoute({ id: route.id });
-    }
-    await client.deleteDestination({ id: destination.id });
-  }
 }
 
 async function findOrCreate(

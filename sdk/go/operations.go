@@ -725,15 +725,6 @@ func (c *Client) ResendConfirmation(ctx context.Context, body ResendConfirmation
 	return orNil(result, err)
 }
 
-// RenewLeases: Let records live for some time only.
-//
-// Repeat it before the time is over: after it, housekeeping removes the records within five minutes or so, a source with its events. A source from which other routes lead is kept. A record without a lease lives for ever. Needs the scope `leases:write`.
-func (c *Client) RenewLeases(ctx context.Context, body RenewLeasesRequest, opts ...CallOption) (*RenewLeasesResult, error) {
-	result := new(RenewLeasesResult)
-	err := c.send(ctx, call{method: "POST", template: "/api/leases", body: body}, result, opts)
-	return orNil(result, err)
-}
-
 // ListFiltersParams are the parameters of ListFilters; what is nil is left out.
 type ListFiltersParams struct {
 	// Which page, from 1 on.

@@ -234,8 +234,6 @@ const ApiKeyScopeRoutesRead ApiKeyScope = "routes:read"
 
 const ApiKeyScopeRoutesWrite ApiKeyScope = "routes:write"
 
-const ApiKeyScopeLeasesWrite ApiKeyScope = "leases:write"
-
 const ApiKeyScopeFiltersRead ApiKeyScope = "filters:read"
 
 const ApiKeyScopeFiltersWrite ApiKeyScope = "filters:write"
@@ -3972,23 +3970,6 @@ type RefusalStep struct {
 	Limit *LimitName `json:"limit"`
 
 	Count int64 `json:"count"`
-}
-
-// RenewLeasesRequest
-type RenewLeasesRequest struct {
-	// Of sources, destinations and routes; those that do not exist are passed over.
-	IDs []string `json:"ids"`
-
-	// From now on; null lets them live for ever again.
-	Seconds *int64 `json:"seconds"`
-}
-
-// RenewLeasesResult
-type RenewLeasesResult struct {
-	// Of those that there are.
-	IDs []string `json:"ids"`
-
-	ExpiresAt *Timestamp `json:"expiresAt"`
 }
 
 // ReplayDeliveryResult

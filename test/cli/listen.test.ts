@@ -1,7 +1,6 @@
 // hookyard listen: deliveries on this machine, and nothing left behind.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { createClient } from '../../client/index.ts';
@@ -10,15 +9,12 @@ import { openSession } from '../../cli/listen/session.ts';
 import { ingest, makeDestination, makeRoute } from '../support/api-records.ts';
 import { type CommandLine, commandLine, type Running } from '../support/cli.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { keepHouse } from '../support/housekeeping.ts';
 import { requirePython } from '../support/python.ts';
 import { send } from '../support/http-client.ts';
 import type { DeliveryView } from '../support/records.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
-
-const all = { conditions: () => [], allowPaths: false };
 
 describe('hookyard listen @turns', () => {
   let organization: TestOrganization;
@@ -294,26 +290,6 @@ describe('hookyard listen @turns', () => {
     expect((await command.ended).stdout).to.equal('');
   });
 
-  it('removes what a killed session left on its port', async () => {
-    const before = await counts();
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const port = String((server.address() as AddressInfo).port);
-    server.close();
-    await once(server, 'close');
-    const session = () => cli.start(['listen', port, '--source', 'kept']);
-    const killed = session();
-    await until('the first is ready', () => killed.stderr().includes('Ctrl-C ends it'));
-    killed.signal('SIGKILL');
-    await killed.ended;
-    const next = session();
-    await until('the next is ready', () => next.stderr().includes('Ctrl-C ends it'));
-    expect(await counts()).to.deep.equal([before[0], 1, 1]);
-    next.signal('SIGINT');
-    expect((await next.ended).code).to.equal(0);
-    expect(await counts()).to.deep.equal(before);
-  });
-
   const gone: [how: string, end: (command: Running) => Promise<unknown>][] = [
     ['is closed with its terminal', async (command) => command.signal('SIGHUP')],
     [
@@ -335,69 +311,21 @@ describe('hookyard listen @turns', () => {
     });
   }
 
-  it('is removed by the service when it was killed and nobody hears of it any more', async () => {
-    const before = await counts();
-    const killed = await listening('--source', 'left');
-    killed.signal('SIGKILL');
-    await killed.ended;
-    await hookyard.pool.query(
-      `update leases set expires_at = expires_at - interval '15 minutes' where organization_id = $1`,
-      [organization.id],
-    );
-    await until('the lease is over', async () => {
-      await keepHouse(hookyard);
-      return (await counts()).join() === before.join();
-    });
-  });
-
-  it('is made again when the service has removed it while the machine slept', async () => {
-    const before = await counts();
+  it('never takes routes of others and their events with it when it ends', async () => {
     const client = createClient({ url: organization.api.url, apiKey: organization.token });
-    const { url } = receiver.endpoint(200);
-    const { origin, pathname, port } = new URL(url);
+    const { origin, pathname, port } = new URL(receiver.endpoint(200, 200).url);
     const session = await openSession(client, {
-      slug: 'slept',
-      base: origin,
-      path: pathname,
-      port: Number(port),
-      ...all,
-    });
-    expect(await session.renew()).to.equal(false);
-    await client.deleteSource({ id: session.source.id });
-    expect(await session.renew()).to.equal(true);
-    expect(await counts()).to.deep.equal(before.map((count) => count + 1));
-    const ended = await Promise.all([session.renew(), session.remove()]);
-    expect(ended).to.deep.equal([false, { left: [], source: 'removed' }]);
-    expect(await counts()).to.deep.equal(before);
-  });
-
-  it('never takes routes of others and their events with it, when it is made again and when it ends', async () => {
-    const client = createClient({ url: organization.api.url, apiKey: organization.token });
-    const { origin, pathname, port } = new URL(receiver.endpoint(200, 200, 200).url);
-    const session = await openSession(client, {
-      slug: 'busy',
-      base: origin,
-      path: pathname,
-      port: Number(port),
-      ...all,
+      ...{ slug: 'busy', base: origin, path: pathname, port: Number(port) },
+      ...{ conditions: () => [], allowPaths: false, ownSourceId: null, onChange: () => {} },
     });
     const { id } = session.source;
     const other = await makeRoute(organization, id, [(await makeDestination(organization)).id]);
     const event = await ingest(organization, session.source, '{}');
-    const own = async () => (await client.listRoutes({ sourceId: id })).data.filter((route) => route.id !== other.id);
-    const [route] = await own();
-    // As housekeeping does, or somebody who reads the list of destinations.
-    await client.deleteDestination({ id: route?.destinationIds[0] ?? '' });
-    expect(await session.renew()).to.equal(true);
-    expect(await own()).to.have.lengthOf(1);
+    // Somebody who reads the list of destinations.
+    await client.deleteDestination({ id: session.destinationId });
+    expect(await session.remove()).to.deep.equal({ ids: [session.routeId], left: [], source: 'kept' });
     await client.getRoute({ id: other.id });
     await client.getEvent({ id: event });
-    expect(await session.remove()).to.deep.equal({ left: [], source: 'kept' });
-    expect(await own()).to.deep.equal([]);
-    await client.getRoute({ id: other.id });
-    await client.getEvent({ id: event });
-    const leases = await hookyard.pool.query('select from leases where record_id = $1', [id]);
-    expect(leases.rows).to.have.lengthOf(0);
     await client.deleteSource({ id });
   });
 

@@ -2,7 +2,6 @@
 // of the route and of the transform afterwards. What was masked never arrives as it was received.
 // Rules: ROUTE-45, ROUTE-71, RPL-18.
 import { expect } from 'chai';
-import { renewLeases, removeExpired } from '../../db/management/leases.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { pause, routePath } from '../support/pauses.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
@@ -55,13 +54,6 @@ describe('what a delivery keeps of its route @lanes', () => {
     [
       'the route is deleted with others',
       ({ route }) => testInstance.client.post('/api/routes/bulk-delete', { routeIds: [route.id] }),
-    ],
-    [
-      'the lease of the route ends',
-      async ({ route }) => {
-        await renewLeases(testInstance.pool, testInstance.organizationId, [route.id], -1);
-        while ((await removeExpired(testInstance.pool)) !== null);
-      },
     ],
     [
       'the route is deleted, and then its transform',

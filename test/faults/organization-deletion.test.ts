@@ -87,7 +87,6 @@ describe('deleting an organization @turns @lanes', function () {
     await records.deliveryWith('delivered', await records.accepted(fine.source, '{}', { 'x-key': word }));
     const held = await new Circuits(hookyard, records).opened(switchedEndpoint(receiver, 500).endpoint);
     await records.deliveryWith('circuit_open', await records.accepted(held.source, '{}'));
-    await organization.api.post('/api/leases', { ids: [fine.route.id], seconds: 86_400 });
     await organization.api.request(
       'POST',
       '/api/filters',
@@ -135,15 +134,7 @@ describe('deleting an organization @turns @lanes', function () {
       'transforms',
     ])
       expect(tables, table).to.include(table);
-    for (const table of [
-      'events',
-      'deliveries',
-      'held_deliveries',
-      'circuits',
-      'event_replays',
-      'leases',
-      'source_purges',
-    ])
+    for (const table of ['events', 'deliveries', 'held_deliveries', 'circuits', 'event_replays', 'source_purges'])
       expect(tables, table).to.include(table);
     for (const table of ['idempotent_requests', 'route_notifications']) expect(tables, table).to.include(table);
     workflowIds = await until('workflows of each kind to be listed', async () => {

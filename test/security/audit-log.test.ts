@@ -224,7 +224,6 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
     config: { url: 'https://alerts.example', secret: `whsec_${Buffer.alloc(32, 8).toString('base64')}` },
   }),
   'PATCH /api/alert-channels/{id}': () => ({ afterCount: 3 }),
-  'POST /api/leases': (own) => ({ ids: [own.route[0]], seconds: 3600 }),
   'DELETE /api/destinations/bulk': (own) => ({ ids: [own.failover[0]] }),
   'POST /api/routes/bulk-pause': (own) => ({ routeIds: [own.route[0]], isActive: false }),
   'POST /api/routes/bulk-delete': (own) => ({ routeIds: [own.route[0]] }),

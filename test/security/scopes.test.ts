@@ -136,14 +136,4 @@ describe('Scopes', () => {
     await (await withScopes('destinations:read', 'secrets:read')).get(path);
     expectError(await (await withScopes('read')).request('GET', path), 403, 'FORBIDDEN', /"secrets:read"/);
   });
-
-  it('for leases do not delete: a lease takes what deleting its record takes', async () => {
-    const source = await makeSource(organization);
-    const body = { ids: [source.id], seconds: 1 };
-    const leases = await withScopes('leases:write');
-    expectError(await leases.request('POST', '/api/leases', body), 403, 'FORBIDDEN', /"sources:write"/);
-    const both = await withScopes('leases:write', 'sources:write');
-    await both.post('/api/leases', { ids: [source.id], seconds: 3600 });
-    await both.post('/api/leases', { ids: [source.id], seconds: null });
-  });
 });

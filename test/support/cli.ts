@@ -1,6 +1,8 @@
 // The command line as people run it: its bin file as a child process, against the service under test.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { TestOrganization } from './service.ts';
@@ -48,6 +50,10 @@ export interface RunOptions {
   deadlineMs?: number;
 }
 
+// Not that of the user who runs the tests.
+const STATE = mkdtempSync(join(tmpdir(), 'hookyard-cli-'));
+process.on('exit', () => rmSync(STATE, { recursive: true, force: true }));
+
 const running = new Set<ChildProcess>();
 
 /** The command line with the address and the key of an organization in its environment. */
@@ -59,7 +65,11 @@ export function commandLine({ api, token }: Pick<TestOrganization, 'api' | 'toke
     const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('HOOKYARD_'));
     const [program = '', ...before] = inTerminal ? IN_TERMINAL : [process.execPath];
     const child = spawn(program, [...before, BIN, ...args], {
-      env: { ...Object.fromEntries(inherited), HOOKYARD_URL: api.url, HOOKYARD_API_KEY: token, ...env },
+      env: {
+        ...Object.fromEntries(inherited),
+        ...{ XDG_STATE_HOME: STATE, HOOKYARD_URL: api.url, HOOKYARD_API_KEY: token },
+        ...env,
+      },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     running.add(child);

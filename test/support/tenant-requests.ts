@@ -30,7 +30,6 @@ const REFERS_TO: Record<string, keyof TenantRecords> = {
   filterSlug: 'filterSlug',
   transformSlug: 'transformSlug',
   schemaSlug: 'schemaSlug',
-  '/api/leases ids': 'route',
 };
 /** What `id`, `ids` and `bulk` are of, by the word before them in the path. */
 export const OF_PATH: Record<string, keyof TenantRecords> = {

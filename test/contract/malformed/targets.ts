@@ -102,7 +102,6 @@ const bodies: Record<string, Record<string, unknown>> = {
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     overlapSeconds: 60,
   },
-  'POST /api/leases': { ids: [id('rte')], seconds: 60 },
   'POST /api/destinations/import': importOf('destinations', destinationItem),
   'POST /api/routes/import': importOf('routes', routeItem),
   'POST /api/destinations': destination,

@@ -20,7 +20,6 @@ const RESOURCES = [
   'sources',
   'destinations',
   'routes',
-  'leases',
   'filters',
   'transforms',
   'schemas',

@@ -15,7 +15,7 @@ const KINDS: [records: string, scopes: Scope[]][] = [
   ['Issues', ['issues:read', 'issues:write']],
   ['Alerts', ['alerts:read', 'alerts:write']],
   ['Keys', ['keys:read', 'keys:write']],
-  ['Organization', ['organization:read', 'audit:read', 'secrets:read', 'leases:write']],
+  ['Organization', ['organization:read', 'audit:read', 'secrets:read']],
 ];
 
 /** For a field of choices. */

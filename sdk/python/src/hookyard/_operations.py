@@ -415,12 +415,6 @@ class Operations:
         An hour after the first mail at the earliest, then after twice as long each time. Nothing is sent to one that has agreed. Needs the scope `routes:write`."""
         return self._call("POST /api/notification-recipients/resend", {}, {}, body, options)
 
-    def renew_leases(self, body: types.RenewLeasesRequest, *, options: Options | None = None) -> types.RenewLeasesResult:
-        """Let records live for some time only.
-
-        Repeat it before the time is over: after it, housekeeping removes the records within five minutes or so, a source with its events. A source from which other routes lead is kept. A record without a lease lives for ever. Needs the scope `leases:write`."""
-        return self._call("POST /api/leases", {}, {}, body, options)
-
     def list_filters(self, *, page: int | None = None, page_size: int | None = None, search: str | None = None, options: Options | None = None) -> types.FilterPage:
         """List filters.
 

@@ -127,7 +127,7 @@ class ApiKeyPage(TypedDict):
     pagination: "Pagination"
 
 
-ApiKeyScope: TypeAlias = 'Literal["read", "write", "sources:read", "sources:write", "destinations:read", "destinations:write", "routes:read", "routes:write", "leases:write", "filters:read", "filters:write", "transforms:read", "transforms:write", "schemas:read", "schemas:write", "events:read", "events:write", "payloads:read", "deliveries:read", "deliveries:write", "issues:read", "issues:write", "alerts:read", "alerts:write", "keys:read", "keys:write", "organization:read", "audit:read", "secrets:read"]'
+ApiKeyScope: TypeAlias = 'Literal["read", "write", "sources:read", "sources:write", "destinations:read", "destinations:write", "routes:read", "routes:write", "filters:read", "filters:write", "transforms:read", "transforms:write", "schemas:read", "schemas:write", "events:read", "events:write", "payloads:read", "deliveries:read", "deliveries:write", "issues:read", "issues:write", "alerts:read", "alerts:write", "keys:read", "keys:write", "organization:read", "audit:read", "secrets:read"]'
 
 
 class Attempt(TypedDict):
@@ -2040,19 +2040,6 @@ class RefusalStep(TypedDict):
     limit: "LimitName | None"
     """The limit of the organization that it was about."""
     count: "int"
-
-
-class RenewLeasesRequest(TypedDict):
-    ids: "list[str]"
-    """Of sources, destinations and routes; those that do not exist are passed over."""
-    seconds: "int | None"
-    """From now on; null lets them live for ever again."""
-
-
-class RenewLeasesResult(TypedDict):
-    ids: "list[str]"
-    """Of those that there are."""
-    expiresAt: "Timestamp | None"
 
 
 class ReplayDeliveryResult(TypedDict):
