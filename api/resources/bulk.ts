@@ -74,11 +74,8 @@ async function removeDestinations(ctx: Context, deps: ApiDeps): Promise<void> {
   const body = await parseChoice(ctx, destinationsSchema);
   const ids = wellFormed(body.ids, 'dst', 'dst_wh');
   const { deleted, cancelled } = await despiteConflicts(() =>
-    deleteDestinations(deps.pool, organizationId(ctx), ids, (removed) =>
-      noteRecords(
-        ctx,
-        removed.map(({ id }) => id),
-      ),
+    deleteDestinations(deps.pool, organizationId(ctx), ids, (removed, routeIds) =>
+      noteRecords(ctx, [...removed.map(({ id }) => id), ...routeIds]),
     ),
   );
   deps.signals.cancelAll(cancelled);

@@ -198,8 +198,10 @@ export async function removeDestination(ctx: Context, deps: ApiDeps, ids: Destin
   const id = param(ctx, 'id');
   requireId('destination', ids, id);
   const { deleted, cancelled } = await despiteConflicts(() =>
-    deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed]) => {
+    deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed], routeIds) => {
       if (removed) requireWanted(ctx, 'destination', removed);
+      // They lead there no longer.
+      noteRecords(ctx, routeIds);
     }),
   );
   if (deleted.length === 0) throw notFound('destination', id);

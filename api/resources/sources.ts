@@ -6,6 +6,7 @@ import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source } from '../../db/entities.ts';
 import { type Handshaken, lastHandshakes } from '../../db/handshakes.ts';
 import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
+import { noteRecords } from '../audit-trail.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
 import * as field from '../members/fields.ts';
@@ -217,7 +218,11 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   const id = param(ctx, 'id');
   requireId('source', 'src', id);
   const deleted = await despiteConflicts(() =>
-    deleteSource(deps.pool, organizationId(ctx), id, (version) => requireWanted(ctx, 'source', { id, version })),
+    deleteSource(deps.pool, organizationId(ctx), id, (version, routeIds) => {
+      requireWanted(ctx, 'source', { id, version });
+      // They go with it.
+      noteRecords(ctx, routeIds);
+    }),
   );
   if (!deleted) throw notFound('source', id);
   ctx.status = 204;

@@ -233,51 +233,48 @@ async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<voi
  * Deletes a source with its routes. Its events and deliveries are invisible from then on: every read joins the source. An open
  * delivery ends when its next attempt finds no source. The rows are removed in the background (db/retention/source-purges.ts), so the
  * time does not depend on the number of events.
- * @param note called with the version that was deleted, before the commit; what it throws undoes the deletion
+ * @param note called with the version that was deleted and the ids of its routes, before the commit; what it throws undoes the deletion
  */
 export function deleteSource(
   pool: Pool,
   organizationId: string,
   sourceId: string,
-  note: (version: number) => void = () => {},
+  note: (version: number, routeIds: string[]) => void = () => {},
 ): Promise<boolean> {
-  return inTransaction(pool, (db) => removeSource(db, organizationId, sourceId, note));
-}
-
-/** The same inside a transaction. */
-export async function removeSource(
-  db: Queryable,
-  organizationId: string,
-  sourceId: string,
-  note: (version: number) => void = () => {},
-): Promise<boolean> {
-  const { rows } = await db.query<{ version: number }>(
-    'delete from sources where id = $2 and organization_id = $1 returning version',
-    [organizationId, sourceId],
-  );
-  const [removed] = rows;
-  if (!removed) return false;
-  note(removed.version);
-  await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [sourceId, organizationId]);
-  return true;
+  return inTransaction(pool, async (db) => {
+    const { rows } = await db.query<{ version: number; routeIds: string[] }>(
+      `with gone as (delete from sources where id = $2 and organization_id = $1 returning version)
+       select version, array(select id from routes where organization_id = $1 and source_id = $2 order by id) as "routeIds" from gone`,
+      [organizationId, sourceId],
+    );
+    const [removed] = rows;
+    if (!removed) return false;
+    note(removed.version, removed.routeIds);
+    await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
+      sourceId,
+      organizationId,
+    ]);
+    return true;
+  });
 }
 
 /**
  * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
  * (DEST-37). If there are very many open deliveries, or the database is busy, the rest is cancelled in the background; deliveries
  * in a file that is being written end with it.
- * @param note called with those that existed, before the commit; what it throws undoes the deletion
+ * @param note called with those that existed and the ids of the routes that led to them, before the commit; what it throws undoes the
+ * deletion
  * @returns the ids that existed, and the deliveries that were cancelled
  */
 export async function deleteDestinations(
   pool: Pool,
   organizationId: string,
   destinationIds: string[],
-  note: (deleted: Removed[]) => void = () => {},
+  note: (deleted: Removed[], routeIds: string[]) => void = () => {},
 ): Promise<{ deleted: string[]; cancelled: string[] }> {
   const deleted = await inTransaction(pool, async (db) => {
-    const removed = await removeDestinations(db, organizationId, destinationIds);
-    note(removed);
+    const { removed, routeIds } = await removeDestinations(db, organizationId, destinationIds);
+    note(removed, routeIds);
     return removed.map(({ id }) => id);
   });
   return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
@@ -289,12 +286,11 @@ interface Removed {
   version: number;
 }
 
-/** The same inside a transaction; all open deliveries are left to the background. @returns those that existed */
-export async function removeDestinations(
+async function removeDestinations(
   db: Queryable,
   organizationId: string,
   destinationIds: string[],
-): Promise<Removed[]> {
+): Promise<{ removed: Removed[]; routeIds: string[] }> {
   // In the order of ids, so that two concurrent deletions queue instead of deadlocking.
   const { rows } = await db.query<Removed>(
     `with doomed as materialized (
@@ -304,18 +300,19 @@ export async function removeDestinations(
     [organizationId, destinationIds],
   );
   const ids = rows.map(({ id }) => id);
-  if (ids.length === 0) return rows;
-  await db.query(
+  if (ids.length === 0) return { removed: [], routeIds: [] };
+  const routes = await db.query<{ id: string }>(
     `update routes
      set destination_ids = array(
            select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
          failover_destination_ids = array(
            select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
          version = version + 1, updated_at = now()
-     where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])`,
+     where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])
+     returning id`,
     [organizationId, ids],
   );
-  return rows;
+  return { removed: rows, routeIds: routes.rows.map(({ id }) => id).toSorted() };
 }
 
 /** Failure policy: when the database fails, all of it is left to the background. */

@@ -214,7 +214,7 @@ describe('circuit breaker @lanes', () => {
       until(`all to be ${wanted}`, async () => (await statuses(destination)).every((status) => status === wanted));
     await Promise.all([moved, other].map((each) => untilAll(each, 'circuit_open')));
     await pause(testInstance, destinationPath(moved));
-    [paused, going].forEach(({ answer }) => answer({ status: 200 }));
+    for (const { answer } of [paused, going]) answer({ status: 200 });
     await circuits.configure(route, { circuitCooldownSeconds: 1 });
     await untilAll(other, 'delivered');
     await circuits.untilState(route, 'closed');

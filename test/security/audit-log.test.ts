@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/management/console-codes.ts';
 import { targets } from '../contract/malformed/targets.ts';
-import { makeSource } from '../support/api-records.ts';
+import type { Json } from '../support/api-client.ts';
+import { makePipeline, makeSource } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/audit-log.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -165,6 +166,24 @@ describe('The audit log', () => {
         const answer = await organization.api.request('POST', path, body);
         expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
         expect(await auditRecordsOf(testInstance.pool, answer), path).to.be.empty;
+      }
+    });
+
+    it('names the routes that lose a destination, or go with their source', async () => {
+      const deletions: [path: string, body?: Json][] = [];
+      const routes = [];
+      for (const way of ['source', 'destination', 'destinations'] as const) {
+        const { source, destination, route } = await makePipeline(organization);
+        routes.push(route.id);
+        if (way === 'source') deletions.push([`${organization.base}/sources/${source.id}`]);
+        if (way === 'destination') deletions.push([`/api/destinations/${destination.id}`]);
+        if (way === 'destinations') deletions.push(['/api/destinations/bulk', { ids: [destination.id] }]);
+      }
+      for (const [index, [path, body]] of deletions.entries()) {
+        const answer = await organization.api.request('DELETE', path, body);
+        expect(answer.status, JSON.stringify(answer.body)).to.be.below(300);
+        const [record] = await auditRecordsOf(testInstance.pool, answer);
+        expect(record?.recordIds, path).to.have.lengthOf(2).and.to.include(routes[index]);
       }
     });
 
