@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/management/console-codes.ts';
 import { targets } from '../contract/malformed/targets.ts';
 import type { Json } from '../support/api-client.ts';
-import { makePipeline, makeSource } from '../support/api-records.ts';
+import { ingest, makePipeline, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/audit-log.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -26,6 +26,8 @@ describe('The audit log', () => {
   let own: TenantRecords;
   /** What no route uses, so that it can be deleted. */
   const unused: Record<string, string> = {};
+  /** A delivery that has ended, so that it can be replayed. */
+  let ended: string;
   /** Of a sign-in link: still good when it could not be exchanged. */
   let code: string;
   before(async () => {
@@ -41,6 +43,13 @@ describe('The audit log', () => {
     for (const [kind, body] of Object.entries(bodies)) {
       unused[kind] = (await organization.api.create(`/api/${kind}`, { name: `Unused ${kind}`, ...body })).id;
     }
+    const received = await organization.api.get<SourceRecord>(`${organization.base}/sources/${own.source[0]}`);
+    const event = await ingest(organization, received, '{}');
+    const { rows } = await testInstance.pool.query<{ id: string }>(
+      `update deliveries set status = 'failed', finished_at = now() where event_id = $1 returning id`,
+      [event],
+    );
+    ended = rows[0]?.id ?? '';
     // So that there is something to rotate.
     const verificationConfig = { type: 'github', secret: 'shared with the baker' };
     const source = `${organization.base}/sources/${own.source[0]}`;
@@ -55,7 +64,8 @@ describe('The audit log', () => {
   function rightRequest({ method, path }: (typeof changes)[number]) {
     if (path === SIGN_IN) return { path, body: { code } };
     const [word = ''] = Object.keys(OF_PATH).filter((name) => path.includes(`/${name}/{id}`));
-    const id = (method === 'DELETE' && unused[word]) || own[OF_PATH[word] ?? 'source'].at(0) || '';
+    const forReplay = path === '/api/deliveries/{id}/replay' && ended;
+    const id = forReplay || (method === 'DELETE' && unused[word]) || own[OF_PATH[word] ?? 'source'].at(0) || '';
     const endpoint = path.replaceAll(/\{(\w+)\}/g, ':$1');
     const usual = targets.find((target) => target.method === method && target.path === endpoint)?.body ?? undefined;
     const filled = path
@@ -260,8 +270,4 @@ const BODIES: Record<string, (own: TenantRecords) => unknown> = {
 };
 
 /** Refused in the state that the records are in. */
-const NOT_NOW = [
-  'POST /api/deliveries/{id}/retry',
-  'POST /api/deliveries/{id}/replay',
-  'POST /api/notification-recipients/resend',
-];
+const NOT_NOW = ['POST /api/deliveries/{id}/retry', 'POST /api/notification-recipients/resend'];
