@@ -202,7 +202,12 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
       replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.compute.validate, replayRoom(ctx, deps)),
     );
     const deliveryId = result?.deliveries[0]?.id;
-    if (result === null || deliveryId === undefined) throw notFound('delivery', delivery.id);
+    if (result === null || deliveryId === undefined) {
+      throw invalidState(
+        await requireDelivery(ctx, deps),
+        'a later one has replaced it, or its destination has been deleted',
+      );
+    }
     deps.signals.replayedAll(result.deliveries);
     ctx.body = {
       message: 'The event is delivered again as a new delivery',

@@ -6,7 +6,7 @@ import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noticesFor } from '../reconciliation/reconciliation.ts';
-import { JOIN_LISTS, OPEN, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
+import { JOIN_LISTS, OPEN, READ_IN_ORDER, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
 import { countEndings } from '../delivery/count-figures.ts';
 import { countUnsent } from '../delivery/unsent.ts';
@@ -79,7 +79,7 @@ const LOCK = `
 with locked as materialized (
   select id from events where id = any($1::text[]) and id between $2 and $3 and organization_id = $4 order by id for update
 )
-select array(select id from locked) as ids, ${WAKE_RELAYS}, ${JOIN_LISTS}`;
+select array(select id from locked) as ids, ${WAKE_RELAYS}, ${JOIN_LISTS}, ${READ_IN_ORDER}`;
 
 const CREATE = `
 with planned as (
@@ -90,7 +90,7 @@ with planned as (
 ), ${chains({ organizationId: '$8', eventIds: '$4', firstDelivery: '$9' })}, input as (
   select i.* from planned i
   left join chains h on h.event_id = i.event_id and h.route_id is not distinct from i.route_id and h.chain = i.chain
-  where h.end_id is not distinct from i.replay_of and not coalesce(h.open, false)
+  where h.event_id is null or (h.end_id = i.replay_of and not h.open)
 ), locked as (
   select id from events where id = any($4::text[]) and id between $5 and $6
 ), replaced as (
@@ -231,7 +231,7 @@ export function cutBefore(planned: PlannedReplays, eventId: string): PlannedRepl
 
 /**
  * Creates one new delivery of the same event to the same destination.
- * @returns null when the delivery or its destination does not exist (any more)
+ * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago (`EARLIER_READ`)
  * @throws PayloadExpiredError, NotReplaceableError
  */
 export async function replayDelivery(

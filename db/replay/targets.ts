@@ -1,7 +1,7 @@
 // Where replays of events lead: the deliveries that may be made of them, and what each of these replaces. Everything that replays asks
 // here.
 // Rules: RPL-16, RPL-17, RPL-19.
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { inTransaction, type Pool } from '../connections/pool.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
 import { JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql-rules.ts';
@@ -51,7 +51,10 @@ const failoverColumns = (delivery: string, route: string): string => {
   ${unlessPrimary('failover_reason')} as "failoverReason"`;
 };
 
-/** Deliveries of an event that a replay of it looks at. An older one is not replaced, and counts in its event beside the new one. */
+/**
+ * Deliveries of an event that a replay of it looks at. An older one is not replaced, and counts in its event beside the new one; unless it
+ * is the one that is to be delivered again.
+ */
 export const EARLIER_READ = 10_000;
 
 /** By which version of its route a delivery is made that repeats one, and of the transform (`Target`). */
@@ -165,33 +168,36 @@ export interface TargetAgain extends Target {
   replayedBy: string | null;
 }
 
+// Of a chain that is older than all deliveries that are read, the one that counts is the end.
 const AGAIN = `
 with wanted as materialized (
   select d.* from deliveries d where d.organization_id = $1 and d.id = any($2::text[]) and d.id between $3 and $4
 ), ${chains({ organizationId: '$1', eventIds: '$5', firstDelivery: '$6' })}
 select d.id as "deliveryId", d.status, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId",
-  d.destination_id as "destinationId", d.priority, t.enabled, ${failoverColumns('d', 'r')}, ${OF_CHAIN}, ${versionColumns('d', 'r')},
+  d.destination_id as "destinationId", d.priority, t.enabled, ${failoverColumns('d', 'r')}, ${versionColumns('d', 'r')},
+  coalesce(h.end_id, d.id) as "replayOf", coalesce(h.counted_ids, array[d.id]) as replaces,
+  coalesce(h.open, d.status in ${OPEN}) as "isOpen",
   case when h.last_id > d.id then h.last_id end as "replacedBy", case when h.last_replay_id > d.id then h.last_replay_id end as "replayedBy"
 from wanted d join destinations t on t.id = d.destination_id and t.organization_id = $1
 join sources s on s.id = d.source_id and s.organization_id = $1
 left join routes r on r.id = d.route_id and r.organization_id = $1
-join chains h on h.event_id = d.event_id and h.route_id is not distinct from d.route_id and h.chain = ${chainOf('d', 'r')}
+left join chains h on h.event_id = d.event_id and h.route_id is not distinct from d.route_id and h.chain = ${chainOf('d', 'r')}
+where h.event_id is not null or d.counted
 order by d.id desc`;
 
-/** Those of deliveries whose destination is there, the latest first. */
-export async function targetsAgain(
-  db: Queryable,
-  organizationId: string,
-  deliveryIds: string[],
-): Promise<TargetAgain[]> {
+/** Those of deliveries whose destination is there, the latest first. One is missing that was replaced too long ago (`EARLIER_READ`). */
+export async function targetsAgain(pool: Pool, organizationId: string, deliveryIds: string[]): Promise<TargetAgain[]> {
   const { low, high } = bounds(deliveryIds);
   const values = [organizationId, deliveryIds, low, high];
-  const { rows: found } = await db.query<{ eventId: string }>(
-    'select distinct event_id as "eventId" from deliveries where organization_id = $1 and id = any($2::text[]) and id between $3 and $4',
-    values,
-  );
-  if (found.length === 0) return [];
-  const eventIds = found.map(({ eventId }) => eventId);
-  const { rows } = await db.query<TargetAgain>(AGAIN, [...values, eventIds, firstDeliveryOf(bounds(eventIds).low)]);
-  return rows;
+  return inTransaction(pool, async (db) => {
+    const { rows: found } = await db.query<{ eventId: string }>(
+      `select event_id as "eventId", ${READ_IN_ORDER}
+       from deliveries where organization_id = $1 and id = any($2::text[]) and id between $3 and $4 group by event_id`,
+      values,
+    );
+    if (found.length === 0) return [];
+    const eventIds = found.map(({ eventId }) => eventId);
+    const { rows } = await db.query<TargetAgain>(AGAIN, [...values, eventIds, firstDeliveryOf(bounds(eventIds).low)]);
+    return rows;
+  });
 }

@@ -1,7 +1,8 @@
 // What it costs to find where a replay leads, by the pages that PostgreSQL reads. RPL-19.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { createReplays } from '../../db/replay/replay.ts';
+import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
+import { cannotValidate } from '../../db/replay/replay-schemas.ts';
 import { EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
 import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql-rules.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
@@ -68,5 +69,41 @@ describe('the targets of a replay', () => {
       const { rows } = await db.query<{ replayOf: string }>(text, values);
       expect(rows.map(({ replayOf }) => replayOf)).to.deep.equal([copies.at(-1)]);
     });
+  });
+
+  it('are those of older deliveries too, when these are the ones to be delivered again', async () => {
+    const { pool } = database;
+    const owner = await makeOwner(pool, 1, 2);
+    const { organizationId, routes } = owner;
+    const [route] = routes;
+    if (!route) throw new Error('there is no route');
+    const receivedAt = new Date(Date.now() - 60_000);
+    const event = await storeEvent(pool, owner, route, { receivedAt, statuses: ['pending', 'pending'] });
+    const [often = '', once = ''] = event.deliveries.map(({ id }) => id);
+    await pool.query(`update deliveries set status = 'failed', finished_at = now() where event_id = $1`, [event.id]);
+    await pool.query(
+      `update events set status = 'failed', deliveries_failed = deliveries_count where id = $1 and organization_id = $2`,
+      [event.id, organizationId],
+    );
+    await copyDelivery(pool, often, EARLIER_READ + 1, receivedAt.getTime() + 2000);
+    const room: TakeRoom = () => ({ keep: () => undefined, release: () => undefined });
+    const again = (id: string) => replayDelivery(pool, organizationId, id, cannotValidate, room);
+    const results = await Promise.allSettled([again(once), again(once)]);
+    const [made] = results.flatMap((result) => (result.status === 'fulfilled' ? (result.value?.deliveries ?? []) : []));
+    expect(results.map(({ status }) => status).toSorted()).to.deep.equal(['fulfilled', 'rejected']);
+    expect(made?.replacesFailed).to.equal(once);
+    const { rows: counts } = await pool.query(
+      'select deliveries_count as count, deliveries_failed as failed from events where id = $1',
+      [event.id],
+    );
+    expect(counts).to.deep.equal([{ count: 2, failed: 1 }]);
+    const { rows: chain } = await pool.query(
+      'select id, counted, replay_of from deliveries where id = any($1) order by id',
+      [[once, made?.id]],
+    );
+    expect(chain).to.deep.equal([
+      { id: once, counted: false, replay_of: null },
+      { id: made?.id, counted: true, replay_of: once },
+    ]);
   });
 });

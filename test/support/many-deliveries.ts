@@ -4,10 +4,15 @@ import type { Pool } from '../../db/connections/pool.ts';
 
 /**
  * Copies a delivery that has ended, with two attempts each.
+ * @param began the time of the first, in ms since 1970; the others follow, a ms each
  * @returns the ids of the copies, oldest first; all of them are newer than what they are copied from
  */
-export async function copyDelivery(pool: Pool, deliveryId: string, copies: number): Promise<string[]> {
-  const began = Date.now() + 2000;
+export async function copyDelivery(
+  pool: Pool,
+  deliveryId: string,
+  copies: number,
+  began: number = Date.now() + 2000,
+): Promise<string[]> {
   const ids = Array.from({ length: copies }, (_, n) => newId('dlv', began + n));
   await pool.query(
     `insert into deliveries (id, organization_id, event_id, source_id, route_id, destination_id, priority, status, counted, attempt_count,
