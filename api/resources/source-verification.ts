@@ -92,7 +92,8 @@ export function replacedVerification(
 ): Partial<Columns> {
   const { provider, config } = namedProvider(member ?? undefined, sent);
   if (config === undefined && member === undefined) return {};
-  const columns = changedVerification(deps, stored, provider ?? null, provider === undefined ? config : (config ?? {}));
+  const named = provider ?? (member === null ? null : undefined);
+  const columns = changedVerification(deps, stored, named, provider === undefined ? config : (config ?? {}));
   if (columns === undefined) return {};
   const inClear = (sealed: string | null | undefined) => (sealed ? deps.secretBox.decrypt(sealed, stored.id) : null);
   if (inClear(columns.verificationSecret) !== inClear(stored.verificationSecret)) return columns;

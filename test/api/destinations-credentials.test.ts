@@ -164,6 +164,8 @@ describe('Credentials of destinations', () => {
           ...{ name: slug, url, authType: 'bearer', authConfig: masked },
           ...members,
         }),
+      'PUT by slug without credentials': (api, { slug }, members) =>
+        api.request('PUT', `/api/destinations/by-slug/${slug}`, { name: slug, url, ...members }),
       'an import with REDACTED': (api, { slug }, members) =>
         importOf(api, { name: slug, slug, authType: 'bearer', authConfig: REDACTED, ...members }),
       'an import without authConfig': (api, { slug }, members) => importOf(api, { name: slug, slug, ...members }),

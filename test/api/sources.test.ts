@@ -138,6 +138,10 @@ describe('Sources', () => {
         expect([again.status, again.body.provider]).to.deep.equal([200, 'shopify']);
         expect(await refused(made.body.webhookUrl)).to.equal(401);
       }
+      for (const config of [{ secret: 'quieter' }, { type: 'provider', secret: 'quieter' }]) {
+        const again = await put('shop', { name: 'Shop', verificationConfig: config });
+        expect([again.status, again.body.provider]).to.deep.equal([200, 'shopify']);
+      }
       expectInvalid(await put('shop', { name: 'Shop', provider: null }), 'verificationConfig');
       expect(await refused(made.body.webhookUrl)).to.equal(401);
     });
