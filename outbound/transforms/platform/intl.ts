@@ -17,10 +17,25 @@ const METHODS = {
 type ClassName = keyof typeof METHODS;
 
 const MAX_TEXT = 65_536;
+const MAX_LOCALES = 100;
 // Each holds data of ICU, some 100 KB of it; making one takes 0.1 ms, using it some microseconds.
 const made = new LRUCache<string, object>({ max: 50 });
 
 const isClass = (name: unknown): name is ClassName => typeof name === 'string' && Object.hasOwn(METHODS, name);
+
+/**
+ * Languages as they are given to the host: a text or a list of texts. Of any other object with a length, the host would look for as many
+ * members as that says, and nothing could end it.
+ */
+function localesOf(given: unknown, fallback: string | string[]): string | string[] {
+  if (given === null || given === undefined) return fallback;
+  const list: unknown[] = Array.isArray(given) ? given : [given];
+  if (list.length > MAX_LOCALES) throw new RangeProblem(`More than ${MAX_LOCALES} languages`);
+  return list.map((each) => {
+    if (typeof each !== 'string') throw new TypeError('A language is a text such as de-AT');
+    return textOf(each, 1000);
+  });
+}
 
 function formatterOf(name: unknown, locales: unknown, options: unknown): object {
   if (!isClass(name)) throw new TypeError(`There is no Intl.${String(name).slice(0, 100)} here`);
@@ -31,7 +46,7 @@ function formatterOf(name: unknown, locales: unknown, options: unknown): object 
   const given = typeof options === 'object' && options !== null ? options : {};
   const all = name === 'DateTimeFormat' ? { timeZone: 'UTC', ...given } : given;
   const Class = Reflect.get(Intl, name) as new (locales: string | string[], options: object) => object;
-  const formatter = new Class((locales ?? 'en-US') as string | string[], all);
+  const formatter = new Class(localesOf(locales, 'en-US'), all);
   made.set(key, formatter);
   return formatter;
 }
@@ -55,7 +70,8 @@ function intlCall([name, locales, options, method, args]: readonly unknown[]): u
     (args as unknown[]).map(unpacked),
   );
   if (method !== 'segment') return result;
-  return [...(result as Intl.Segments)].map(({ segment, index, isWordLike }) => ({ segment, index, isWordLike }));
+  // One at a time: each holds a copy of the whole text.
+  return Array.from(result as Intl.Segments, ({ segment, index, isWordLike }) => ({ segment, index, isWordLike }));
 }
 
 function offsetOf(zone: string, ms: number): string {
@@ -134,15 +150,14 @@ export const intl: Part = {
     // The offset of a zone at a time, as `+0530`; an offset is one already.
     zone: ([zone, ms]) => offsetOf(textOf(zone, 100), Number(ms)),
     locales: ([name, locales]) => {
-      const given = locales as string[];
-      if (JSON.stringify(given).length > MAX_TEXT) throw new RangeProblem('These are too many languages');
+      const given = localesOf(locales, []);
       if (!isClass(name)) return Intl.getCanonicalLocales(given);
       return (Reflect.get(Intl, name) as typeof Intl.NumberFormat).supportedLocalesOf(given);
     },
     supported: ([key]) => Intl.supportedValuesOf(key as 'timeZone'),
     letters: ([isUpper, text, locales]) =>
       isUpper === true
-        ? textOf(text).toLocaleUpperCase(locales as string)
-        : textOf(text).toLocaleLowerCase(locales as string),
+        ? textOf(text).toLocaleUpperCase(localesOf(locales, 'en-US'))
+        : textOf(text).toLocaleLowerCase(localesOf(locales, 'en-US')),
   },
 };

@@ -2,6 +2,12 @@
 import { type Part, textOf } from './part.ts';
 
 const MAX_URL = 65_536;
+// The time that the host takes for a name in other letters grows with the square of its length, and cannot be cut short.
+const MAX_BEYOND_ASCII = 8192;
+const addressText = (value: unknown): string => {
+  const text = textOf(value, MAX_URL);
+  return /[^\0-\x7f]/.test(text) ? textOf(text, MAX_BEYOND_ASCII) : text;
+};
 const WRITABLE = [
   'href',
   'protocol',
@@ -18,9 +24,9 @@ const PARTS = ['origin', ...WRITABLE] as const;
 
 /** The parts of an address, after one of them was set. */
 function url([href, base, name, value]: readonly unknown[]): unknown {
-  const parsed = new URL(textOf(href, MAX_URL), typeof base === 'string' ? textOf(base, MAX_URL) : undefined);
+  const parsed = new URL(addressText(href), typeof base === 'string' ? addressText(base) : undefined);
   const changed = WRITABLE.find((each) => each === name);
-  if (changed !== undefined) parsed[changed] = textOf(value, MAX_URL);
+  if (changed !== undefined) parsed[changed] = addressText(value);
   return Object.fromEntries(PARTS.map((part) => [part, parsed[part]]));
 }
 

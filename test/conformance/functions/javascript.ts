@@ -48,6 +48,7 @@ export const javascript: Answers = {
     ],
     ['[URL.canParse("a"), URL.parse("https://bücher.example/").hostname]', [false, 'xn--bcher-kva.example']],
     ['new URL("no address")', /TypeError: Invalid URL/],
+    ['new URL("https://" + "\\u4e00".repeat(8192))', /RangeError: The text has more than 8192 characters/],
   ],
   URLSearchParams: [
     [
@@ -110,6 +111,11 @@ export const javascript: Answers = {
     ['Intl.getCanonicalLocales("EN-us")', ['en-US']],
     ['new Intl.DateTimeFormat("en", { timeZone: "Mars/Olympus" })', /RangeError: Invalid time zone specified/],
     ['new Intl.NumberFormat("en", { style: "currency" })', /TypeError: Currency code is required/],
+    ['new Intl.NumberFormat({ length: 2 ** 53 })', /TypeError: A language is a text/],
+    ['Intl.getCanonicalLocales({ length: 2 ** 53 })', /TypeError: A language is a text/],
+    ['"a".toLocaleUpperCase({ length: 2 ** 53 })', /TypeError: A language is a text/],
+    ['new Intl.NumberFormat(Array(101).fill("en"))', /RangeError: More than 100 languages/],
+    ['Intl.NumberFormat.supportedLocalesOf(["de", "en"])', ['de', 'en']],
   ],
   'toLocaleString of numbers and dates': [
     ['(1234567.891).toLocaleString("de-DE", { style: "currency", currency: "EUR" })', '1.234.567,89\u00a0€'],
