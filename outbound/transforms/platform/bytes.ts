@@ -64,11 +64,12 @@ export const bytes: Part = {
       }
     });
     class Buffer extends Uint8Array {
-      static from(data, encoding = 'utf8') {
+      static from(data, encoding = 'utf8', length) {
         if (typeof data === 'string') return new Buffer(call('bytesOf', [data, encoding]));
-        return data instanceof ArrayBuffer ? new Buffer(data) : super.from(data);
+        if (data instanceof ArrayBuffer) return new Buffer(data, typeof encoding === 'number' ? encoding : 0, length);
+        return super.from(data?.type === 'Buffer' && Array.isArray(data.data) ? data.data : data);
       }
-      static alloc(size, fill) { const made = new Buffer(size); return fill === undefined ? made : made.fill(fill); }
+      static alloc(size, fill, encoding) { const made = new Buffer(size); return fill === undefined ? made : made.fill(fill, encoding); }
       static concat(list) {
         const joined = new Buffer(list.reduce((sum, each) => sum + each.length, 0));
         let at = 0;
@@ -79,6 +80,20 @@ export const bytes: Part = {
       static byteLength(data, encoding) { return typeof data === 'string' ? Buffer.from(data, encoding).length : data.byteLength; }
       static compare(a, b) { return a.compare(b); }
       toString(encoding = 'utf8', start = 0, end = this.length) { return call('textOf', [encoding], exact(this.subarray(start, end))); }
+      fill(value, ...more) {
+        if (typeof value !== 'string') return super.fill(value, ...more);
+        const bytes = Buffer.from(value, typeof more[0] === 'string' ? more[0] : 'utf8');
+        for (let at = 0; at < this.length; at += 1) this[at] = bytes.length === 0 ? 0 : bytes[at % bytes.length];
+        return this;
+      }
+      indexOf(value, from = 0, encoding = 'utf8') {
+        if (typeof value === 'number') return super.indexOf(value, from);
+        const wanted = Buffer.from(typeof from === 'string' ? Buffer.from(value, from) : typeof value === 'string' ? Buffer.from(value, encoding) : value);
+        const first = typeof from === 'number' ? (from < 0 ? Math.max(0, this.length + from) : from) : 0;
+        for (let at = first; at <= this.length - wanted.length; at += 1) if (wanted.every((byte, index) => this[at + index] === byte)) return at;
+        return -1;
+      }
+      includes(...sought) { return this.indexOf(...sought) !== -1; }
       toJSON() { return { type: 'Buffer', data: [...this] }; }
       equals(other) { return this.compare(other) === 0; }
       compare(other) {

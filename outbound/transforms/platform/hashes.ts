@@ -56,7 +56,11 @@ export const hashes: Part = {
         this.#key = key === undefined ? null : bytesOf(key);
         call('hash', [this.#name, null, 'hex']);
       }
-      update(data) { this.#parts.push(bytesOf(data).slice()); return this; }
+      update(data, encoding) {
+        const bytes = typeof data === 'string' && encoding !== undefined ? globalThis.Buffer.from(data, encoding) : bytesOf(data);
+        this.#parts.push(Uint8Array.from(bytes));
+        return this;
+      }
       digest(form) {
         const key = this.#key;
         const made = call('hash', [this.#name, key?.length ?? null, form], joined(key === null ? this.#parts : [key, ...this.#parts]));

@@ -31,6 +31,14 @@ export const javascript: Answers = {
       [2, true, '01ff'],
     ],
     ['Buffer.from("ab").equals(Buffer.from("ab"))', true],
+    [
+      '[Buffer.from(Buffer.from("abc").buffer, 1, 1), Buffer.from(JSON.parse(JSON.stringify(Buffer.from("hi")))), Buffer.alloc(3, "ab"), Buffer.alloc(2, 97)].map(String)',
+      ['b', 'hi', 'aba', 'aa'],
+    ],
+    [
+      '(() => { const b = Buffer.from("hello"); return [b.indexOf("l"), b.indexOf("l", 3), b.indexOf(108), b.includes("ell"), b.includes(Buffer.from("x")), b.indexOf("6c", 0, "hex")]; })()',
+      [2, 3, 2, true, false, 2],
+    ],
     ['Buffer.from("a", "klingon")', /Unknown encoding: klingon/],
   ],
   URL: [
@@ -90,6 +98,10 @@ export const javascript: Answers = {
     ['/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID())', true],
     ['new Set([1, 2, 3].map(() => crypto.randomUUID())).size', 3],
     ['crypto.getRandomValues(new Uint16Array(4)).length', 4],
+    [
+      'crypto.createHash("sha256").update("616263", "hex").digest("hex")',
+      'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    ],
     ['crypto.createHash("crc32")', /Unknown hash: crc32; there are md5, sha1/],
   ],
   Intl: [
