@@ -239,7 +239,7 @@ describe('Events', () => {
     it('finds a text behind a hundred thousand escapes, whatever they are', async () => {
       const many = await makePipeline(own);
       const bodies = [String.raw`\udc00`, String.raw`\ud800`, String.raw`\ud83d\ude00`, String.raw`\x`].map(
-        (escape) => `{"text":"${escape.repeat(100_000)} Ren\\u00e9e"}`,
+        (half) => `{"text":"${half.repeat(100_000)} Ren\\u00e9e"}`,
       );
       for (const body of bodies) await ingest(own, many.source, body);
       const { data, pagination: page } = await own.api.get(
