@@ -6,7 +6,7 @@ import { throttled } from '../core/throttled-log.ts';
 import type { DatabaseUrl } from '../db/connections/client.ts';
 import { type Database, findDatabase } from '../db/connections/database.ts';
 import { isPasswordRefused, isTransientDatabaseError } from '../db/connections/database-errors.ts';
-import { type PreparedDatabase, prepareDatabase } from '../db/schema/prepare.ts';
+import { type PreparedDatabase, prepareDatabase } from '../db/migrate/prepare.ts';
 
 const DATABASE_DEADLINE_MS = 120_000;
 const DATABASE_RETRY_MS = 2000;

@@ -9,7 +9,7 @@ import { createPool, type Pool } from '../db/connections/pool.ts';
 import { shareConnections, slowSide } from '../db/connections/pool-turns.ts';
 import { watchOrganizations } from '../db/organizations/several.ts';
 import { createOrm } from '../db/orm.ts';
-import { mayMigrate } from '../db/schema/runtime-rights.ts';
+import { mayMigrate } from '../db/migrate/runtime-rights.ts';
 import { findTenantRole } from '../db/tenants/tenant-rights.ts';
 import { prepareWhenReachable } from './prepare-database.ts';
 

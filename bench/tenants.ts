@@ -3,7 +3,7 @@
 import { parseArgs } from 'node:util';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
-import { grantRuntime } from '../db/schema/runtime-rights.ts';
+import { grantRuntime } from '../db/migrate/runtime-rights.ts';
 import { findTenantRole, grantTenant } from '../db/tenants/tenant-rights.ts';
 import { countRows, fillDatabase } from './history.ts';
 import { findKnown, listRequests } from './history/requests.ts';

@@ -1,7 +1,7 @@
 // The first steps, printed when everything runs: the addresses, and three commands for a first webhook (README.md has the same).
 import { join } from 'node:path';
 import { dataFolder as dataFolderOf, isPackage } from '../core/data-folder.ts';
-import type { PreparedDatabase } from '../db/schema/prepare.ts';
+import type { PreparedDatabase } from '../db/migrate/prepare.ts';
 
 export interface Running {
   apiUrl: string;

@@ -12,8 +12,6 @@ const LOOK_EVERY_MS = 200;
 export interface LaneChoiceDeps {
   /** For routes without one. */
   lane: LaneSetting;
-  /** Tells others which lane the next adaptive delivery takes; called at the start, and when that changes. */
-  report: (lane: Lane) => void;
   log: Pick<Log, 'info'>;
 }
 
@@ -26,6 +24,8 @@ export interface Choice {
 }
 
 export interface LaneChoice {
+  /** The lane that the next delivery takes whose route names none. */
+  current(): Lane;
   /** The lane of a first attempt that is due. @param named that of its route, if it names one */
   choose(named: LaneSetting | null): Choice;
   /** Starts a workflow that makes a first attempt, and watches when that begins. @throws what `start` throws */
@@ -35,7 +35,7 @@ export interface LaneChoice {
   stop(): void;
 }
 
-export function createLaneChoice({ lane: setting, report, log }: LaneChoiceDeps): LaneChoice {
+export function createLaneChoice({ lane: setting, log }: LaneChoiceDeps): LaneChoice {
   const starts = new RecentStarts();
   let state = ROOM;
   let timer: NodeJS.Timeout | undefined;
@@ -63,11 +63,10 @@ export function createLaneChoice({ lane: setting, report, log }: LaneChoiceDeps)
     clearInterval(timer);
     if (lane === 'workflow') starts.forgive();
     else timer = setInterval(look, LOOK_EVERY_MS).unref();
-    report(setting === 'adaptive' ? lane : setting);
   }
 
-  report(setting === 'adaptive' ? state.lane : setting);
   return {
+    current: () => (setting === 'adaptive' ? state.lane : setting),
     choose(named) {
       const wanted = named ?? setting;
       if (wanted !== 'express') starts.due(performance.now());

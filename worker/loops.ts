@@ -10,7 +10,7 @@ import { exchangeConcurrency } from './concurrency-exchange.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
-import type { RelayLink, WorkerContext, WorkerParts } from './worker-parts.ts';
+import { type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
 // What the relay keeps in flight. As workflows, more would only queue in Temporal, where organizations share less well; an attempt of
 // the relay itself takes a socket and its payload, so 1500 hold 1,000/s to a destination of 300 ms beside others.
@@ -24,7 +24,7 @@ export type Loops = ReturnType<typeof startLoops>;
 /** @param link gets the relay */
 export function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
   const { database, log } = context;
-  const { client, common, hotPool, pool, owner, places } = parts;
+  const { client, common, hotPool, pool, owner, places, lanes } = parts;
   const schedules = keepSchedules(client, common.connection, log);
   const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
   const onShare = () => {
@@ -33,7 +33,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
     // What waits there was told to others.
     relay.onRoom();
   };
-  const shards = holdShards({ pool: hotPool, name: owner, session, onShare, log });
+  const shards = holdShards({ pool: hotPool, name: owner, session, lane: lanes.current, version, onShare, log });
   const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
   const exchange = exchangeConcurrency({ pool, log }, owner, places, () => relay.onRoom());

@@ -9,7 +9,7 @@ import { withSecretFiles } from '../core/secret-files.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { databaseUrl } from '../db/connections/client.ts';
 import { findDatabase } from '../db/connections/database.ts';
-import { prepareDatabase } from '../db/schema/prepare.ts';
+import { prepareDatabase } from '../db/migrate/prepare.ts';
 import { nativeOptions, temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
 import { installTemporalRuntime } from './temporal-log.ts';

@@ -1,5 +1,6 @@
 // Holds this relay's lease of positions (db/hot-path/relay-leases.ts), and knows at any time which of them it certainly owns.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Lane } from '../core/lane.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { TakeOverGrace, type TakeOver } from '../core/take-over-grace.ts';
@@ -7,9 +8,7 @@ import { isAmong, positionOf, type Positions, sizeOf } from '../core/positions.t
 import {
   endLease,
   forgetLeftovers,
-  GUARD_MS,
   givePositionsUp,
-  guardShards,
   type Lease,
   LEASE_MS,
   registerRelay,
@@ -40,6 +39,9 @@ export interface ShardsDeps {
   /** The process: names of leases begin with it. */
   name: string;
   session: Pick<RelaySession, 'isHeld'>;
+  /** The lane that it takes now, and its version, for operators. */
+  lane: () => Lane;
+  version: string;
   /** Called when the share of this relay has changed, so relays came or went; before it gives anything up to a new one. */
   onShare: () => void;
   log: Log;
@@ -81,7 +83,6 @@ class HeldShards implements Shards {
   #isStopped = false;
   #positions: Positions = [];
   #validUntil = 0;
-  #guardAt = 0;
   #warnedAt = Number.NEGATIVE_INFINITY;
   #hasLeftovers = false;
   #inFlight: () => string[] = () => [];
@@ -125,12 +126,12 @@ class HeldShards implements Shards {
   }
 
   async release(): Promise<void> {
-    const { pool, name, log } = this.#deps;
+    const { pool, log } = this.#deps;
     this.#isStopped = true;
     this.#wake();
     await this.#renewing;
     this.#positions = [];
-    await endLease(pool, this.#owner, name).catch((error: unknown) =>
+    await endLease(pool, this.#owner).catch((error: unknown) =>
       log.warn({ cause: causeOf(error) }, 'leases run out by themselves'),
     );
   }
@@ -153,13 +154,9 @@ class HeldShards implements Shards {
 
   /** @returns whether nothing is to be given up or taken */
   async #renew(): Promise<boolean> {
-    const { pool, name, session } = this.#deps;
+    const { pool, name, session, lane, version } = this.#deps;
     const askedAt = performance.now();
     const takeOver = this.#grace.allowed();
-    if (askedAt >= this.#guardAt) {
-      await guardShards(pool, name, takeOver !== 'none');
-      this.#guardAt = askedAt + GUARD_MS;
-    }
     const owner = this.#owner;
     if (!this.#isRegistered) await registerRelay(pool, owner);
     this.#isRegistered = true;
@@ -168,6 +165,8 @@ class HeldShards implements Shards {
       session: session.isHeld() ? name : null,
       takeOver,
       isLeaving: this.#isLeaving,
+      lane: lane(),
+      version,
     });
     this.#grace.renewed();
     if (!lease) {

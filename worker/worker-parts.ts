@@ -31,7 +31,6 @@ import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { beginExchange } from './concurrency-exchange.ts';
 import { connectToTemporal } from './connect.ts';
 import { createLaneChoice } from './lane-choice.ts';
-import { createLaneReport } from './lane-report.ts';
 import { createLatencies } from './latencies.ts';
 import { openPools } from './pools.ts';
 import type { Relay } from './relay.ts';
@@ -101,8 +100,7 @@ function createLimits({ settings, log }: WorkerContext, connected: Connected, li
   const { hotPool, pool, secretBox, alone } = connected;
   const places = new DestinationPlaces(settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION);
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const laneReport = createLaneReport(pool, owner);
-  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, report: laneReport.write, log });
+  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, log });
   const recoverySeconds = settings.HOOKYARD_ISSUE_RECOVERY_SECONDS;
   const issues = new CountedIssues({ pool, recoverySeconds, log });
   const isAwaited = (deliveryId: string) => link.relay?.isAwaited(deliveryId) ?? false;
@@ -112,7 +110,7 @@ function createLimits({ settings, log }: WorkerContext, connected: Connected, li
   const workflowTurns = new WorkflowTurns({ perSecond: PER_PROCESSOR * availableParallelism(), alone });
   const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, alone, workflowTurns });
   const latencies = createLatencies();
-  return { places, owner, latencies, laneReport, lanes, issues, results, configs, workflowTurns, turns };
+  return { places, owner, latencies, lanes, issues, results, configs, workflowTurns, turns };
 }
 
 async function startWatchers({ settings, env, log }: WorkerContext, { client, pool }: Connected, link: RelayLink) {

@@ -83,9 +83,8 @@ function startOwnMetrics(
 
 type Closer = () => Promise<void>;
 
-const loopClosers = ({ lanes, laneReport, suspensions }: WorkerParts, loops: Loops): Closer[] => [
+const loopClosers = ({ lanes, suspensions }: WorkerParts, loops: Loops): Closer[] => [
   async () => lanes.stop(),
-  () => laneReport.stop(),
   () => loops.listener.close(),
   () => loops.session.close(),
   () => loops.circuits.stop(),

@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import type { Lane } from '../../core/lane.ts';
-import { countRelayLanes } from '../../db/hot-path/relay-lanes.ts';
+import { countRelayLanes } from '../../db/hot-path/relay-leases.ts';
 import { type Pool, takesWrites } from '../../db/connections/pool.ts';
 import { CachedProbe } from '../../core/cached-probe.ts';
 import { lookAtNamespace } from '../../temporal-config/namespace.ts';

@@ -8,7 +8,7 @@ import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { hashToken, newToken } from '../../core/api-token.ts';
-import { prepareDatabase } from '../../db/schema/prepare.ts';
+import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type ManagementCall, managementCaller } from './call.ts';
 import { type Cost, readCounters } from './cost.ts';

@@ -34,8 +34,8 @@ For --check any role will do that may read the tables.`,
       if (check && (grant ?? tenantRole) !== undefined)
         throw usage('--check changes nothing: leave out --grant and --tenant-role');
       if (check) return checkMigrations(output, url);
-      const { migrate } = await import('../../db/schema/migrate.ts');
-      const { grantRuntime } = await import('../../db/schema/runtime-rights.ts');
+      const { migrate } = await import('../../db/migrate/migrate.ts');
+      const { grantRuntime } = await import('../../db/migrate/runtime-rights.ts');
       const { grantTenant } = await import('../../db/tenants/tenant-rights.ts');
       const { onDatabase } = await import('../database.ts');
       const applied = await onDatabase(async (pool) => {
@@ -46,7 +46,9 @@ For --check any role will do that may read the tables.`,
       }, url);
       output.result({ applied, granted: grant ?? null, tenantRole: tenantRole ?? null }, () => {
         for (const name of applied) output.line(name);
-        output.note(applied.length === 0 ? 'the database is up to date' : `${applied.length} migrations were applied`);
+        output.note(
+          applied.length === 0 ? 'the database is up to date' : `${counted(applied.length, 'was', 'were')} applied`,
+        );
         if (grant !== undefined) output.note(`${grant} has the rights of the services`);
         if (tenantRole !== undefined) output.note(`${tenantRole} sees the rows of one organization at a time`);
       });
@@ -64,16 +66,19 @@ async function ownersUrl(): Promise<string> {
 }
 
 async function checkMigrations(output: Output, url: string): Promise<void> {
-  const { missingMigrations } = await import('../../db/schema/migrate.ts');
+  const { missingMigrations } = await import('../../db/migrate/apply-migrations.ts');
   const { onDatabase } = await import('../database.ts');
-  const missing = await onDatabase(missingMigrations, url);
+  const missing = (await onDatabase((pool) => missingMigrations(pool), url)).map(({ name }) => name);
   output.result({ missing }, () => {
     for (const name of missing) output.line(name);
     output.note(
       missing.length === 0
         ? 'the database is up to date'
-        : `${missing.length} migrations are missing; hookyard migrate applies them`,
+        : `${counted(missing.length, 'is', 'are')} missing; hookyard migrate applies ${missing.length === 1 ? 'it' : 'them'}`,
     );
   });
   if (missing.length > 0) process.exitCode = EXIT.refused;
 }
+
+const counted = (count: number, one: string, many: string): string =>
+  count === 1 ? `1 migration ${one}` : `${count} migrations ${many}`;

@@ -64,7 +64,7 @@ function addCreate(orgs: Command): void {
     .addOption(new Option('--plan <plan>', 'pro has a limit of everything').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
-      const { createOrganization } = await import('../../db/schema/prepare.ts');
+      const { createOrganization } = await import('../../db/migrate/prepare.ts');
       const created = await onDatabase((pool) => createOrganization(pool, { name, slug, plan }));
       output.result(created, () => {
         output.line(created.token);

@@ -76,7 +76,7 @@ export const releaseUnserved = new Gauge({
 });
 
 export const relayShards = new Gauge({
-  name: 'hookyard_relay_shards_owned',
+  name: 'hookyard_relay_positions',
   help: 'Positions of the outbox that this relay may claim from, of 2048.',
   in: ['worker'],
 });

@@ -9,6 +9,7 @@
 // that was stopped keeps its lock. Anyone who finds a relay gone deletes its row, so that it cannot renew any more: should it live, it
 // registers again, with nothing. After an outage, relays that hold their lock get longer than a lease to renew
 // (core/take-over-grace.ts).
+import type { Lane } from '../../core/lane.ts';
 import { POSITIONS, type Positions, readPositions, writePositions } from '../../core/positions.ts';
 import type { TakeOver } from '../../core/take-over-grace.ts';
 import { isExclusionViolation } from '../connections/database-errors.ts';
@@ -19,8 +20,6 @@ import { LOCKS } from '../sql-rules.ts';
 export const LEASE_MS = 6000;
 /** After this silence, in ms, a relay without its session lock is gone. Several renewals. */
 export const SILENCE_MS = 700;
-/** How often a relay calls `guardShards` at least, in ms. */
-export const GUARD_MS = 2000;
 
 const seconds = (ms: number): string => `interval '${ms / 1000} seconds'`;
 const LEASE = seconds(LEASE_MS);
@@ -34,29 +33,23 @@ const isGone = (takeOver: string) => `(${takeOver}::text <> 'none' and case
     when r.session is null or r.expires_at > now() + ${seconds(LEASE_MS - SILENCE_MS)} then false
     else pg_try_advisory_xact_lock_shared(hashtextextended(r.session, 0)) end)`;
 
-// `wanted`: what a relay may have at most now, from the CTE `other` of the other relays. Of the shards of earlier releases only what
-// relays of this one hold (guardShards).
+// `wanted`: what a relay may have at most now, from the CTE `other` of the other relays.
 const WANTED = `live as (
   select count(*) + 1 as relays, count(*) filter (where owner < $1) as before from other where not gone and not is_leaving
 ), wanted as (
-  select share.positions as share, share.positions * guarded.positions - taken.positions as positions
+  select share.positions as share, share.positions - taken.positions as positions
   from live,
   lateral (select case when (select is_leaving from me) then '{}' else int4multirange(
     int4range((before * ${POSITIONS} / relays)::int, ((before + 1) * ${POSITIONS} / relays)::int)) end) as share(positions),
-  (select coalesce(range_agg(int4range(shard * 32, shard * 32 + 32)), '{}') from relay_shards
-   where owner = $2 and expires_at > now()) as guarded(positions),
   (select coalesce(range_agg(positions), '{}') from other where not gone) as taken(positions)
 )`;
 
-// Relays of this release, in the leases of the release before.
-const COMMON_OWNER = 'positions';
-
 const RENEW = `
 with me as (
-  update relay_leases set expires_at = now() + ${LEASE}, session = $3, is_leaving = $5 where owner = $1
+  update relay_leases set expires_at = now() + ${LEASE}, session = $2, is_leaving = $4, lane = $5, version = $6 where owner = $1
   returning positions, is_leaving
 ), other as materialized (
-  select r.owner, r.positions, r.is_leaving, ${isGone('$4')} as gone, ${OUTLASTING} as outlasts from relay_leases r where r.owner <> $1
+  select r.owner, r.positions, r.is_leaving, ${isGone('$3')} as gone, ${OUTLASTING} as outlasts from relay_leases r where r.owner <> $1
 ), ${WANTED}
 select m.positions::text as positions, (m.positions * w.share)::text as kept,
        m.positions = w.positions and not exists (select from other where gone or outlasts) as "isSettled"
@@ -77,16 +70,24 @@ export interface Lease {
  * @param relay.session name of the session lock that its process holds; null for none
  * @param relay.takeOver which others count as gone
  * @param relay.isLeaving whether it gives everything up, because its process ends
+ * @param relay.lane the lane that it takes for deliveries whose route names none, for operators, like its version
  * @returns null when the lease was taken away
  */
 export async function renewLease(
   db: Queryable,
-  relay: { owner: string; session: string | null; takeOver: TakeOver; isLeaving?: boolean },
+  relay: {
+    owner: string;
+    session: string | null;
+    takeOver: TakeOver;
+    isLeaving?: boolean;
+    lane: Lane;
+    version: string;
+  },
 ): Promise<Lease | null> {
   const { rows } = await db.query<{ positions: string; kept: string; isSettled: boolean }>({
     name: 'renew-lease',
     text: RENEW,
-    values: [relay.owner, COMMON_OWNER, relay.session, relay.takeOver, relay.isLeaving ?? false],
+    values: [relay.owner, relay.session, relay.takeOver, relay.isLeaving ?? false, relay.lane, relay.version],
   });
   const [row] = rows;
   return (
@@ -109,7 +110,7 @@ const TAKE = `
 with turn as materialized (
   select pg_try_advisory_xact_lock(${LOCKS.positions}) as got
 ), gone as materialized (
-  select r.owner from relay_leases r where (select got from turn) and r.owner <> $1 and ${isGone('$3')}
+  select r.owner from relay_leases r where (select got from turn) and r.owner <> $1 and ${isGone('$2')}
   for update skip locked
 ), buried as (
   delete from relay_leases r using gone g where r.owner = g.owner returning r.owner
@@ -140,7 +141,7 @@ interface Taken {
  */
 export async function takePositions(db: Queryable, owner: string, takeOver: TakeOver): Promise<Taken | null> {
   try {
-    const { rows } = await db.query<{ positions: string; buried: number }>(TAKE, [owner, COMMON_OWNER, takeOver]);
+    const { rows } = await db.query<{ positions: string; buried: number }>(TAKE, [owner, takeOver]);
     const [row] = rows;
     return (row && { positions: readPositions(row.positions), buried: row.buried }) ?? null;
   } catch (error) {
@@ -174,37 +175,17 @@ export async function forgetLeftovers(db: Queryable, owner: string, inFlight: st
   await db.query('delete from relay_leftovers where owner = $1 and delivery_id <> all($2::text[])', [owner, inFlight]);
 }
 
-// Relays of the release before lease shards, in `relay_shards`, and count each other in `relays`. Relays of this release hold there,
-// under one name, all that are free, and use no position of another one. Together they may stop at any time, so this outlasts their
-// own leases: it is renewed at least every GUARD_MS, long before it ends. Relays of the release before cut what ends later than in 12 s.
-const GUARD_FOR = seconds(11_000);
-const GUARD_AGAIN = seconds(9000);
-const GUARD = `
-with seen as (
-  insert into relays (owner, seen_at) values ($1, now())
-  on conflict (owner) do update set seen_at = excluded.seen_at
-), due as (
-  select shard from relay_shards
-  where (owner is null or owner = $2 or (expires_at <= now() and $3))
-    and (owner is distinct from $2 or expires_at < now() + ${GUARD_AGAIN} or expires_at > now() + ${GUARD_FOR})
-  order by shard for update skip locked
-)
-update relay_shards s set owner = $2, expires_at = now() + ${GUARD_FOR} from due where s.shard = due.shard`;
-
-/**
- * Keeps relays of the release before from the shards of this one's.
- * @param name of the process
- * @param mayTakeOver whether expired leases of theirs count as free
- */
-export async function guardShards(db: Queryable, name: string, mayTakeOver: boolean): Promise<void> {
-  await db.query(GUARD, [name, COMMON_OWNER, mayTakeOver]);
+/** Ends the lease of a relay that stops, so that others need not wait for its end. */
+export async function endLease(db: Queryable, owner: string): Promise<void> {
+  await db.query('delete from relay_leases where owner = $1', [owner]);
 }
 
-/** Ends the lease of a relay that stops, so that others need not wait for its end. @param name of its process */
-export async function endLease(db: Queryable, owner: string, name: string): Promise<void> {
-  await db.query(
-    `with gone as (delete from relays where owner = $2 or seen_at < now() - interval '1 day')
-     delete from relay_leases where owner = $1`,
-    [owner, name],
+/** How many relays take each lane. */
+export async function countRelayLanes(db: Queryable): Promise<Record<Lane, number>> {
+  const { rows } = await db.query<Record<Lane, number>>(
+    `select count(*) filter (where lane = 'workflow')::int as workflow,
+            count(*) filter (where lane = 'express')::int as express
+     from relay_leases where expires_at > now()`,
   );
+  return rows[0] ?? { workflow: 0, express: 0 };
 }

@@ -10,7 +10,7 @@ import type { Figures } from '../../core/metrics/snapshot.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { databaseTime } from '../clock.ts';
 import { databaseBytes } from '../delivery/backlog.ts';
-import { countRelayLanes } from '../hot-path/relay-lanes.ts';
+import { countRelayLanes } from '../hot-path/relay-leases.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { DAY_MS, daysBefore, type PartitionedTable } from '../retention/partitions.ts';
 import { FIRST_WAREHOUSE, UNDER_WAY } from '../sql-rules.ts';

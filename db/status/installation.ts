@@ -2,7 +2,7 @@
 // Read on request, at most once a second in a process; the largest tables it reads are those of what waits.
 // Rules: STATUS-03 to STATUS-07.
 import { POSITIONS } from '../../core/positions.ts';
-import { SEEN_LATELY_MS } from '../hot-path/relay-lanes.ts';
+import { LEASE_MS } from '../hot-path/relay-leases.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE } from '../sql-rules.ts';
 
@@ -89,14 +89,9 @@ from of_organization`;
 
 // The name of a lease is that of its worker and a number (worker/shards.ts).
 const WORKERS = `
-select r.owner as name, r.version, r.lane, r.seen_at as "seenAt", coalesce(l.positions, 0)::int as positions,
-       coalesce(l.is_leaving, false) as "isLeaving"
-from relays r left join lateral (
-  select sum(upper(p) - lower(p)) as positions, bool_or(l.is_leaving) as is_leaving
-  from relay_leases l left join lateral unnest(l.positions) as p on true
-  where starts_with(l.owner, r.owner || ':') and l.expires_at > now()
-) l on true
-where r.seen_at > now() - make_interval(secs => $1) order by r.owner limit ${MOST_WORKERS}`;
+select split_part(owner, ':', 1) as name, version, lane, expires_at - make_interval(secs => $1) as "seenAt", is_leaving as "isLeaving",
+       (select coalesce(sum(upper(p) - lower(p)), 0) from unnest(positions) as p)::int as positions
+from relay_leases where expires_at > now() and version is not null order by owner limit ${MOST_WORKERS}`;
 
 /** @throws a database error */
 export function readInstallation(pool: Pool): Promise<InstallationStatus> {
@@ -107,7 +102,7 @@ export function readInstallation(pool: Pool): Promise<InstallationStatus> {
       db,
       WAITING,
     );
-    const workers = (await db.query<WorkerStatus>(WORKERS, [SEEN_LATELY_MS / 1000])).rows;
+    const workers = (await db.query<WorkerStatus>(WORKERS, [LEASE_MS / 1000])).rows;
     const held = await one<{ positions: number }>(
       db,
       `select coalesce(sum(upper(p) - lower(p)), 0)::int as positions

@@ -6,7 +6,7 @@
 import { ConfigError } from '../../core/config.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { INHERITANCE_BY_GRANT, serverVersion } from '../connections/server-version.ts';
-import { changeSchema } from '../schema/schema-changes.ts';
+import { changeSchema } from '../migrate/schema-changes.ts';
 import { ORGANIZATION_COLUMN, type TenantTable, tenantTable } from './policies.ts';
 
 /** For every role: what its rights allow. A policy that restricts has an effect only beside one that permits. */

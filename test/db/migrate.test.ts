@@ -1,45 +1,75 @@
-// Migrations beside what runs: one that waits for a lock would keep every later statement on that table waiting.
+// The runner of migrations, on a schema and migrations of its own.
 import { expect } from 'chai';
-import { readdirSync } from 'node:fs';
-import { applyMigrations } from '../../db/schema/apply-migrations.ts';
+import pg from 'pg';
+import { applyMigrations, missingMigrations } from '../../db/migrate/apply-migrations.ts';
+import { type Migration, SCHEMA } from '../../db/migrate/migration-files.ts';
 import { newId } from '../../core/ids.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 
-const NAMES = readdirSync(new URL('../../db/migrations', import.meta.url)).map((name) => name.replace('.sql', ''));
-const LAST = '0027-batch-error-summaries';
+const MADE = `create table parcels (id text primary key);
+  create table schema_migrations (name text primary key, executed_at timestamptz not null default now());`;
+const schema: Migration = { name: SCHEMA, sql: MADE };
+const weights: Migration = { name: '0001-weights', sql: 'alter table parcels add column weight integer' };
+const broken: Migration = { name: '0002-broken', sql: 'alter table parcels add column size integer; select 1 / 0' };
+/** The schema after `weights`, as a version that has it ships it. */
+const later: Migration = { name: SCHEMA, sql: MADE.replace('key);', 'key, weight integer);') };
 
 describe('Migrations', () => {
   let database: CreatedDatabase;
   let pool: Pool;
-  before(async () => {
+  let client: pg.Client;
+  beforeEach(async () => {
     database = await createDatabase(`migrate_${newId('req').slice(-10)}`);
-    await applyMigrations(
-      database.databaseUrl,
-      NAMES.filter((name) => name < LAST),
-    );
     pool = createPool(database.databaseUrl, { max: 3, statementTimeoutMs: 20_000, onError: () => {} });
+    client = new pg.Client({ connectionString: database.databaseUrl });
+    await client.connect();
   });
-  after(async () => {
-    await pool.end();
+  afterEach(async () => {
+    await Promise.all([pool.end(), client.end()]);
     await database.drop();
   });
 
+  const columns = async () => (await pool.query('select * from parcels')).fields.map(({ name }) => name);
+
+  it('make an empty database from the schema alone, which has all of them in it', async () => {
+    const all = [later, weights];
+    expect(await missingMigrations(pool, all)).to.deep.equal([later]);
+    expect(await applyMigrations(client, all)).to.deep.equal([SCHEMA]);
+    expect(await missingMigrations(pool, all)).to.deep.equal([]);
+    expect(await columns()).to.deep.equal(['id', 'weight']);
+  });
+
+  it('give a database what it lacks, once', async () => {
+    await applyMigrations(client, [schema]);
+    expect(await applyMigrations(client, [later, weights])).to.deep.equal([weights.name]);
+    expect(await applyMigrations(client, [later, weights])).to.deep.equal([]);
+    expect(await columns()).to.deep.equal(['id', 'weight']);
+  });
+
+  it('leave nothing of one that fails, and keep those before it', async () => {
+    await applyMigrations(client, [schema]);
+    const error = await applyMigrations(client, [later, weights, broken]).catch((cause: unknown) => cause);
+    expect(error).to.have.property('message', 'division by zero');
+    expect(await columns()).to.deep.equal(['id', 'weight']);
+    expect(await missingMigrations(pool, [later, weights, broken])).to.deep.equal([broken]);
+  });
+
   it('give up on a lock that is held, so that others get theirs, and are applied when it is free', async () => {
+    await applyMigrations(client, [schema]);
     const waiting = async (pid: number | undefined) =>
       (await pool.query('select from pg_stat_activity where $1 = any(pg_blocking_pids(pid))', [pid])).rowCount !== 0;
     let applied: Promise<string[]> | undefined;
     await inTransaction(pool, async (db) => {
-      await db.query('select from warehouse_batches');
+      await db.query('select from parcels');
       const { rows } = await db.query<{ pid: number }>('select pg_backend_pid() as pid');
-      applied = applyMigrations(database.databaseUrl);
+      applied = applyMigrations(client, [later, weights]);
       await until('the migration to wait for the lock', () => waiting(rows[0]?.pid));
       await until('the migration to give up', async () => !(await waiting(rows[0]?.pid)));
-      await pool.query('select from warehouse_batches');
+      await pool.query('select from parcels');
     });
-    expect(await applied).to.include(LAST);
-    expect(await applyMigrations(database.databaseUrl)).to.deep.equal([]);
-    await pool.query('select error_summary from warehouse_batches');
+    expect(await applied).to.deep.equal([weights.name]);
+    expect(await columns()).to.deep.equal(['id', 'weight']);
   });
 });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { ConfigError, readSettings } from '../../core/config.ts';
 import { type Database, findDatabase } from '../../db/connections/database.ts';
-import { migrate } from '../../db/schema/migrate.ts';
+import { migrate } from '../../db/migrate/migrate.ts';
 import { commandLine } from '../support/cli.ts';
 import { createMigratedDatabase, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { knowsNames, type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';

@@ -6,7 +6,7 @@ import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';
 import { recordWritten } from '../../db/warehouse/record-written.ts';
-import { migrate } from '../../db/schema/migrate.ts';
+import { migrate } from '../../db/migrate/migrate.ts';
 import { DAY_MS, ensurePartitions, partitionName } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { stackAddresses } from '../support/stack.ts';

@@ -1,11 +1,10 @@
 // The leases of relays on positions: each position has one relay, whichever relays start, stop or die, and however the clock is set.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { POSITIONS, type Positions, sizeOf } from '../../core/positions.ts';
+import { POSITIONS, sizeOf } from '../../core/positions.ts';
 import {
   endLease,
   givePositionsUp,
-  guardShards,
   type Lease,
   registerRelay,
   renewLease,
@@ -17,6 +16,7 @@ import { addRelay, renewRelay } from '../support/relays.ts';
 import { until } from '../support/until.ts';
 
 const HALF = POSITIONS / 2;
+const SHOWN = { lane: 'workflow', version: '0.1.0' } as const;
 
 describe('leases on positions', () => {
   let database: OwnDatabase;
@@ -30,9 +30,7 @@ describe('leases on positions', () => {
   after(() => database.close());
   beforeEach(async () => {
     [first, second] = [newId('req'), newId('req')].toSorted() as [string, string];
-    await pool.query('delete from relays');
     await pool.query('delete from relay_leases');
-    await pool.query(`update relay_shards set owner = null, expires_at = '-infinity'`);
     await addRelay(pool, first);
     expect(await renew(first)).to.equal(POSITIONS);
   });
@@ -51,7 +49,7 @@ describe('leases on positions', () => {
     await addRelay(pool, second);
     expect(await renew(second), 'nothing is free yet').to.equal(0);
     expect([await renew(first), await renew(second)]).to.deep.equal([HALF, HALF]);
-    await endLease(pool, first, first);
+    await endLease(pool, first);
     expect(await renew(second)).to.equal(POSITIONS);
   });
 
@@ -67,7 +65,7 @@ describe('leases on positions', () => {
   it('are shared by relays that come and go at the same time, each position by one of them', async () => {
     const owners = Array.from({ length: 12 }, () => newId('req'));
     await Promise.all(owners.map((owner) => addRelay(pool, owner)));
-    await endLease(pool, first, first);
+    await endLease(pool, first);
     await until('all to have their share', async () => {
       const leases = await Promise.all(owners.map((owner) => renewRelay(pool, owner)));
       await expectApart();
@@ -107,7 +105,7 @@ describe('leases on positions', () => {
     };
     beforeEach(async () => {
       await addRelay(pool, second);
-      await renewLease(pool, { owner: first, session: name, takeOver: 'expired' });
+      await renewLease(pool, { ...SHOWN, owner: first, session: name, takeOver: 'expired' });
     });
 
     it('are taken over as soon as it is silent without its lock', async () => {
@@ -142,13 +140,13 @@ describe('leases on positions', () => {
     });
 
     it('stay when it has lost its lock and says so', async () => {
-      await renewLease(pool, { owner: first, session: null, takeOver: 'expired' });
+      await renewLease(pool, { ...SHOWN, owner: first, session: null, takeOver: 'expired' });
       await silence(first);
       expect(await renew(second)).to.equal(0);
     });
 
     it('are taken over after an outage when they have expired, and it had no lock', async () => {
-      await renewLease(pool, { owner: first, session: null, takeOver: 'expired' });
+      await renewLease(pool, { ...SHOWN, owner: first, session: null, takeOver: 'expired' });
       await expire();
       expect(size(await renewRelay(pool, second, { takeOver: 'ended' }))).to.equal(POSITIONS);
     });
@@ -180,7 +178,7 @@ describe('leases on positions', () => {
     await givePositionsUp(pool, first, [{ from: 0, to: HALF }], ['dlv_in_flight']);
     expect(sizeOf((await takePositions(pool, second, 'expired'))?.positions ?? [])).to.equal(HALF);
     expect(await leftovers()).to.deep.equal(['dlv_in_flight']);
-    await endLease(pool, first, first);
+    await endLease(pool, first);
     expect(await leftovers(), 'they go with the relay').to.deep.equal([]);
   });
 
@@ -195,53 +193,4 @@ describe('leases on positions', () => {
     );
     expect(rows).to.deep.equal([]);
   }
-
-  describe('beside relays of the release before', () => {
-    // Its statement, without what it does when a clock is set back.
-    const OLD_RENEW = `
-      with me as (
-        insert into relays (owner, seen_at) values ($1, now()) on conflict (owner) do update set seen_at = excluded.seen_at
-      ), others as (
-        select count(*) as live from relays where owner <> $1 and seen_at > now() - interval '6 seconds'
-      ), share as (
-        select ceil(64.0 / (1 + live))::int as most from others
-      ), wanted as (
-        select shard from relay_shards, share where owner = $1 or owner is null or expires_at <= now()
-        order by (owner = $1) desc nulls last, shard limit (select most from share) for update of relay_shards skip locked
-      ), released as (
-        update relay_shards set owner = null, expires_at = '-infinity' where owner = $1 and shard not in (select shard from wanted)
-      )
-      update relay_shards s set owner = $1, expires_at = now() + interval '6 seconds'
-      from wanted w where w.shard = s.shard returning s.shard`;
-    const renewOld = async () => {
-      const { rows } = await pool.query<{ shard: number }>(OLD_RENEW, ['old']);
-      return rows.flatMap(({ shard }): Positions => [{ from: shard * 32, to: (shard + 1) * 32 }]);
-    };
-
-    it('leave them the shards that they hold, and take those that they give up', async () => {
-      await endLease(pool, first, first);
-      await pool.query(`update relay_shards set owner = null, expires_at = '-infinity'`);
-      await pool.query('delete from relays');
-      expect(sizeOf(await renewOld())).to.equal(POSITIONS);
-      await addRelay(pool, second);
-      expect(await renew(second), 'the old one has them all').to.equal(0);
-      expect(sizeOf(await renewOld())).to.equal(HALF);
-      await guardShards(pool, second, true);
-      expect(await renew(second)).to.equal(HALF);
-      await pool.query(`update relay_shards set expires_at = now() where owner = 'old'`);
-      await guardShards(pool, second, false);
-      expect(await renew(second), 'after an outage').to.equal(HALF);
-      await guardShards(pool, second, true);
-      expect(await renew(second), 'it is dead').to.equal(POSITIONS);
-    });
-
-    it('keep theirs when an old one starts', async () => {
-      expect(await renewOld()).to.deep.equal([]);
-      expect(await renew(first)).to.equal(POSITIONS);
-      await pool.query(`update relay_shards set expires_at = now() - interval '1 second'`);
-      expect(sizeOf(await renewOld()), 'all new ones were away for long').to.equal(HALF);
-      await guardShards(pool, first, true);
-      expect(await renew(first)).to.equal(HALF);
-    });
-  });
 });

@@ -121,7 +121,7 @@ describe('metrics @turns @lanes', function () {
     const ofDestination = { destination_id: delivery.destinationId };
     await grows(workerPort, before, 'hookyard_destination_attempts_total', ofDestination, 2);
     const now = await scrape(workerPort);
-    expect(now.value('hookyard_relay_shards_owned')).to.equal(2048);
+    expect(now.value('hookyard_relay_positions')).to.equal(2048);
     expect(now.value('hookyard_release_unserved')).to.equal(0);
     expect(now.value('hookyard_relay_claim_duration_seconds_count')).to.be.above(0);
     const ofSdk = ['temporal_workflow_completed_total', { workflow_type: 'delivery' }] as const;

@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { readSettings } from '../../core/config.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { prepareDatabase } from '../../db/schema/prepare.ts';
+import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { findTenantRole } from '../../db/tenants/tenant-rights.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';

@@ -2,9 +2,9 @@
 // all that Hookyard does works with it.
 import { expect } from 'chai';
 import pg from 'pg';
-import { migrate } from '../../db/schema/migrate.ts';
+import { migrate } from '../../db/migrate/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/schema/runtime-rights.ts';
+import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
 import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
 import { findTenantRole, grantTenant } from '../../db/tenants/tenant-rights.ts';

@@ -6,7 +6,7 @@ import { ConfigError, readSettings } from '../../core/config.ts';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
-import { prepareDatabase } from '../../db/schema/prepare.ts';
+import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { bindToOrganizations } from '../../db/tenants/connections.ts';
 import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { newToken } from '../../core/api-token.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/schema/runtime-rights.ts';
+import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { createClient } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

@@ -1,7 +1,7 @@
 // The tables of a database, as `npm start` makes them: the processes run with a role that cannot.
 import { createPool } from '../../db/connections/pool.ts';
-import { migrate } from '../../db/schema/migrate.ts';
-import { grantRuntime } from '../../db/schema/runtime-rights.ts';
+import { migrate } from '../../db/migrate/migrate.ts';
+import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 

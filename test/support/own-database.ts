@@ -1,9 +1,9 @@
 // A database for one test file, beside the one that all share: no worker does what its tests do.
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
-import { migrate } from '../../db/schema/migrate.ts';
+import { migrate } from '../../db/migrate/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/schema/runtime-rights.ts';
+import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { asServices, stackAddresses } from './stack.ts';

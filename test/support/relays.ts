@@ -3,7 +3,6 @@ import { ALL_POSITIONS } from '../../core/positions.ts';
 import type { TakeOver } from '../../core/take-over-grace.ts';
 import {
   givePositionsUp,
-  guardShards,
   type Lease,
   registerRelay,
   renewLease,
@@ -14,7 +13,6 @@ import type { Held } from '../../worker/shards.ts';
 
 /** A relay that shares the positions with those that there are. */
 export async function addRelay(pool: Pool, owner: string): Promise<void> {
-  await guardShards(pool, owner, true);
   await registerRelay(pool, owner);
 }
 
@@ -24,7 +22,7 @@ export async function renewRelay(
   owner: string,
   { session = null, takeOver = 'expired' }: { session?: string | null; takeOver?: TakeOver } = {},
 ): Promise<Lease | null> {
-  const relay = { owner, session, takeOver };
+  const relay = { owner, session, takeOver, lane: 'workflow', version: '0.1.0' } as const;
   const lease = await renewLease(pool, relay);
   if (lease && !lease.isSettled) {
     await givePositionsUp(pool, owner, lease.kept, []);

@@ -1,8 +1,7 @@
 // Which release each process runs. An upgrade moves them to the next one, worker by worker and then API by API, so that two releases
-// run side by side meanwhile, as docs/upgrading.md has it with worker versioning. The first one is an earlier release, where the
-// project's history is here; the later ones are this release, each with a name of its own.
+// run side by side meanwhile, as docs/upgrading.md has it with worker versioning. All of them are this version, each under a name of its
+// own.
 import { setTimeout as pause } from 'node:timers/promises';
-import { BEFORE_WITH_POOLER, checkoutOf, whyNoRelease } from '../support/releases.ts';
 import type { Part } from './parts.ts';
 
 // They stay side by side for so long.
@@ -10,18 +9,12 @@ const BETWEEN_MS = 2000;
 
 interface Release {
   buildId: string;
-  /** Of its sources; undefined: this project. */
-  folder?: string;
 }
 
 export class Deployment {
-  #latest: Release;
+  #latest: Release = { buildId: 'release-0' };
   #upgrades = 0;
   readonly #of = new Map<string, Release>();
-
-  constructor(first: Release) {
-    this.#latest = first;
-  }
 
   /** @param label of a process, which it starts with from now on; one that is new runs the latest */
   releaseOf(label: string): Release {
@@ -41,12 +34,4 @@ export class Deployment {
       await pause(BETWEEN_MS);
     }
   }
-}
-
-/** @param log hears which release is the first one */
-export async function firstDeployment(log: (line: string) => void): Promise<Deployment> {
-  const first = BEFORE_WITH_POOLER;
-  const reason = await whyNoRelease(first);
-  log(reason === null ? `the first release is ${first.name}` : `the first release is this one, because ${reason}`);
-  return new Deployment({ buildId: 'release-0', ...(reason === null && { folder: await checkoutOf(first) }) });
 }

@@ -5,14 +5,14 @@ import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
 import { readSettings } from '../../core/config.ts';
 import { newToken } from '../../core/api-token.ts';
-import { prepareDatabase } from '../../db/schema/prepare.ts';
+import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Service, startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { makeTables } from '../support/make-tables.ts';
 import { Cluster } from './cluster.ts';
-import { type Deployment, firstDeployment } from './deployment.ts';
+import { Deployment } from './deployment.ts';
 import { Part } from './parts.ts';
 import { type Extra, namesOfWorkers } from './schedule.ts';
 import { startBalancerPart, startPoolerPart } from './surroundings.ts';
@@ -96,10 +96,10 @@ async function startProcesses(stack: Stack, parts: Map<string, Part>, { workers,
     Object.assign(env, { DATABASE_URL: pooler.databaseUrl, DATABASE_DIRECT_URL: stack.runtimeUrl });
   }
   if (extras.includes('balancer')) env.HOOKYARD_DRAIN_SECONDS = DRAIN_SECONDS;
-  const deployment = extras.includes('releases') ? await firstDeployment(log) : null;
+  const deployment = extras.includes('releases') ? new Deployment() : null;
   const ports = await freePorts(APIS.length);
   const launch = async (label: string) => {
-    const { buildId, folder } = deployment?.releaseOf(label) ?? {};
+    const buildId = deployment?.releaseOf(label).buildId;
     const own = {
       ...env,
       // A worker has no use for it.
@@ -107,7 +107,7 @@ async function startProcesses(stack: Stack, parts: Map<string, Part>, { workers,
       ...(buildId !== undefined && { HOOKYARD_WORKER_VERSIONING: 'on', HOOKYARD_BUILD_ID: buildId }),
     };
     const name = label.startsWith('api') ? 'api' : 'worker';
-    return (await launchRole({ name, label, folder, dataDir: stack.dataDir, env: own })).child;
+    return (await launchRole({ name, label, dataDir: stack.dataDir, env: own })).child;
   };
   const start = async (label: string) =>
     addPart(

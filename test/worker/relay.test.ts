@@ -120,7 +120,9 @@ describe('a relay', function () {
     );
     const toTemporal = connection ?? (await connect(stackAddresses().temporalAddress));
     const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
-    const shards = holdShards({ pool: database.pool, name, session, onShare: () => {}, log });
+    const shards = holdShards({
+      ...{ pool: database.pool, name, session, onShare: () => {}, lane: () => 'workflow', version: '0.1.0', log },
+    });
     const relay = startRelay({
       pool: database.pool,
       client: new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' }),
@@ -132,7 +134,7 @@ describe('a relay', function () {
       makesAttempt: () => false,
       replayWindowMs: 0,
       parking: { admit: () => true, stop: async () => {} },
-      lanes: seen(createLaneChoice({ lane: 'express', report: () => {}, log })),
+      lanes: seen(createLaneChoice({ lane: 'express', log })),
       workflowTurns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
       suspended: () => [],
       hears: () => false,

@@ -73,7 +73,10 @@ describe('the lease of a relay that lives and renews late @turns', function () {
     const name = newId('req');
     const line = new Line();
     const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
-    const shards = holdShards({ pool: line.to(database.pool), name, session, onShare: () => relay.onShare(), log });
+    const shards = holdShards({
+      ...{ pool: line.to(database.pool), name, session, lane: () => 'workflow', version: '0.1.0', log },
+      onShare: () => relay.onShare(),
+    });
     const relay: Relay = { name, line, shards, session, onShare: () => {} };
     relays.push(relay);
     return relay;

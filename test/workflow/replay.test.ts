@@ -1,17 +1,18 @@
 // Replays recorded histories against today's workflow code: a change that would break open workflows fails here.
 import { DeterminismViolationError } from '@temporalio/workflow';
-import { bundleWorkflowCode, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { bundleWorkflowCode } from '@temporalio/worker';
 import { expect } from 'chai';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deliverySinks } from '../../worker/delivery-sinks.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
+import { replayHistories } from '../support/replay-histories.ts';
 
 const folder = join(import.meta.dirname, '..', 'histories');
-const names = readdirSync(folder)
+const histories = readdirSync(folder)
   .filter((file) => file.endsWith('.json'))
-  .map((file) => file.slice(0, -'.json'.length));
+  .map((file) => ({ name: file.slice(0, -'.json'.length), text: readFileSync(join(folder, file), 'utf8') }));
+const names = histories.map(({ name }) => name);
 
 describe('recorded histories', () => {
   it('are there for every path', () => {
@@ -56,7 +57,7 @@ describe('recorded histories', () => {
   });
 
   it('replay with the workflows of today', async () => {
-    const errors = await replayAll(await bundleWorkflows(quietLogger));
+    const errors = await replayHistories(await bundleWorkflows(quietLogger), histories);
     expect(Object.fromEntries(errors)).to.deep.equal(Object.fromEntries(names.map((name) => [name, undefined])));
   });
 
@@ -65,7 +66,7 @@ describe('recorded histories', () => {
       workflowsPath: join(import.meta.dirname, 'changed', 'index.ts'),
       logger: quietLogger,
     });
-    const errors = await replayAll(changed);
+    const errors = await replayHistories(changed, histories);
     expect(errors.size).to.equal(names.length);
     for (const [name, error] of errors) {
       expect(error, name).to.be.instanceOf(Error);
@@ -73,17 +74,3 @@ describe('recorded histories', () => {
     }
   });
 });
-
-/** What replaying each history ended with, by its name; undefined when it went well. */
-async function replayAll(workflowBundle: WorkflowBundleOption): Promise<Map<string, Error | undefined>> {
-  const histories = names.map((name) => ({
-    workflowId: name,
-    history: JSON.parse(readFileSync(join(folder, `${name}.json`), 'utf8')) as unknown,
-  }));
-  const options = { workflowBundle, sinks: deliverySinks(() => {}) };
-  const errors = new Map<string, Error | undefined>();
-  for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
-    errors.set(workflowId, error);
-  }
-  return errors;
-}

@@ -1,0 +1,171 @@
+-- Events, payloads, deliveries and attempts: partitioned by range of the id itself, one partition a day (db/retention/partitions.ts).
+-- The primary key stays the id, a look-up by id touches one partition, and retention drops whole partitions.
+-- No foreign keys: deletes of parents are rare and done explicitly, and every insert would pay for the check.
+
+create table events (
+  id text collate "C" not null primary key,
+  organization_id text collate "C" not null, source_id text collate "C" not null, status text not null, routed boolean not null,
+  method text not null,
+  -- What followed the source, and its token, in the address of the webhook, as it was received. Empty: nothing.
+  path text not null default '',
+  query text not null, headers jsonb not null,
+  client_address text,                       -- behind the operator's proxies
+  payload_size integer not null, payload_hash text not null, deliveries_count integer not null,
+  deliveries_succeeded integer not null default 0, deliveries_failed integer not null default 0,
+  -- The span that recorded the webhook (W3C Trace Context), of which its attempts are children. Null: it was not recorded; then
+  -- what its sender said, in the headers, is handed on.
+  traceparent text,
+  received_at timestamptz(3) not null, validated_at timestamptz(3) not null, queued_at timestamptz(3) not null
+) partition by range (id);
+-- The event list of an organization, newest first, and the same for one source.
+create index events_by_organization on events (organization_id, id);
+create index events_by_source on events (source_id, id);
+
+create table event_payloads (
+  event_id text collate "C" not null primary key,
+  -- Whether the bytes are valid text (UTF-8 without NUL), so that search may decode them without failing.
+  is_text boolean not null,
+  body bytea not null
+) partition by range (event_id);
+
+create table deliveries (
+  id text collate "C" not null primary key,
+  organization_id text collate "C" not null, event_id text collate "C" not null, source_id text collate "C" not null,
+  route_id text collate "C", destination_id text collate "C" not null, priority integer not null, status text not null,
+  -- Whether this delivery counts in its event's totals: skipped and superseded ones do not.
+  counted boolean not null,
+  attempt_count integer not null default 0, status_code integer, latency integer, error text,
+  -- What logs, mails and Temporal may have of the error: never what a transform, a destination or a store said
+  -- (core/error-summary.ts).
+  error_summary text,
+  lane text,                                 -- in which the first attempt was made; null before that
+  next_attempt_at timestamptz(3), delivered_at timestamptz(3), finished_at timestamptz(3), failover_of text collate "C",
+  -- Of a failover delivery: where the event was to go first, and why it did not get there.
+  original_destination_id text collate "C",
+  failover_reason text, replay_of text collate "C",
+  -- The file of a warehouse it was taken into; null for all that go to http. No index: the deliveries of a batch are found by
+  -- their destination and the range of their ids, so that taking them costs a heap-only update.
+  batch_id text collate "C"
+) partition by range (id);
+-- No index holds a column that an attempt's result changes, so that the update of a delivery is heap-only (HOT).
+create index deliveries_by_event on deliveries (event_id);                -- event with deliveries, timeline, delete
+create index deliveries_by_organization on deliveries (organization_id, id);  -- delivery list
+create index deliveries_by_destination on deliveries (destination_id, id);    -- list filter; cancel on delete
+-- Events by their route or destination (db/history/events-by-deliveries.ts): deliveries that were not made together with their event
+-- (replays, failovers), by the event. The first eight characters of the time in an id are a slot of 1,024 ms; a delivery whose
+-- event is of another slot was made apart from it, or on the edge between two. So these indexes are small, and inserting an
+-- ordinary delivery costs the comparison only.
+create index deliveries_apart_by_destination on deliveries (destination_id, event_id)
+  where substr(id, 5, 8) <> substr(event_id, 5, 8);
+create index deliveries_apart_by_route on deliveries (route_id, event_id)
+  where substr(id, 5, 8) <> substr(event_id, 5, 8);
+
+create table attempts (
+  delivery_id text collate "C" not null, attempt_number integer not null, status text not null, status_code integer, error text,
+  latency integer not null, started_at timestamptz(3) not null, completed_at timestamptz(3) not null, request_headers jsonb not null,
+  response_headers jsonb, response_body text,
+  -- How it went over the network, and by which versions of its configuration (db/hot-path/attempt-exchange.ts). Null: recorded from
+  -- a summary, or there was nothing to connect to.
+  exchange text,
+  primary key (delivery_id, attempt_number)
+) partition by range (delivery_id);
+
+-- The status of an event from its totals (docs/interface/events.md); the same rule for every statement that changes them.
+create function event_status(total integer, succeeded integer, failed integer) returns text
+language sql immutable parallel safe as $$
+  select case
+    when succeeded + failed < total then 'pending'
+    when failed = 0 then 'delivered'
+    when succeeded = 0 then 'failed'
+    else 'partial'
+  end
+$$;
+
+-- Deliveries that wait for a retry: their workflows wait in Temporal, and only this table knows how many there are, of whom.
+-- Triggers keep it, in the transaction that changes the delivery, so that no statement can forget it. A delivery that succeeds at its
+-- first attempt costs two comparisons.
+create table retrying_deliveries (
+  delivery_id text collate "C" primary key,
+  organization_id text collate "C" not null, destination_id text collate "C" not null
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,
+        autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
+
+create function note_retrying() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'UPDATE' and new.status = 'retrying' then
+    insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+    values (new.id, new.organization_id, new.destination_id) on conflict do nothing;
+  else
+    delete from retrying_deliveries where delivery_id = old.id;
+  end if;
+  return null;
+end $$;
+create trigger deliveries_retrying after update of status on deliveries
+  for each row when (old.status = 'retrying' or new.status = 'retrying')
+  execute function note_retrying();
+create trigger deliveries_retrying_deleted after delete on deliveries
+  for each row when (old.status = 'retrying')
+  execute function note_retrying();
+
+-- Ingest idempotency (`idempotencyKey: {header|jsonPath, windowSeconds}`). The primary key makes a repeat inside the window
+-- impossible however many API processes there are. No foreign key: keys go with the other rows of a deleted source, and not, by the
+-- million, in the request that deletes it. Webhooks are accepted only by a configuration in which their source exists.
+create table idempotency_keys (
+  source_id text collate "C" not null, key_hash bytea not null, event_id text collate "C" not null,
+  expires_at timestamptz(3) not null,
+  primary key (source_id, key_hash)
+);
+create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
+
+-- Partitions are made and dropped by the functions below, with the rights of the owner of the tables, so that the role of the services
+-- needs none to change the schema (docs/database-roles.md). They can do nothing else: the table is one of four, the rest of the
+-- name is a day. Names are qualified and the search path is fixed, so that no other object can stand in for one of these.
+
+-- The smallest id of a day: its first ten characters after the prefix are the milliseconds since 1970 (core/ids.ts).
+create function id_floor(prefix text, day date) returns text
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select prefix || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (ms >> shift & 31)::int, 1), '' order by shift desc)
+         || repeat('0', 16)
+  from (select extract(epoch from day)::bigint * 1000 as ms) at, generate_series(0, 45, 5) as shift
+$$;
+
+create function partitioned_prefix(parent text) returns text
+language plpgsql immutable set search_path = pg_catalog, pg_temp as $$
+begin
+  if parent in ('events', 'event_payloads') then return 'evt_'; end if;
+  if parent in ('deliveries', 'attempts') then return 'dlv_'; end if;
+  raise exception '% has no partitions', parent using errcode = 'insufficient_privilege';
+end $$;
+
+-- Makes the partition of a day unless it exists. A table that is made for itself and then attached locks its parent against other
+-- changes of the schema only; `create table ... partition of` would lock out readers and writers (PostgreSQL manual, CREATE TABLE
+-- and ALTER TABLE).
+create function make_partition(parent text, day date) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  prefix text := public.partitioned_prefix(parent);
+  name text := parent || to_char(day, '_YYYYMMDD');
+  -- Deliveries and events are updated once or twice after their insert: room on the page keeps those updates heap-only.
+  storage text := case parent when 'events' then 'with (fillfactor = 85)' when 'deliveries' then 'with (fillfactor = 70)' else '' end;
+begin
+  -- By one process at a time (LOCKS of db/sql-rules.ts).
+  perform pg_advisory_xact_lock(48657964);
+  execute format('create table if not exists public.%I (like public.%I including all) %s', name, parent, storage);
+  if not exists (select from pg_inherits where inhrelid = format('public.%I', name)::regclass) then
+    execute format('alter table public.%I attach partition public.%I for values from (%L) to (%L)',
+                   parent, name, public.id_floor(prefix, day), public.id_floor(prefix, day + 1));
+  end if;
+end $$;
+
+-- Drops the partition of a day that is over.
+create function drop_partition(parent text, day date) returns void
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  perform public.partitioned_prefix(parent);
+  if day >= (now() at time zone 'UTC')::date then
+    raise exception 'the day % is not over', day using errcode = 'insufficient_privilege';
+  end if;
+  execute format('drop table if exists public.%I', parent || to_char(day, '_YYYYMMDD'));
+end $$;
+
+revoke execute on function make_partition(text, date), drop_partition(text, date) from public;

@@ -1,0 +1,67 @@
+-- Circuit breakers, pauses, and the deliveries that both hold.
+
+-- The circuit breaker of each route that has had a failure, or that is or was paused. A route without a row is closed and has none to
+-- count. Changed by compare-and-set on `version` with the state machine of core/circuit.ts. No foreign key: recording a result must
+-- not fail when its route is deleted at the same moment.
+create table circuits (
+  -- A destination that is or was paused has a row too, under its own id. It has no circuit, so that row is always closed.
+  route_id text collate "C" primary key,
+  organization_id text collate "C" not null, state text not null default 'closed' check (state in ('closed', 'open', 'half_open')),
+  failure_count integer not null default 0, probe_success_count integer not null default 0, opened_at timestamptz(3),
+  probe_delivery_id text collate "C", probe_until timestamptz(3),
+  -- A pause: an operator has stopped the deliveries of the route, or of the destination, until somebody resumes them
+  -- (db/circuits/pauses.ts). It does not change the state of the circuit.
+  paused_since timestamptz(3),
+  paused_until timestamptz(3),               -- when it ends by itself; null: it does not
+  pause_reason text,
+  -- The rate at which the release after a resume goes on; null: HOOKYARD_CIRCUIT_RELEASE_PER_SECOND.
+  release_per_second integer,
+  version integer not null,
+  -- When the circuit's workflow is to be woken (or started) by a worker; null while it has nothing to do. Set with every change that
+  -- concerns it, so that neither a lost signal nor a lost workflow leaves a circuit open for ever.
+  wake_at timestamptz(3)
+) with (fillfactor = 50);
+create index circuits_to_wake on circuits (wake_at) where wake_at is not null;
+create index circuits_by_probe on circuits (probe_delivery_id) where probe_delivery_id is not null;
+
+-- Deliveries that wait for their route's circuit to close, or for the end of a pause (then under the id of what is paused). They leave
+-- the outbox: a long outage must not stand in the way of what can be claimed. The primary key is the order of their release, which is
+-- the order of receipt.
+create table held_deliveries (
+  route_id text collate "C" not null, delivery_id text collate "C" not null, organization_id text collate "C" not null,
+  event_id text collate "C" not null, source_id text collate "C" not null, destination_id text collate "C" not null,
+  priority integer not null, shard smallint not null,
+  -- Whether its workflow waits for the signal `release`; the others have none yet and go back to the outbox.
+  has_workflow boolean not null,
+  -- Whether the state of its route's circuit does not count for it: a failover, or a delivery to a warehouse. Only a pause holds these.
+  outside_circuit boolean not null default false,
+  -- Raised each time it is held again, so that a release that is under way does not undo a later hold.
+  version integer not null default 1,
+  primary key (route_id, delivery_id)
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
+create index held_outside_circuit on held_deliveries (route_id, delivery_id) where outside_circuit;
+
+-- A changed rule applies to the current state at once; a circuit and a pause end with their route, or their destination, and what they
+-- held is released.
+create function route_circuit_changed() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'DELETE' then
+    delete from circuits c where c.route_id = old.id and not exists (select from held_deliveries h where h.route_id = old.id);
+    update circuits
+    set state = 'closed', failure_count = 0, probe_success_count = 0, opened_at = null, probe_delivery_id = null, probe_until = null,
+        paused_since = null, paused_until = null, pause_reason = null, version = version + 1, wake_at = now()
+    where route_id = old.id;
+  else
+    update circuits set version = version + 1, wake_at = now() where route_id = new.id and state <> 'closed';
+  end if;
+  if found then
+    perform pg_notify('hookyard_outbox', 'circuits');
+  end if;
+  return null;
+end $$;
+create trigger routes_circuit_changed
+  after delete or update of circuit_cooldown_seconds, circuit_probe_success_threshold, failover_destination_ids on routes
+  for each row execute function route_circuit_changed();
+create trigger destinations_pause_ended
+  after delete on destinations
+  for each row execute function route_circuit_changed();
