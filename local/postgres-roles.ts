@@ -1,5 +1,5 @@
-// The roles of the embedded PostgreSQL (docs/database-roles.md). The superuser makes them and is used for nothing else. Run at every
-// start, so that the data folder of an earlier release, whose superuser owned everything, is brought up to them.
+// The roles of the embedded PostgreSQL (docs/database-roles.md). The superuser makes them and is used for nothing else. Run at
+// every start, so that roles of a new version are made in a data folder that exists.
 import pg from 'pg';
 import { INHERITANCE_BY_GRANT, serverVersion } from '../db/connections/server-version.ts';
 import { type DatabaseRole, type Passwords, ROLES, TENANT_ROLE } from './role-passwords.ts';
@@ -28,9 +28,6 @@ export async function setUpRoles(urlOf: (database: string) => string, passwords:
       for (const other of others) await client.query(`grant connect on database ${name} to ${other}`);
     }
   });
-  for (const { name, owner } of DATABASES) {
-    await withClient(urlOf(name), (client) => client.query(handOver(owner)));
-  }
 }
 
 /** The services may act as the tenants, and inherit nothing from them. Before 16, that is an attribute of a role and not of the grant. */
@@ -46,28 +43,6 @@ async function makeRole(client: pg.Client, role: string, login: string): Promise
   const attributes = `nosuperuser nocreatedb nocreaterole nobypassrls ${login}`;
   await client.query(`${rowCount === 0 ? 'create' : 'alter'} role ${role} ${attributes}`);
 }
-
-// What another role made there; not what belongs to an extension. A sequence of a column follows its table.
-const handOver = (owner: DatabaseRole): string => `
-do $$
-declare
-  each record;
-begin
-  for each in
-    select format('alter table %s owner to ${owner}', c.oid::regclass) as command
-    from pg_class c
-    where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm', 'S') and c.relowner <> '${owner}'::regrole
-      and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype in ('a', 'e', 'i') and c.relkind = 'S')
-      and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e')
-    union all
-    select format('alter routine %s owner to ${owner}', p.oid::regprocedure)
-    from pg_proc p
-    where p.pronamespace = 'public'::regnamespace and p.proowner <> '${owner}'::regrole
-      and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
-  loop
-    execute each.command;
-  end loop;
-end $$`;
 
 async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url, application_name: 'hookyard-setup' });

@@ -1,4 +1,4 @@
-// The roles of the embedded PostgreSQL, in a data folder in which an earlier release had one superuser own everything.
+// The roles of the embedded PostgreSQL.
 import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -42,15 +42,13 @@ describe('the roles of the embedded PostgreSQL @turns', function () {
     unlock = await lockDataDir(dataDir);
     const [port = 0] = await freePorts(1);
     postgres = await startPostgres({ dataDir, port, log: () => {} });
-    // As the earlier release left it.
-    await postgres.createDatabases(['hookyard', 'temporal', 'temporal_visibility']);
-    await migrate(postgres.url('hookyard'));
+    await postgres.setUpRoles();
+    await postgres.setUpRoles();
+    await migrate(postgres.url('hookyard', 'hookyard_owner'));
     await query(
-      postgres.url('temporal_visibility'),
-      'create extension btree_gin; create table visibility (a int); create sequence apart; create index on visibility using gin (a)',
+      postgres.url('temporal_visibility', 'hookyard_temporal'),
+      'create extension btree_gin; create table visibility (a int); create index on visibility using gin (a)',
     );
-    await postgres.setUpRoles();
-    await postgres.setUpRoles();
   });
   after(async () => {
     await postgres?.service.stop();
@@ -64,7 +62,7 @@ describe('the roles of the embedded PostgreSQL @turns', function () {
     }
   });
 
-  it('own what was there, and keep their passwords to themselves', async () => {
+  it('own what they make, and keep their passwords to themselves', async () => {
     const owners = (database: string) =>
       query(
         postgres.url(database),
@@ -94,14 +92,13 @@ describe('the roles of the embedded PostgreSQL @turns', function () {
       postgres.url('hookyard', 'hookyard_owner'),
       postgres.url('hookyard', 'hookyard_runtime'),
     ];
-    await query(ownerUrl, `delete from schema_migrations where name = '0028-organization-limits'`);
-    await query(ownerUrl, 'alter table organizations drop column limits, drop column suspended_at');
-    const owner = createPool(ownerUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-    await grantRuntime(owner, 'hookyard_runtime').finally(() => owner.end());
+    await query(ownerUrl, 'drop schema public cascade; create schema public; grant usage on schema public to public');
     const refused = await prepareDatabase(settings(), runtimeUrl).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(ConfigError);
-    expect(String(refused)).to.match(/lacks migrations \(1, 0028-organization-limits first\)/);
+    expect(String(refused)).to.match(/lacks migrations \(1, schema first\)/);
     await prepareDatabase(settings(), ownerUrl);
+    const owner = createPool(ownerUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+    await grantRuntime(owner, 'hookyard_runtime').finally(() => owner.end());
     const { organization } = await prepareDatabase(settings(), runtimeUrl);
     expect(organization.slug).to.equal('default');
     expect(await codeOf(runtimeUrl, 'create table mine (a int)')).to.equal('42501');
