@@ -179,7 +179,6 @@ const variables = {
   SMTP_URL: { schema: url(['smtp:', 'smtps:']) },
   HOOKYARD_NOTIFY_RECIPIENTS: { schema: recipients },
   HOOKYARD_PAGERDUTY_URL: { schema: base },
-  HOOKYARD_OPSGENIE_URL: { schema: base },
   HOOKYARD_PROVIDER_KEYS_URL: { schema: base },
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']) },

@@ -3,7 +3,6 @@
 import type { ChannelConfig, OpenChannel } from '../core/alerts/channel.ts';
 import { alertMail } from '../core/alerts/mail.ts';
 import type { AlertMessage } from '../core/alerts/message.ts';
-import { opsgenieRequest, OPSGENIE_URLS } from '../core/alerts/opsgenie.ts';
 import { PAGERDUTY_URLS, pagerDutyBody } from '../core/alerts/pagerduty.ts';
 import { slackBody } from '../core/alerts/slack.ts';
 import { teamsBody } from '../core/alerts/teams.ts';
@@ -52,7 +51,7 @@ export interface AlertSenderDeps {
   smtp: { mailer: Mailer; from: string } | null;
   /** Of mails. */
   stopLink: StopLink;
-  settings: Pick<Settings, 'HOOKYARD_PAGERDUTY_URL' | 'HOOKYARD_OPSGENIE_URL'>;
+  settings: Pick<Settings, 'HOOKYARD_PAGERDUTY_URL'>;
   /** Base of the addresses of sources: an alert that came in as a webhook could be the cause of the next one. */
   publicUrl: () => string;
   /** Hookyard's own. */
@@ -100,29 +99,18 @@ function requestOf(deps: AlertSenderDeps, channel: OpenChannel, config: HttpConf
       return { url: config.url, body: teamsBody(message) };
     case 'pagerduty':
       return { url: pagerDutyUrl(deps, config), body: pagerDutyBody(message, config) };
-    case 'opsgenie':
-      return toOpsgenie(deps, config, opsgenieRequest(message, config));
   }
 }
 
 /** Closes the incident of a test. */
 function endOfTest(deps: AlertSenderDeps, config: HttpConfig, message: AlertMessage): Outgoing | null {
-  if (config.type === 'pagerduty')
-    return { url: pagerDutyUrl(deps, config), body: pagerDutyBody(message, config, 'resolve') };
-  return config.type === 'opsgenie' ? toOpsgenie(deps, config, opsgenieRequest(message, config, true)) : null;
+  return config.type === 'pagerduty'
+    ? { url: pagerDutyUrl(deps, config), body: pagerDutyBody(message, config, 'resolve') }
+    : null;
 }
 
 const pagerDutyUrl = ({ settings }: AlertSenderDeps, { region }: { region: keyof typeof PAGERDUTY_URLS }): string =>
   `${settings.HOOKYARD_PAGERDUTY_URL ?? PAGERDUTY_URLS[region]}/v2/enqueue`;
-
-function toOpsgenie(
-  { settings }: AlertSenderDeps,
-  { apiKey, region }: HttpConfig & { type: 'opsgenie' },
-  { path, body }: { path: string; body: object },
-): Outgoing {
-  const base = settings.HOOKYARD_OPSGENIE_URL ?? OPSGENIE_URLS[region];
-  return { url: `${base}${path}`, body, headers: { Authorization: `GenieKey ${apiKey}` } };
-}
 
 function signed(
   { previousSecret }: OpenChannel,

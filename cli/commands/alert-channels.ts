@@ -96,7 +96,7 @@ function withChannelOptions(command: Command): Command {
     .option('--emails <addresses>', 'of mail, separated by commas')
     .option('--to <url>', 'of a webhook, or the one that Slack or Teams gave; @file reads a file')
     .option('--secret <secret>', 'of a webhook: whsec_...; @file reads a file')
-    .option('--key <key>', 'integration key of PagerDuty, API key of Opsgenie; @file reads a file')
+    .option('--key <key>', 'integration key of PagerDuty; @file reads a file')
     .option('--kind <kind>', 'only issues of this kind; may be repeated', collect)
     .option('--after <n>', 'tell of an issue from this count on (1)')
     .option('--throttle <minutes>', 'between two messages about an issue (15)')

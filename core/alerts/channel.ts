@@ -38,7 +38,6 @@ const region = z
 
 /** How PagerDuty calls the weight of an event. */
 const PAGERDUTY_SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;
-const OPSGENIE_PRIORITIES = ['P1', 'P2', 'P3', 'P4', 'P5'] as const;
 
 /** The schema of `config`, by type; its id names it in the API's description. */
 export const channelConfigSchemas = {
@@ -68,20 +67,6 @@ export const channelConfigSchemas = {
       region,
     })
     .meta({ id: 'PagerDutyChannel' }),
-  opsgenie: z
-    .object({
-      apiKey: key(
-        /^[A-Za-z0-9-]{8,128}$/,
-        'must be the key of an API integration',
-        'eb243592-faa2-4ba2-a551-1afdf565c889',
-      ),
-      priority: z
-        .enum(OPSGENIE_PRIORITIES)
-        .default('P3')
-        .meta({ examples: ['P3'] }),
-      region,
-    })
-    .meta({ id: 'OpsgenieChannel' }),
 } as const;
 
 type Schemas = typeof channelConfigSchemas;
@@ -106,11 +91,10 @@ export const CHANNEL_SECRET: Readonly<Record<ChannelType, string | null>> = {
   slack: 'url',
   teams: 'url',
   pagerduty: 'routingKey',
-  opsgenie: 'apiKey',
 };
 
-/** Types that keep one incident per issue: messages of several issues make no sense to them. */
-export const INCIDENT_TYPES: readonly ChannelType[] = ['pagerduty', 'opsgenie'];
+/** Types that keep one incident per issue, so a message of several issues makes no sense there. */
+export const INCIDENT_TYPES: readonly ChannelType[] = ['pagerduty'];
 
 /** When a channel is told nothing, every day. */
 export interface QuietHours {

@@ -72,7 +72,7 @@ select $1, $2, c.id, 'failing', $3::jsonb, f.id, $5::text[]
 from alert_channels f join alert_channels c on c.organization_id = f.organization_id and c.id <> f.id
 where f.organization_id = $2 and f.id = $4 and f.failing_since is not null
   and c.enabled and c.failing_since is null and c.id <> all($5::text[])
-order by is_quiet(c.quiet_hours, now()), c.type in ('pagerduty', 'opsgenie'), c.created_at, c.id limit 1
+order by is_quiet(c.quiet_hours, now()), c.type = 'pagerduty', c.created_at, c.id limit 1
 returning channel_id as "channelId"`;
 
 /** Has another channel told that one fails. @param tried that could not be told @returns the channel, if there is any */

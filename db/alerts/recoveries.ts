@@ -1,5 +1,5 @@
 // Channels that work again, or are gone: what they had failed with is over, and the channel that was told that they fail is told so. At
-// PagerDuty and Opsgenie that ends the incident.
+// PagerDuty that ends the incident.
 // Rules: ALR-18, ALR-25.
 import { newId } from '../../core/ids.ts';
 import type { EntityManager } from '../orm.ts';

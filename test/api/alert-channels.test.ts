@@ -30,11 +30,6 @@ const EACH_TYPE: { type: string; config: Json; shown: Json }[] = [
     config: { routingKey: 'R0123456789ABCDEFGHIJKLMNOPQRSTU' },
     shown: { routingKey: '••••RSTU', severity: 'error', region: 'us' },
   },
-  {
-    type: 'opsgenie',
-    config: { apiKey: 'eb243592-faa2-4ba2', priority: 'P1', region: 'eu' },
-    shown: { apiKey: '••••4ba2', priority: 'P1', region: 'eu' },
-  },
 ];
 
 function expectRefused(answer: Answer, message: RegExp): void {
@@ -131,7 +126,6 @@ describe('Alert channels', () => {
       [{ type: 'mail', config: { emails: 'nobody' } }, /config\.emails/],
       [{ type: 'mail', config: { emails: ' ' } }, /config\.emails/],
       [{ type: 'pagerduty', config: { routingKey: 'short' } }, /config\.routingKey/],
-      [{ type: 'opsgenie', config: { apiKey: 'eb243592-faa2', priority: 'P9' } }, /config\.priority/],
       [{ type: 'pagerduty', config: EACH_TYPE[4]?.config, digestMinutes: 5 }, /digestMinutes/],
     ];
     for (const [body, message] of wrong)

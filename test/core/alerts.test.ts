@@ -12,7 +12,6 @@ import {
   linkOf,
   titleOf,
 } from '../../core/alerts/message.ts';
-import { opsgenieRequest } from '../../core/alerts/opsgenie.ts';
 import { pagerDutyBody } from '../../core/alerts/pagerduty.ts';
 import { slackBody } from '../../core/alerts/slack.ts';
 import { teamsBody } from '../../core/alerts/teams.ts';
@@ -76,7 +75,6 @@ const pagerduty = {
   severity: 'critical',
   region: 'us',
 } as const;
-const opsgenie = { type: 'opsgenie', apiKey: 'eb243592-faa2', priority: 'P1', region: 'eu' } as const;
 
 /** All texts in a value. */
 function textsIn(value: unknown): string[] {
@@ -93,9 +91,6 @@ describe('messages of alerts', () => {
         expect(formProblems('teams', teamsBody(message)), 'Teams').to.deep.equal([]);
         expect(formProblems('pagerduty', pagerDutyBody(message, pagerduty)), 'PagerDuty').to.deep.equal([]);
         expect(formProblems('webhook', JSON.parse(JSON.stringify(webhookBody(message)))), 'webhook').to.deep.equal([]);
-        const { path, body } = opsgenieRequest(message, opsgenie);
-        const form = path === '/v2/alerts' ? 'opsgenieCreate' : 'opsgenieAction';
-        expect(formProblems(form, body), 'Opsgenie').to.deep.equal([]);
         const { subject, html } = alertMail(message);
         expect(subject).to.not.match(/[\r\n]|https:/);
         expect(html).to.not.match(/<(?!!doctype|\/?(?:html|body|p|table|tr|th|td|a)\b)/);
@@ -120,7 +115,7 @@ describe('messages of alerts', () => {
     }
   });
 
-  it('are known to PagerDuty and Opsgenie by their issue, which they open, acknowledge and close', () => {
+  it('are known to PagerDuty by their issue, which they open, acknowledge and close', () => {
     const issue = issueOf('Orders');
     const told = (change: Change) => messageOf({ kind: 'change', told: changeOf(change, issue) });
     const events = CHANGES.map((change) => pagerDutyBody(told(change), pagerduty) as Record<string, unknown>);
@@ -132,14 +127,6 @@ describe('messages of alerts', () => {
       'resolve',
     ]);
     expect(new Set(events.map(({ dedup_key }) => dedup_key))).to.deep.equal(new Set([issue.id]));
-    const paths = CHANGES.map((change) => opsgenieRequest(told(change), opsgenie).path);
-    expect(paths).to.deep.equal([
-      '/v2/alerts',
-      '/v2/alerts',
-      `/v2/alerts/${issue.id}/acknowledge?identifierType=alias`,
-      `/v2/alerts/${issue.id}/close?identifierType=alias`,
-      `/v2/alerts/${issue.id}/close?identifierType=alias`,
-    ]);
   });
 
   it('have a type for every kind of issue and every change, and one for deliveries that failed for good', () => {

@@ -20,7 +20,6 @@ import { until } from '../support/until.ts';
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const NEXT_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
 const ROUTING_KEY = 'R0123456789ABCDEFGHIJKLMNOPQRSTU';
-const API_KEY = 'eb243592-faa2-4ba2-a551-1afdf565c889';
 
 interface ChannelView {
   id: string;
@@ -51,7 +50,6 @@ describe('Alerts @turns @lanes', function () {
     [receiver, mail, destinations] = await Promise.all([startAlertReceiver(), startMailServer(), startReceiver()]);
     testInstance = await startHookyard(undefined, {
       HOOKYARD_PAGERDUTY_URL: receiver.url,
-      HOOKYARD_OPSGENIE_URL: receiver.url,
       SMTP_URL: mail.url,
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
       HOOKYARD_NOTIFY_RECIPIENTS: 'ops.example',
@@ -151,17 +149,14 @@ describe('Alerts @turns @lanes', function () {
     await channel(of, 'slack', { url: receiver.url + slack }, all);
     await channel(of, 'teams', { url: receiver.url + teams }, all);
     await channel(of, 'pagerduty', { routingKey: ROUTING_KEY, severity: 'critical' }, all);
-    await channel(of, 'opsgenie', { apiKey: API_KEY, priority: 'P1' }, all);
     const { id: mailId } = await channel(of, 'mail', { emails: 'Team@ops.example' }, all);
     const id = await issue(of);
     const toPagerDuty = () => receiver.at('/v2/enqueue').filter((each) => jsonOf(each).dedup_key === id);
-    const toOpsgenie = () =>
-      receiver.at('/v2/alerts').filter((each) => each.path.includes(id) || jsonOf(each).alias === id);
     const mails = () => mail.mails.filter(({ parts }) => parts['text/plain']?.includes(id));
     const everywhere = async (count: number) => {
       for (const received of [own.received, () => receiver.at(slack), () => receiver.at(teams)])
         await messages(received, count);
-      for (const received of [toPagerDuty, toOpsgenie]) await messages(received, count);
+      await messages(toPagerDuty, count);
       await until(`${count} mails`, () => mails().length >= count);
       await settled(of);
     };
@@ -183,17 +178,6 @@ describe('Alerts @turns @lanes', function () {
     for (const each of toPagerDuty()) expect(formProblems('pagerduty', jsonOf(each))).to.deep.equal([]);
     expect(toPagerDuty().map((each) => jsonOf(each).event_action)).to.deep.equal(['trigger', 'acknowledge', 'resolve']);
     expect(jsonOf(toPagerDuty()[0] as ReceivedAlert)).to.deep.include({ routing_key: ROUTING_KEY });
-    const [created, acknowledged, closed] = toOpsgenie();
-    expect(formProblems('opsgenieCreate', jsonOf(created as ReceivedAlert))).to.deep.equal([]);
-    for (const each of [acknowledged, closed])
-      expect(formProblems('opsgenieAction', jsonOf(each as ReceivedAlert))).to.deep.equal([]);
-    expect([acknowledged?.path, closed?.path]).to.deep.equal([
-      `/v2/alerts/${id}/acknowledge?identifierType=alias`,
-      `/v2/alerts/${id}/close?identifierType=alias`,
-    ]);
-    expect(toOpsgenie().map(({ headers }) => headers.authorization)).to.deep.equal(
-      Array(3).fill(`GenieKey ${API_KEY}`),
-    );
     expect(mails().map(({ headers }) => headers.subject)).to.deep.equal([
       '[Hookyard] Deliveries fail: Orders to CRM',
       '[Hookyard] Acknowledged: Deliveries fail: Orders to CRM',
@@ -430,10 +414,6 @@ describe('Alerts @turns @lanes', function () {
     expect(pagerduty.result).to.include({ success: true, statusCode: 202, responseBody: 'taken' });
     const events = receiver.at('/v2/enqueue').filter((each) => jsonOf(each).dedup_key === `test-${pagerduty.id}`);
     expect(events.map((each) => jsonOf(each).event_action)).to.deep.equal(['trigger', 'resolve']);
-    const opsgenie = await testOf('opsgenie', { apiKey: API_KEY });
-    expect(opsgenie.result).to.include({ success: true });
-    const closed = receiver.at(`/v2/alerts/test-${opsgenie.id}/close?identifierType=alias`);
-    expect(closed).to.have.length(1);
     expect((await testOf('mail', { emails: 'tested@ops.example' })).result).to.include({
       success: true,
       statusCode: null,

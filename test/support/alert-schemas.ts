@@ -110,22 +110,6 @@ const pagerduty = {
   ],
 };
 
-// docs.opsgenie.com: "Alert API": create alert, acknowledge alert, close alert.
-const opsgenieCreate = object(
-  {
-    message: text(130),
-    alias: text(512),
-    description: text(15_000),
-    tags: { type: 'array', maxItems: 20, items: text(50) },
-    details: { type: 'object', additionalProperties: { type: 'string', maxLength: 8000 } },
-    entity: text(512),
-    source: text(100),
-    priority: { enum: ['P1', 'P2', 'P3', 'P4', 'P5'] },
-  },
-  ['message'],
-);
-const opsgenieAction = object({ user: text(100), source: text(100), note: text(25_000) }, []);
-
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 addFormats.default(ajv);
 
@@ -140,10 +124,7 @@ const webhookSchemas = Object.values(described.webhooks).map(
 const webhook = { oneOf: webhookSchemas, components: described.components };
 
 const validators = Object.fromEntries(
-  Object.entries({ slack, teams, pagerduty, opsgenieCreate, opsgenieAction, webhook }).map(([name, schema]) => [
-    name,
-    ajv.compile(schema),
-  ]),
+  Object.entries({ slack, teams, pagerduty, webhook }).map(([name, schema]) => [name, ajv.compile(schema)]),
 );
 
 /** What is wrong with a message by the documented form of its receiver; empty when nothing is. */

@@ -32,7 +32,6 @@ export const SECRETS = {
   alertSecret: mark('alert'),
   alertRotated: mark('alert2'),
   alertAddress: mark('alerturl'),
-  alertKey: mark('alertkey'),
   // Of a form of its own.
   alertRouting: randomBytes(16).toString('hex'),
 } as const;

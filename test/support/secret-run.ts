@@ -59,7 +59,6 @@ export class SecretRun {
         HOOKYARD_R2_BUCKETS: 'default:events',
         // Nobody listens there.
         HOOKYARD_PAGERDUTY_URL: 'http://127.0.0.1:9',
-        HOOKYARD_OPSGENIE_URL: 'http://127.0.0.1:9',
         LOG_LEVEL: 'trace',
       });
       await testInstance.startWorker();
@@ -149,7 +148,6 @@ export class SecretRun {
       ['slack', { url }],
       ['teams', { url: `http://10.0.0.1/${SECRETS.alertAddress}` }],
       ['pagerduty', { routingKey: SECRETS.alertRouting }],
-      ['opsgenie', { apiKey: SECRETS.alertKey }],
     ];
     const ids: string[] = [];
     for (const [type, config] of kinds) {

@@ -20,11 +20,6 @@ export const CONFIGS: Record<ChannelType, { name: string; label: string; help?: 
     { name: 'severity', label: 'Severity', choices: ['critical', 'error', 'warning', 'info'] },
     { name: 'region', label: 'Region', choices: ['us', 'eu'] },
   ],
-  opsgenie: [
-    { name: 'apiKey', label: 'API key', help: 'Of an API integration.' },
-    { name: 'priority', label: 'Priority', choices: ['P1', 'P2', 'P3', 'P4', 'P5'] },
-    { name: 'region', label: 'Region', choices: ['us', 'eu'] },
-  ],
 };
 
 export const TYPES: Readonly<Record<ChannelType, string>> = {
@@ -33,7 +28,6 @@ export const TYPES: Readonly<Record<ChannelType, string>> = {
   slack: 'Slack',
   teams: 'Microsoft Teams',
   pagerduty: 'PagerDuty',
-  opsgenie: 'Opsgenie',
 };
 
 export interface ChannelValues {
