@@ -4,7 +4,6 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { clientError, end, hasEnded, refuse } from './client-errors.ts';
 import { clientAddressOf, NO_PROXIES, type ProxyTrust, peerOf, setPeer } from './clients/client-addresses.ts';
 import { ConnectionLimits } from './clients/connection-limits.ts';
-import { takeProxyHeader } from './clients/read-proxy-header.ts';
 import { ApiError } from './errors.ts';
 import { framingProblem, originForm } from './framing.ts';
 import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';
@@ -161,12 +160,7 @@ function limitConnections(server: Server, admitting: Admitting): void {
     if (counts.isReserved(socket)) cutOffSilent(socket, connections, limits.managementHeadersMs);
   };
 
-  server.on('connection', (socket: Socket) => {
-    const own = socket.remoteAddress ?? '';
-    if (!trust.proxyProtocol || !setPeer(socket, own, trust).isProxy) return admit(socket, own);
-    connections.add(socket);
-    takeProxyHeader(socket, limits.headersMs, (client) => admit(socket, client ?? own));
-  });
+  server.on('connection', (socket: Socket) => admit(socket, socket.remoteAddress ?? ''));
 }
 
 /** Closes a connection whose first request does not come in time. */

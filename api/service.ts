@@ -192,7 +192,7 @@ async function closeService({ database, temporal, outbound, receiving }: Service
 
 function proxyTrust(settings: Settings): ProxyTrust {
   const ranges = (settings.HOOKYARD_TRUSTED_PROXIES ?? []).map(parseRange);
-  return { proxies: ranges.filter((range) => range !== null), proxyProtocol: settings.HOOKYARD_PROXY_PROTOCOL };
+  return { proxies: ranges.filter((range) => range !== null) };
 }
 
 function listen(server: Server, settings: Settings): Promise<number> {

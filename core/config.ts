@@ -124,11 +124,9 @@ const variables = {
   HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },
   HOOKYARD_WAREHOUSE_IDENTITY: { schema: identityGrants, default: '' },
   HOOKYARD_LANE: { schema: oneOf(LANE_SETTINGS), default: 'adaptive' },
-  HOOKYARD_LEAN_SANDBOX: { schema: onOff, default: 'off' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
   HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: { schema: integer(1, 100_000), default: '500' },
   HOOKYARD_TRUSTED_PROXIES: { schema: ranges },
-  HOOKYARD_PROXY_PROTOCOL: { schema: onOff, default: 'off' },
   HOOKYARD_MIN_BODY_BYTES_PER_SECOND: { schema: integer(0, 1_000_000), default: '1000' },
   HOOKYARD_MAX_REQUESTS_PER_SOURCE: { schema: integer(1, 100_000), default: '500' },
   HOOKYARD_MAX_BUFFERED_BYTES: {
@@ -234,9 +232,6 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   }
   if (values.SMTP_URL !== undefined && values.HOOKYARD_NOTIFY_FROM === undefined && !env.HOOKYARD_NOTIFY_FROM) {
     problems.push('HOOKYARD_NOTIFY_FROM must be the sender of notifications, because SMTP_URL is set');
-  }
-  if (values.HOOKYARD_PROXY_PROTOCOL === true && values.HOOKYARD_TRUSTED_PROXIES === undefined) {
-    problems.push('HOOKYARD_TRUSTED_PROXIES must name the proxies, because HOOKYARD_PROXY_PROTOCOL is on');
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
     problems.push('DATABASE_URL must name the same database, because DATABASE_DIRECT_URL is set');

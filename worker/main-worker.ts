@@ -5,7 +5,6 @@ import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { createContextLoader } from '../activities/attempt/results.ts';
 import { Places } from '../core/places.ts';
 import { deliverySinks } from './delivery-sinks.ts';
-import { withLeanSandbox } from './lean-sandbox.ts';
 import { createWorker, type RunningWorker, run } from './temporal-worker.ts';
 import { ACTIVITY_SLOTS, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
@@ -63,21 +62,19 @@ export function activityDepsOf({ settings, log }: WorkerContext, parts: WorkerPa
 }
 
 export async function startMainWorker(
-  { settings }: Pick<WorkerContext, 'settings'>,
   { common, workflowBundle }: Pick<WorkerParts, 'common' | 'workflowBundle'>,
   deps: ActivityDeps,
 ): Promise<RunningWorker> {
   const activities = createActivities(deps);
-  const create = () =>
-    createWorker(common, {
-      taskQueue: common.taskQueue,
-      workflowBundle,
-      activities,
-      sinks: deliverySinks(deps.onBegun),
-      maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
-      maxConcurrentLocalActivityExecutions: ACTIVITY_SLOTS,
-      maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
-      maxCachedWorkflows: CACHED_WORKFLOWS,
-    });
-  return run(await (settings.HOOKYARD_LEAN_SANDBOX ? withLeanSandbox(create) : create()));
+  const worker = await createWorker(common, {
+    taskQueue: common.taskQueue,
+    workflowBundle,
+    activities,
+    sinks: deliverySinks(deps.onBegun),
+    maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
+    maxConcurrentLocalActivityExecutions: ACTIVITY_SLOTS,
+    maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,
+    maxCachedWorkflows: CACHED_WORKFLOWS,
+  });
+  return run(worker);
 }

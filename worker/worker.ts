@@ -31,7 +31,7 @@ export async function runWorker(
   const link: RelayLink = {};
   const parts = await buildParts(context, link);
   const activityDeps = activityDepsOf(context, parts, link);
-  const worker = await startMainWorker(context, parts, activityDeps);
+  const worker = await startMainWorker(parts, activityDeps);
   const loops = startLoops(context, parts, activityDeps, link);
   const workers = [worker, ...(await startSideWorkers(context, parts))];
   const release = keepRelease({ ...parts.common, prefix: parts.client.prefix });

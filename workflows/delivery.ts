@@ -35,7 +35,7 @@ const { recordAttempt } = proxyActivities<Activities>({
   summary: 'Recording an attempt that was made',
 });
 
-// Every promise of workflow code costs the worker a stack trace (worker/lean-sandbox.ts), so the common path creates few: this
+// Every promise of workflow code costs the worker a stack trace, so the common path creates few: this
 // function is not async, and only a delivery that resumes waits for what comes before an attempt.
 export function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   const view = initialView(input);

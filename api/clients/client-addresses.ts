@@ -4,13 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/address-ranges.ts';
 
-/** The proxies of the operator (HOOKYARD_TRUSTED_PROXIES), and whether they use the PROXY protocol. */
+/** The proxies of the operator (HOOKYARD_TRUSTED_PROXIES). */
 export interface ProxyTrust {
   proxies: readonly AddressRange[];
-  proxyProtocol: boolean;
 }
 
-export const NO_PROXIES: ProxyTrust = { proxies: [], proxyProtocol: false };
+export const NO_PROXIES: ProxyTrust = { proxies: [] };
 
 /** The other end of a connection. */
 export interface Peer {
@@ -26,7 +25,7 @@ export type ClientAddress = Omit<Peer, 'isProxy'>;
 
 const peers = new WeakMap<Socket, Peer>();
 
-/** Notes who is at the other end of a connection, as the PROXY protocol says or by its own address. */
+/** Notes who is at the other end of a connection. */
 export function setPeer(socket: Socket, address: string, trust: ProxyTrust): Peer {
   const normal = normalAddress(address) ?? address;
   const peer = { address: normal, client: clientOf(normal), isProxy: inRanges(normal, trust.proxies) };

@@ -19,13 +19,12 @@ export interface BarePipeline extends Limit {
   measureAt(perSecond: number, seconds: number): Promise<{ ack: Percentiles; cost: Cost }>;
 }
 
-/** Starts the bare workflow, which brings its own load. @param settings environment variables, those of the lane beside it */
+/** Starts the bare workflow, which brings its own load. */
 export async function startBareWorkflow(
   stack: Stack,
   options: Pick<BareOrder, 'url' | 'body' | 'inFlight'>,
-  settings: Record<string, string>,
 ): Promise<Limit> {
-  const env = { TEMPORAL_ADDRESS: stack.temporalAddress, TEMPORAL_NAMESPACE: stack.namespace, ...settings };
+  const env = { TEMPORAL_ADDRESS: stack.temporalAddress, TEMPORAL_NAMESPACE: stack.namespace };
   const worker = await startProcess('bench/bare/worker.ts', env);
   const { read, close } = countersOf(stack, worker);
   return {

@@ -7,7 +7,6 @@ import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } 
 import { Pool } from 'undici';
 import { onEndRequest } from '../../core/end-request.ts';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
-import { withLeanSandbox } from '../../worker/lean-sandbox.ts';
 import { waitFor } from '../support/wait.ts';
 import type { bare } from './workflow.ts';
 
@@ -52,25 +51,22 @@ const activities = {
 };
 export type BareActivities = typeof activities;
 
-const create = async () =>
-  Worker.create({
-    connection,
-    namespace,
-    taskQueue: TASK_QUEUE,
-    activities,
-    workflowBundle: await bundleWorkflowCode({
-      workflowsPath: fileURLToPath(new URL('./workflow.ts', import.meta.url)),
-      preloadModules: ['@temporalio/workflow'],
-      logger,
-    }),
-    maxConcurrentWorkflowTaskExecutions: SLOTS,
-    maxConcurrentLocalActivityExecutions: SLOTS,
-    maxConcurrentActivityTaskExecutions: SLOTS,
-    maxCachedWorkflows: 10 * SLOTS,
-    shutdownGraceTime: 5000,
-  });
-// As the worker of Hookyard that it is compared with.
-const worker = await (process.env.HOOKYARD_LEAN_SANDBOX === 'on' ? withLeanSandbox(create) : create());
+const worker = await Worker.create({
+  connection,
+  namespace,
+  taskQueue: TASK_QUEUE,
+  activities,
+  workflowBundle: await bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('./workflow.ts', import.meta.url)),
+    preloadModules: ['@temporalio/workflow'],
+    logger,
+  }),
+  maxConcurrentWorkflowTaskExecutions: SLOTS,
+  maxConcurrentLocalActivityExecutions: SLOTS,
+  maxConcurrentActivityTaskExecutions: SLOTS,
+  maxCachedWorkflows: 10 * SLOTS,
+  shutdownGraceTime: 5000,
+});
 const ended = worker.run();
 
 process.on('message', (message: BareOrder) => {

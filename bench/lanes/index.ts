@@ -1,7 +1,6 @@
 // npm run bench [-- --seconds 20 --rounds 3 --save]: what a delivery costs in each lane, beside the limit of that lane: for the lane
-// `workflow` what Temporal costs by itself, for `express` what one durable insert and one request cost. The lane `workflow` and its
-// limit are measured once more with the leaner sandbox. The lane `adaptive`, which saturated is to do about what `express` does, is
-// measured by itself right after that.
+// `workflow` what Temporal costs by itself, for `express` what one durable insert and one request cost. The lane `adaptive`, which
+// saturated is to do about what `express` does, is measured by itself right after that.
 //
 // A lane and its limit are saturated in turns of a few seconds, and each ratio is the median of the rounds' own: a machine
 // that changes its speed changes both.
@@ -20,8 +19,6 @@ import { undisturbed } from '../support/undisturbed.ts';
 export interface Round {
   bareWorkflow: Saturated;
   workflow: LaneFigures;
-  leanBareWorkflow: Saturated;
-  leanWorkflow: LaneFigures;
   /** With the time to its answers at half of that, ms. */
   barePipeline: Saturated & { ackAtHalf: Percentiles };
   express: LaneFigures;
@@ -47,15 +44,11 @@ export async function measureLanes(stack: Stack, receiver: Receiver, options: Be
 async function measureRound(stack: Stack, receiver: Receiver, options: BenchOptions, label: string): Promise<Round> {
   const { body, seconds } = options;
   const common = { stack, receiver, options, label };
-  const measureWorkflows = async (limitName: string, settings: Record<string, string>) => {
-    const load = { body, url: receiver.url, inFlight: BARE_WORKFLOWS_IN_FLIGHT };
-    const limit = await startBareWorkflow(stack, load, settings);
-    return measurePair({ ...common, lane: 'workflow', limitName, limit, settings }, async () => ({}));
-  };
-  const [bareWorkflow, workflow] = await measureWorkflows('the bare workflow', { HOOKYARD_LEAN_SANDBOX: 'off' });
-  const [leanBareWorkflow, leanWorkflow] = await measureWorkflows('with the lean sandbox: the bare workflow', {
-    HOOKYARD_LEAN_SANDBOX: 'on',
-  });
+  const load = { body, url: receiver.url, inFlight: BARE_WORKFLOWS_IN_FLIGHT };
+  const [bareWorkflow, workflow] = await measurePair(
+    { ...common, lane: 'workflow', limitName: 'the bare workflow', limit: await startBareWorkflow(stack, load) },
+    async () => ({}),
+  );
   const pipeline = await startBarePipeline(stack, receiver, { body, outstanding: OUTSTANDING.express });
   const [barePipeline, express] = await measurePair(
     { ...common, lane: 'express', limitName: 'the bare pipeline', limit: pipeline },
@@ -64,7 +57,7 @@ async function measureRound(stack: Stack, receiver: Receiver, options: BenchOpti
   console.log(`${label}: the lane adaptive, ${seconds} s saturated, and latencies`);
   const times = { warmUpSeconds: WARM_UP_SECONDS, seconds };
   const adaptive = await measureLane(stack, receiver, { lane: 'adaptive', body, ...times });
-  return { bareWorkflow, workflow, leanBareWorkflow, leanWorkflow, barePipeline, express, adaptive };
+  return { bareWorkflow, workflow, barePipeline, express, adaptive };
 }
 
 /** A lane and its limit in turn, then what else is asked of the limit, then the latencies of the lane alone. */
@@ -77,13 +70,12 @@ async function measurePair<More>(
     lane: Lane;
     limitName: string;
     limit: Limit;
-    settings?: Record<string, string>;
   },
   measureLimit: (reached: Saturated) => Promise<More>,
 ): Promise<[limit: Saturated & More, lane: LaneFigures]> {
-  const { stack, receiver, lane: name, limit, settings } = pair;
+  const { stack, receiver, lane: name, limit } = pair;
   const { body, seconds } = pair.options;
-  const lane = await startLane(stack, receiver, { lane: name, body, settings });
+  const lane = await startLane(stack, receiver, { lane: name, body });
   try {
     console.log(`${pair.label}: ${pair.limitName} and the lane ${name} in turn, ${seconds} s each`);
     const reached = await saturateInTurn({ limit, lane }, { warmUpSeconds: WARM_UP_SECONDS, seconds });

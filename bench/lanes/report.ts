@@ -40,15 +40,12 @@ const PERCENTILES = ['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)
 export const COLUMNS = [
   ['bareWorkflow', 'bare workflow'],
   ['workflow', 'lane workflow'],
-  ['leanBareWorkflow', 'bare, lean'],
-  ['leanWorkflow', 'workflow, lean'],
   ['barePipeline', 'bare pipeline'],
   ['express', 'lane express'],
   ['adaptive', 'lane adaptive'],
 ] as const satisfies [keyof Round, string][];
 const MEASURED_LANES = [
   ['workflow', 'workflow'],
-  ['leanWorkflow', 'workflow, lean'],
   ['express', 'express'],
   ['adaptive', 'adaptive'],
 ] as const;

@@ -123,9 +123,9 @@ describe('settings', () => {
   });
 
   it('take a switch as a word or as a digit', () => {
-    const read = (text: string) => readSettings({ HOOKYARD_LEAN_SANDBOX: text }).HOOKYARD_LEAN_SANDBOX;
+    const read = (text: string) => readSettings({ HOOKYARD_CONSOLE: text }).HOOKYARD_CONSOLE;
     expect(['on', '1', 'off', '0'].map(read)).to.deep.equal([true, true, false, false]);
-    expect(() => read('true')).to.throw('HOOKYARD_LEAN_SANDBOX must be one of on, off, 1, 0 (is "true")');
+    expect(() => read('true')).to.throw('HOOKYARD_CONSOLE must be one of on, off, 1, 0 (is "true")');
   });
 
   it('of the log count as unset when they cannot be used, so that the log can say so', () => {

@@ -15,7 +15,6 @@ const HOW_TO_INSTALL = 'haproxy is not installed: "apt-get install haproxy" or "
 const SYSTEM_FOLDERS = ['/usr/sbin', '/usr/local/sbin'];
 // Columns of `show stat` (haproxy management guide, section 9.1).
 const SERVER_NAME = 1;
-const SESSIONS = 4;
 const STATUS = 17;
 
 export interface Balancer {
@@ -26,8 +25,6 @@ export interface Balancer {
   readonly exited: Promise<unknown>;
   /** What haproxy thinks of each server, in the order of their ports: `UP`, `DOWN`, `DOWN 1/2`. */
   states(): Promise<string[]>;
-  /** From now on a server gets no requests; resolves when it has answered those that it had. */
-  takeOut(port: number): Promise<void>;
   /** SIGKILL; clients find nobody until `start`. */
   kill(): Promise<void>;
   /** On the same port; resolves when at least one server is up. */
@@ -50,19 +47,16 @@ export function requireHaproxy(context: Mocha.Context): void {
 /** From which it connects when it names clients, so that it can be told from the tests' own connections. */
 export const BALANCER_ADDRESS = '127.0.0.3';
 
-/** How haproxy names the client to the servers. */
-export type ClientNaming = 'option forwardfor' | 'send-proxy' | 'send-proxy-v2';
-
 /**
  * Starts haproxy on a free port, with one server for each port on this machine; resolves when all of them are up.
- * @param later ports of servers that are started later
+ * @param options.namesClients whether it adds X-Forwarded-For
  */
-export async function startBalancer(ports: number[], naming?: ClientNaming, later: number[] = []): Promise<Balancer> {
+export async function startBalancer(ports: number[], options: { namesClients?: true } = {}): Promise<Balancer> {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-haproxy-'));
   const socket = join(folder, 'admin.sock');
   const file = join(folder, 'haproxy.cfg');
   const [port = 0] = await freePorts(1);
-  writeFileSync(file, configuration(port, [...ports, ...later], socket, naming));
+  writeFileSync(file, configuration(port, ports, socket, options.namesClients ?? false));
   let child: ChildProcess | undefined;
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null;
   /** @param areUp what is waited for, of the states of all servers */
@@ -89,11 +83,6 @@ export async function startBalancer(ports: number[], naming?: ClientNaming, late
       return isRunning() && child ? once(child, 'exit') : Promise.resolve();
     },
     states: () => statesOf(socket),
-    async takeOut(server) {
-      await ask(socket, `set server hookyard/api-${server} state maint`);
-      const sessions = async () => (await rowsOf(socket)).get(`api-${server}`)?.[SESSIONS];
-      await until('it to have no requests', async () => (await sessions()) === '0');
-    },
     async kill() {
       if (!isRunning() || !child) return;
       const exited = once(child, 'exit');
@@ -108,7 +97,7 @@ export async function startBalancer(ports: number[], naming?: ClientNaming, late
   };
   try {
     // haproxy takes servers for up until it has asked them.
-    await launch((states) => states.slice(0, ports.length).every(isUp) && !states.slice(ports.length).some(isUp));
+    await launch((states) => states.every(isUp));
   } catch (error) {
     await balancer.close();
     throw error;
@@ -133,9 +122,8 @@ function isExecutable(file: string): boolean {
 }
 
 // "timeout check": on a busy machine a process that is well may take a while to answer.
-function configuration(port: number, ports: number[], socket: string, naming?: ClientNaming): string {
-  const proxy = naming?.startsWith('send-proxy') ? naming : '';
-  const ofServer = naming === undefined ? '' : `source ${BALANCER_ADDRESS} ${proxy}`;
+function configuration(port: number, ports: number[], socket: string, namesClients: boolean): string {
+  const ofServer = namesClients ? `source ${BALANCER_ADDRESS}` : '';
   return `global
   stats socket ${socket} mode 600 level admin
 defaults
@@ -147,7 +135,7 @@ defaults
   option httpchk GET /readyz
   retries 0
   http-reuse always
-  ${naming === 'option forwardfor' ? naming : ''}
+  ${namesClients ? 'option forwardfor' : ''}
 listen hookyard
   bind 127.0.0.1:${port}
   balance roundrobin
