@@ -110,7 +110,7 @@ export type AlertChannelReference = {
   name: string;
 };
 
-export type AlertChannelType = 'mail' | 'webhook' | 'slack' | 'teams' | 'pagerduty' | 'opsgenie';
+export type AlertChannelType = 'mail' | 'webhook' | 'slack' | 'teams' | 'pagerduty';
 
 /** As it was when the message was sent. */
 export type AlertIssue = {
@@ -465,7 +465,7 @@ export type CreateAlertChannelRequest = {
   name: string;
   type: AlertChannelType;
   /** What it holds depends on `type`. */
-  config: MailChannel | WebhookChannel | SlackChannel | TeamsChannel | PagerDutyChannel | OpsgenieChannel;
+  config: MailChannel | WebhookChannel | SlackChannel | TeamsChannel | PagerDutyChannel;
   enabled?: boolean;
   /** Of issues. Null: all. */
   kinds?: Array<IssueKind> | null;
@@ -1828,22 +1828,14 @@ export type OkHandshake = {
   type: 'ok';
 };
 
-export type OpsgenieChannel = {
-  apiKey: string;
-  priority?: OpsgenieChannelPriority;
-  region?: OpsgenieChannelRegion;
-};
-
-export type OpsgenieChannelPriority = 'P1' | 'P2' | 'P3' | 'P4' | 'P5';
-
-/** Where the account is. */
-export type OpsgenieChannelRegion = 'us' | 'eu';
-
 export type PagerDutyChannel = {
   routingKey: string;
   severity?: PagerDutyChannelSeverity;
-  region?: OpsgenieChannelRegion;
+  region?: PagerDutyChannelRegion;
 };
+
+/** Where the account is. */
+export type PagerDutyChannelRegion = 'us' | 'eu';
 
 export type PagerDutyChannelSeverity = 'critical' | 'error' | 'warning' | 'info';
 

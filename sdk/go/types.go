@@ -146,8 +146,6 @@ const AlertChannelTypeTeams AlertChannelType = "teams"
 
 const AlertChannelTypePagerduty AlertChannelType = "pagerduty"
 
-const AlertChannelTypeOpsgenie AlertChannelType = "opsgenie"
-
 // AlertTestResult
 type AlertTestResult struct {
 	Success bool `json:"success"`
@@ -772,11 +770,7 @@ type CreateAlertChannelRequestConfig struct {
 
 	Severity *PagerDutyChannelSeverity `json:"severity,omitzero"`
 
-	Region *OpsgenieChannelRegion `json:"region,omitzero"`
-
-	APIKey *string `json:"apiKey,omitzero"`
-
-	Priority *OpsgenieChannelPriority `json:"priority,omitzero"`
+	Region *PagerDutyChannelRegion `json:"region,omitzero"`
 }
 
 // CreateApiKeyRequest
@@ -3414,43 +3408,21 @@ type OkHandshake struct {
 	Type string `json:"type"`
 }
 
-// OpsgenieChannel
-type OpsgenieChannel struct {
-	APIKey string `json:"apiKey"`
-
-	Priority *OpsgenieChannelPriority `json:"priority,omitzero"`
-
-	Region *OpsgenieChannelRegion `json:"region,omitzero"`
-}
-
-// OpsgenieChannelPriority
-type OpsgenieChannelPriority string
-
-const OpsgenieChannelPriorityP1 OpsgenieChannelPriority = "P1"
-
-const OpsgenieChannelPriorityP2 OpsgenieChannelPriority = "P2"
-
-const OpsgenieChannelPriorityP3 OpsgenieChannelPriority = "P3"
-
-const OpsgenieChannelPriorityP4 OpsgenieChannelPriority = "P4"
-
-const OpsgenieChannelPriorityP5 OpsgenieChannelPriority = "P5"
-
-// OpsgenieChannelRegion: Where the account is.
-type OpsgenieChannelRegion string
-
-const OpsgenieChannelRegionUs OpsgenieChannelRegion = "us"
-
-const OpsgenieChannelRegionEu OpsgenieChannelRegion = "eu"
-
 // PagerDutyChannel
 type PagerDutyChannel struct {
 	RoutingKey string `json:"routingKey"`
 
 	Severity *PagerDutyChannelSeverity `json:"severity,omitzero"`
 
-	Region *OpsgenieChannelRegion `json:"region,omitzero"`
+	Region *PagerDutyChannelRegion `json:"region,omitzero"`
 }
+
+// PagerDutyChannelRegion: Where the account is.
+type PagerDutyChannelRegion string
+
+const PagerDutyChannelRegionUs PagerDutyChannelRegion = "us"
+
+const PagerDutyChannelRegionEu PagerDutyChannelRegion = "eu"
 
 // PagerDutyChannelSeverity
 type PagerDutyChannelSeverity string

@@ -88,7 +88,7 @@ class AlertChannelPage(TypedDict):
     pagination: "Pagination"
 
 
-AlertChannelType: TypeAlias = 'Literal["mail", "webhook", "slack", "teams", "pagerduty", "opsgenie"]'
+AlertChannelType: TypeAlias = 'Literal["mail", "webhook", "slack", "teams", "pagerduty"]'
 
 
 AlertTestResult: TypeAlias = "AlertTestSuccess | HttpTestFailure"
@@ -398,7 +398,7 @@ class Conversion(TypedDict):
 class CreateAlertChannelRequest(TypedDict):
     name: "str"
     type: "AlertChannelType"
-    config: "MailChannel | WebhookChannel | SlackChannel | TeamsChannel | PagerDutyChannel | OpsgenieChannel"
+    config: "MailChannel | WebhookChannel | SlackChannel | TeamsChannel | PagerDutyChannel"
     """What it holds depends on `type`."""
     enabled: "NotRequired[bool]"
     kinds: "NotRequired[list[IssueKind] | None]"
@@ -1751,23 +1751,14 @@ class OkHandshake(TypedDict):
     type: 'Literal["ok"]'
 
 
-class OpsgenieChannel(TypedDict):
-    apiKey: "str"
-    priority: "NotRequired[OpsgenieChannelPriority]"
-    region: "NotRequired[OpsgenieChannelRegion]"
-
-
-OpsgenieChannelPriority: TypeAlias = 'Literal["P1", "P2", "P3", "P4", "P5"]'
-
-
-OpsgenieChannelRegion: TypeAlias = 'Literal["us", "eu"]'
-"""Where the account is."""
-
-
 class PagerDutyChannel(TypedDict):
     routingKey: "str"
     severity: "NotRequired[PagerDutyChannelSeverity]"
-    region: "NotRequired[OpsgenieChannelRegion]"
+    region: "NotRequired[PagerDutyChannelRegion]"
+
+
+PagerDutyChannelRegion: TypeAlias = 'Literal["us", "eu"]'
+"""Where the account is."""
 
 
 PagerDutyChannelSeverity: TypeAlias = 'Literal["critical", "error", "warning", "info"]'
