@@ -22,6 +22,8 @@ create table sources (
   allow_paths boolean not null default false,
   -- What is answered to an accepted webhook: status, body, contentType. Null: the default.
   answer jsonb,
+  -- What the source answers to a check of its address, and the token that the check must have, encrypted.
+  handshake jsonb, handshake_token text,
   idempotency_key jsonb, enabled boolean not null default true, version integer not null default 1,
   created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now(),
   constraint sources_slug_unique unique (organization_id, slug)
@@ -44,7 +46,9 @@ create table source_purges (
   -- Events removed so far, each with its payload, deliveries and attempts.
   events_removed bigint not null default 0,
   -- When none was left. A webhook that was being stored meanwhile is looked for once more.
-  emptied_at timestamptz(3), requested_at timestamptz(3) not null default now()
+  emptied_at timestamptz(3),
+  -- Time of the last removal step; null: none yet. Sources take turns, so that a large or failing one does not delay the others.
+  tried_at timestamptz, requested_at timestamptz(3) not null default now()
 );
 
 create table destinations (
@@ -76,31 +80,8 @@ create table destinations (
   -- What the type is can be told by the id, so that whoever has only ids needs no look-up.
   constraint destinations_id_tells_type check ((type = 'http') = (id not like 'dst\_wh\_%'))
 );
-
-create table routes (
-  id text collate "C" primary key,
-  organization_id text collate "C" not null references organizations (id) on delete cascade,
-  name text not null, description text,
-  source_id text collate "C" not null references sources (id) on delete cascade,
-  destination_ids text[] collate "C" not null, transform_id text collate "C", filter_id text collate "C", schema_id text collate "C",
-  priority integer not null default 0, filter_conditions jsonb,
-  filter_logic text not null default 'AND' check (filter_logic in ('AND', 'OR')),
-  failover_destination_ids text[] collate "C" not null default '{}', failover_after_attempts integer not null default 3,
-  circuit_cooldown_seconds integer not null default 300, circuit_failure_threshold integer not null default 5,
-  circuit_probe_success_threshold integer not null default 2, notify_on_failure boolean not null default false,
-  notify_on_success boolean not null default false, notify_on_recovery boolean not null default false, notify_emails text,
-  expected_response jsonb,
-  -- Who makes the first attempt of its deliveries: the workflow or the relay. Null: as the service is set (HOOKYARD_LANE).
-  lane text,
-  -- Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, whose deliveries come back as webhooks.
-  allow_own_address boolean not null default false,
-  enabled boolean not null default true, version integer not null default 1, created_at timestamptz(3) not null default now(),
-  updated_at timestamptz(3) not null default now()
-);
-create index routes_by_organization on routes (organization_id, id);
-create index routes_by_source on routes (source_id);
--- Which routes name a destination: list filter, and removal of a deleted destination from all routes.
-create index routes_by_destination on routes using gin (destination_ids);
+-- Exports read destinations oldest first, in parts; lists read it backwards.
+create index destinations_by_age on destinations (organization_id, created_at, id);
 
 create table filters (
   id text collate "C" primary key,
@@ -128,6 +109,40 @@ create table transforms (
   constraint transforms_slug_unique unique (organization_id, slug)
 );
 
+create table routes (
+  id text collate "C" primary key,
+  organization_id text collate "C" not null references organizations (id) on delete cascade,
+  name text not null, description text,
+  source_id text collate "C" not null references sources (id) on delete cascade,
+  destination_ids text[] collate "C" not null, transform_id text collate "C", filter_id text collate "C", schema_id text collate "C",
+  priority integer not null default 0, filter_conditions jsonb,
+  filter_logic text not null default 'AND' check (filter_logic in ('AND', 'OR')),
+  failover_destination_ids text[] collate "C" not null default '{}', failover_after_attempts integer not null default 3,
+  circuit_cooldown_seconds integer not null default 300, circuit_failure_threshold integer not null default 5,
+  circuit_probe_success_threshold integer not null default 2, notify_on_failure boolean not null default false,
+  notify_on_success boolean not null default false, notify_on_recovery boolean not null default false, notify_emails text,
+  expected_response jsonb,
+  -- Who makes the first attempt of its deliveries: the workflow or the relay. Null: as the service is set (HOOKYARD_LANE).
+  lane text,
+  -- Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, whose deliveries come back as webhooks.
+  allow_own_address boolean not null default false,
+  enabled boolean not null default true, version integer not null default 1,
+  created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now(),
+  -- A route without the filter, schema or transform that it names would take and send everything. The API refuses such a deletion;
+  -- this stops all others. Checked at the end of a statement, because deleting an organization deletes both.
+  constraint routes_filter_exists foreign key (filter_id) references filters (id),
+  constraint routes_schema_exists foreign key (schema_id) references schemas (id),
+  constraint routes_transform_exists foreign key (transform_id) references transforms (id)
+);
+create index routes_by_organization on routes (organization_id, id);
+create index routes_by_source on routes (source_id);
+-- Which routes name a destination: list filter, and removal of a deleted destination from all routes.
+create index routes_by_destination on routes using gin (destination_ids);
+-- For the checks of these foreign keys.
+create index routes_by_filter on routes (filter_id) where filter_id is not null;
+create index routes_by_schema on routes (schema_id) where schema_id is not null;
+create index routes_by_transform on routes (transform_id) where transform_id is not null;
+
 create trigger sources_config_version after insert or update or delete on sources
   for each row execute function raise_config_version();
 create trigger destinations_config_version after insert or update or delete on destinations
@@ -140,3 +155,42 @@ create trigger schemas_config_version after insert or update or delete on schema
   for each row execute function raise_config_version();
 create trigger transforms_config_version after insert or update or delete on transforms
   for each row execute function raise_config_version();
+
+-- Earlier versions of routes and transforms, also of deleted ones. They go when no payload is left that was received before they were
+-- replaced (db/retention/earlier-versions.ts).
+create table earlier_versions (
+  organization_id text collate "C" not null,
+  record_id text collate "C" not null,
+  version integer not null,
+  -- What deliveries need of it, as of the current one.
+  config jsonb not null,
+  replaced_at timestamptz(3) not null default now(),
+  primary key (record_id, version)
+);
+create index earlier_versions_by_time on earlier_versions (replaced_at);
+
+-- What deliveries need of a route, and of a transform (db/hot-path/attempt-config.ts).
+create function delivery_config(r routes) returns jsonb language sql immutable as $$
+  select jsonb_build_object(
+    'id', r.id, 'version', r.version, 'transformId', r.transform_id, 'schemaId', r.schema_id, 'expectedResponse', r.expected_response,
+    'failoverDestinationIds', to_jsonb(r.failover_destination_ids), 'failoverAfterAttempts', r.failover_after_attempts,
+    'circuitFailureThreshold', r.circuit_failure_threshold, 'allowOwnAddress', r.allow_own_address)
+$$;
+create function delivery_config(t transforms) returns jsonb language sql immutable as $$
+  select jsonb_build_object(
+    'id', t.id, 'version', t.version, 'name', t.name, 'type', t.type, 'code', t.code, 'outputContentType', t.output_content_type)
+$$;
+
+-- By triggers, so that no way to change or delete a record can forget it.
+create function keep_earlier_version() returns trigger language plpgsql as $$
+begin
+  insert into earlier_versions (organization_id, record_id, version, config)
+  values (old.organization_id, old.id, old.version, delivery_config(old)) on conflict do nothing;
+  return null;
+end $$;
+create trigger routes_keep_changed after update on routes
+  for each row when (new.version <> old.version) execute function keep_earlier_version();
+create trigger routes_keep_deleted after delete on routes for each row execute function keep_earlier_version();
+create trigger transforms_keep_changed after update on transforms
+  for each row when (new.version <> old.version) execute function keep_earlier_version();
+create trigger transforms_keep_deleted after delete on transforms for each row execute function keep_earlier_version();

@@ -28,6 +28,33 @@ create table event_payloads (
   body bytea not null
 ) partition by range (event_id);
 
+-- Search finds the text of a payload as people read it: as received, and with its JSON escapes replaced.
+create function without_json_escapes(content text) returns text language plpgsql immutable strict parallel safe as $$
+begin
+  -- First, and from left to right: `\\n` is a backslash and an n. Each step makes the next one's backslashes begin escapes.
+  content := replace(content, '\\', '\u005c');
+  content := replace(replace(content, '\/', '/'), '\"', '"');
+  content := replace(replace(replace(content, '\n', E'\n'), '\r', E'\r'), '\t', E'\t');
+  content := replace(replace(content, '\b', E'\b'), '\f', E'\f');
+  if strpos(content, '\u') = 0 then return content; end if;
+  -- unistr raises an error for other escapes than four digits, NUL and half a pair: their backslash stays one.
+  content := regexp_replace(content, '\\(?!u[0-9A-Fa-f]{4})', '\\u005c', 'g');
+  content := regexp_replace(content, '\\(?=u0000|u[dD][89abAB][0-9A-Fa-f]{2}(?!\\u[dD][c-fC-F]))', '\\u005c', 'g');
+  content := regexp_replace(content, '(?<!\\u[dD][89abAB][0-9A-Fa-f]{2})\\(?=u[dD][c-fC-F])', '\\u005c', 'g');
+  return unistr(content);
+end $$;
+
+-- Whether a payload in UTF-8 matches a LIKE pattern, whatever its letter case. The result of convert_from has the collation "C" of
+-- the encoding's name, in which only ASCII letters have a case; hence the explicit collation.
+create function payload_matches(body bytea, pattern text) returns boolean
+language plpgsql immutable strict parallel safe cost 1000 as $$
+declare
+  content text := convert_from(body, 'UTF8');
+begin
+  return content collate "default" ilike pattern
+    or (strpos(content, '\') > 0 and without_json_escapes(content) collate "default" ilike pattern);
+end $$;
+
 create table deliveries (
   id text collate "C" not null primary key,
   organization_id text collate "C" not null, event_id text collate "C" not null, source_id text collate "C" not null,
@@ -45,10 +72,14 @@ create table deliveries (
   failover_reason text, replay_of text collate "C",
   -- The file of a warehouse it was taken into; null for all that go to http. No index: the deliveries of a batch are found by
   -- their destination and the range of their ids, so that taking them costs a heap-only update.
-  batch_id text collate "C"
+  batch_id text collate "C",
+  -- Versions of the route and its transform that made the delivery. Its attempts apply these, also after a change or a deletion
+  -- (earlier_versions). transform_version is null for a route without a transform.
+  route_version integer, transform_version integer
 ) partition by range (id);
 -- No index holds a column that an attempt's result changes, so that the update of a delivery is heap-only (HOT).
-create index deliveries_by_event on deliveries (event_id);                -- event with deliveries, timeline, delete
+-- The newest deliveries of an event, which may be replayed any number of times; timeline; delete.
+create index deliveries_by_event on deliveries (event_id, id);
 create index deliveries_by_organization on deliveries (organization_id, id);  -- delivery list
 create index deliveries_by_destination on deliveries (destination_id, id);    -- list filter; cancel on delete
 -- Events by their route or destination (db/history/events-by-deliveries.ts): deliveries that were not made together with their event
@@ -116,6 +147,13 @@ create table idempotency_keys (
   primary key (source_id, key_hash)
 );
 create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
+
+-- Whether an event is stored: the key of one that is gone is free (hot-path/store-events.ts). Volatile, so that each call has a snapshot
+-- of its own: the caller may have waited for the commit that stored both the key and the event.
+create function event_is_stored(event_id text) returns boolean language plpgsql volatile as $$
+begin
+  return exists (select from events where id = $1);
+end $$;
 
 -- Partitions are made and dropped by the functions below, with the rights of the owner of the tables, so that the role of the services
 -- needs none to change the schema (docs/database-roles.md). They can do nothing else: the table is one of four, the rest of the
