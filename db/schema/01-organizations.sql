@@ -9,36 +9,25 @@ create table organizations (
   -- Raised by triggers on every change of a source, destination, route or what routes refer to. Ingest compares it inside the
   -- statement that stores events, so a cached configuration is never used after a change has been committed.
   config_version bigint not null default 1,
-  -- Set while the organization is suspended: ingest refuses its webhooks, and its deliveries wait.
-  suspended_at timestamptz(3),
-  -- When the last suspension ended: how long a file may be retried is counted from here.
-  resumed_at timestamptz(3),
-  -- When its deletion was requested. From then on it is suspended too, and its rows are removed in the background
-  -- (db/organizations/deletion.ts).
-  deleted_at timestamptz(3),
-  -- When housekeeping last began with the deletion: the next round begins with others, so that one that fails, or that takes
-  -- days, does not hold them up.
-  deletion_tried_at timestamptz,
-  -- Events removed so far, each with its payload, deliveries and attempts.
-  events_removed bigint not null default 0,
-  -- When nothing of it was left. What was being written meanwhile is looked for once more.
-  emptied_at timestamptz(3),
-  -- Replays by filter of an organization share a rate. Until when it is used up.
-  replays_planned_until timestamptz,
+  suspended_at timestamptz(3),  -- while set, ingest refuses webhooks, and deliveries wait
+  resumed_at timestamptz(3),  -- end of the last suspension: how long a file may be retried is counted from here
+  deleted_at timestamptz(3),  -- when its deletion was requested: it is suspended, and db/organizations/deletion.ts removes its rows
+  deletion_tried_at timestamptz,  -- last removal round; organizations take turns, so that a slow or failing one delays no other
+  events_removed bigint not null default 0,  -- each with its payload, deliveries and attempts
+  emptied_at timestamptz(3),  -- when no row was left; rows that were being written meanwhile are looked for once more
+  replays_planned_until timestamptz,  -- until when the rate that its replays by filter share is used up
   created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now()
 );
--- Every worker reads the suspended ones each second.
-create index organizations_suspended on organizations (id) where suspended_at is not null;
+create index organizations_suspended on organizations (id) where suspended_at is not null;  -- every worker reads it each second
 
--- The records of an organization may be forgotten once its deletion was requested (forget_audit_of). So a request stays: otherwise
--- the role of the services could request it, have the records forgotten, and take it back.
+-- A requested deletion cannot be taken back: it permits forget_audit_of, so the role of the services could otherwise request it, have
+-- the audit records deleted, and take it back.
 create function refuse_undeletion() returns trigger language plpgsql as $$
 begin
   raise exception 'the deletion of an organization cannot be taken back' using errcode = '42501';
 end $$;
-create trigger organizations_stay_deleted before update of deleted_at on organizations
-  for each row when (old.deleted_at is not null and new.deleted_at is distinct from old.deleted_at)
-  execute function refuse_undeletion();
+create trigger organizations_stay_deleted before update of deleted_at on organizations for each row
+  when (old.deleted_at is not null and new.deleted_at is distinct from old.deleted_at) execute function refuse_undeletion();
 
 -- Called by triggers of the configuration records. Not for an organization that is being deleted: nobody reads its version any
 -- more, and one update of the same row for each of thousands of records in one transaction is slow.
@@ -50,62 +39,47 @@ begin
 end $$;
 
 create table api_keys (
-  id text collate "C" primary key,
-  organization_id text collate "C" not null references organizations (id) on delete cascade,
-  name text not null,
-  token_hash bytea not null unique,          -- SHA-256 of the whole token; the token itself is never stored
-  token_hint text not null,                  -- its last four characters, so that people can tell keys apart
-  scopes text[] not null,
-  allowed_addresses text[],                  -- ranges that it may be used from, in CIDR notation; null: from everywhere
+  id text collate "C" primary key, organization_id text collate "C" not null references organizations (id) on delete cascade,
+  name text not null, scopes text[] not null,
+  token_hash bytea not null unique,  -- SHA-256 of the whole token; the token itself is never stored
+  token_hint text not null,  -- its last four characters, so that people can tell keys apart
+  allowed_addresses text[],  -- ranges that it may be used from, in CIDR notation; null: from everywhere
   expires_at timestamptz(3), revoked_at timestamptz(3),
-  last_used_at timestamptz(3),               -- to the minute, so that an unused key can be revoked without fear; null: never
+  last_used_at timestamptz(3),  -- to the minute, so that an unused key can be revoked without fear; null: never
   created_at timestamptz(3) not null default now()
 );
 create index api_keys_by_organization on api_keys (organization_id, id);
 
--- One-time codes of the console's sign-in links (docs/security.md): a start makes one, and who sends it gets a key of the
--- organization. Only the SHA-256 is stored. The column is not called organization_id, so that the role of the tenants has no rights
--- on the table (db/tenants/policies.ts): a code is looked up before it is known whose it is.
+-- One-time codes of the console's sign-in links (docs/security.md), as SHA-256. A code is exchanged for a key of the organization. It
+-- is looked up before the tenant is known, so the column is not organization_id, which gives tenants rights (db/tenants/policies.ts).
 create table console_codes (
-  code_hash bytea primary key,
-  owner_id text collate "C" not null references organizations (id) on delete cascade,
+  code_hash bytea primary key, owner_id text collate "C" not null references organizations (id) on delete cascade,
   expires_at timestamptz(3) not null
 );
--- The rows of an organization that is deleted.
-create index console_codes_by_owner on console_codes (owner_id);
+create index console_codes_by_owner on console_codes (owner_id);  -- the rows of an organization that is deleted
 
 -- Management requests that were sent with an Idempotency-Key, and the answers they got (docs/idempotency.md).
 create table idempotent_requests (
   organization_id text collate "C" not null references organizations (id) on delete cascade,
-  -- SHA-256 of path and key: of one length, whatever was sent.
-  id bytea not null,
-  -- SHA-256 of the body. A repeat with another one is refused.
-  body_hash bytea not null,
-  -- Of the API key that asked: an answer may hold what a key with fewer scopes may not see.
-  scopes text[] not null,
-  -- Who runs it, until when the others leave it alone. Renewed while it runs; after a crash it passes and a repeat takes over.
-  lease text not null,
-  leased_until timestamptz not null,
-  -- Status, headers and body, encrypted, because some answers show a secret for the only time. Null while it runs.
-  answer text,
+  id bytea not null,  -- SHA-256 of path and key: of one length, whatever was sent
+  body_hash bytea not null,  -- SHA-256 of the body; a repeat with another one is refused
+  scopes text[] not null,  -- of the API key that asked: an answer may hold what a key with fewer scopes may not see
+  lease text not null, leased_until timestamptz not null,  -- who runs it, and until when; renewed, then a repeat may take over
+  answer text,  -- status, headers and body, encrypted, because some answers show a secret for the only time; null while it runs
   expires_at timestamptz not null,
   primary key (organization_id, id)
 );
--- Housekeeping finds what has expired.
-create index idempotent_requests_by_expiry on idempotent_requests (expires_at);
+create index idempotent_requests_by_expiry on idempotent_requests (expires_at);  -- housekeeping finds what has expired
 
 -- What organizations use, by day (UTC): for limits, and for bills. A row is small and stays when its events are gone.
 create table organization_usage (
-  organization_id text collate "C" not null references organizations (id) on delete cascade,
-  day date not null,
-  -- As API processes count what they store, added once a second. A process that is killed loses its last second, so these are never
-  -- too high.
+  organization_id text collate "C" not null references organizations (id) on delete cascade, day date not null,
+  -- Counted by API processes and added once a second. A killed process loses its last second, so they are never too high.
   accepted_events bigint not null default 0, accepted_bytes bigint not null default 0,
-  -- Counted from the rows, each once, when they are settled (db/history/lists/settle.ts): exact, and 20 to 30 minutes behind. They
-  -- lack what was deleted before it was settled. `attempts` are those of deliveries that have ended, by the day of the delivery.
+  -- Counted once from the rows when they are settled (db/history/lists/settle.ts): exact, 20 to 30 minutes behind, without what was
+  -- deleted before. `attempts`: those of deliveries that have ended, by the day of the delivery.
   events bigint not null default 0,
   payload_bytes bigint not null default 0, deliveries bigint not null default 0, attempts bigint not null default 0,
-  -- Payloads that were deleted on request. Those that expire go with their day.
-  removed_bytes bigint not null default 0,
+  removed_bytes bigint not null default 0,  -- payloads that were deleted on request; those that expire go with their day
   primary key (organization_id, day)
 ) with (fillfactor = 50);

@@ -3,28 +3,21 @@
 -- No foreign keys: deletes of parents are rare and done explicitly, and every insert would pay for the check.
 
 create table events (
-  id text collate "C" not null primary key,
+  id text collate "C" not null primary key, method text not null, query text not null, headers jsonb not null,
   organization_id text collate "C" not null, source_id text collate "C" not null, status text not null, routed boolean not null,
-  method text not null,
-  -- What followed the source, and its token, in the address of the webhook, as it was received. Empty: nothing.
-  path text not null default '',
-  query text not null, headers jsonb not null,
-  client_address text,                       -- behind the operator's proxies
+  path text not null default '',  -- what followed the source and its token in the address, as received; empty: nothing
+  client_address text,  -- behind the operator's proxies
   payload_size integer not null, payload_hash text not null, deliveries_count integer not null,
   deliveries_succeeded integer not null default 0, deliveries_failed integer not null default 0,
-  -- The span that recorded the webhook (W3C Trace Context), of which its attempts are children. Null: it was not recorded; then
-  -- what its sender said, in the headers, is handed on.
-  traceparent text,
+  traceparent text,  -- the span that recorded it (W3C Trace Context), parent of its attempts; null: the sender's is handed on
   received_at timestamptz(3) not null, validated_at timestamptz(3) not null, queued_at timestamptz(3) not null
 ) partition by range (id);
--- The event list of an organization, newest first, and the same for one source.
-create index events_by_organization on events (organization_id, id);
-create index events_by_source on events (source_id, id);
+create index events_by_organization on events (organization_id, id);  -- the event list, newest first
+create index events_by_source on events (source_id, id);  -- the same for one source
 
 create table event_payloads (
   event_id text collate "C" not null primary key,
-  -- Whether the bytes are valid text (UTF-8 without NUL), so that search may decode them without failing.
-  is_text boolean not null,
+  is_text boolean not null,  -- whether the bytes are valid text (UTF-8 without NUL), so that search may decode them without failing
   body bytea not null
 ) partition by range (event_id);
 
@@ -59,44 +52,33 @@ create table deliveries (
   id text collate "C" not null primary key,
   organization_id text collate "C" not null, event_id text collate "C" not null, source_id text collate "C" not null,
   route_id text collate "C", destination_id text collate "C" not null, priority integer not null, status text not null,
-  -- Whether this delivery counts in its event's totals: skipped and superseded ones do not.
-  counted boolean not null,
-  attempt_count integer not null default 0, status_code integer, latency integer, error text,
-  -- What logs, mails and Temporal may have of the error: never what a transform, a destination or a store said
-  -- (core/error-summary.ts).
-  error_summary text,
-  lane text,                                 -- in which the first attempt was made; null before that
+  counted boolean not null,  -- whether this delivery counts in its event's totals: skipped and superseded ones do not
+  attempt_count integer not null default 0, status_code integer, latency integer, error text, replay_of text collate "C",
+  error_summary text,  -- for logs, mails and Temporal: without what a transform, destination or store said (core/error-summary.ts)
+  lane text,  -- in which the first attempt was made; null before that
   next_attempt_at timestamptz(3), delivered_at timestamptz(3), finished_at timestamptz(3), failover_of text collate "C",
-  -- Of a failover delivery: where the event was to go first, and why it did not get there.
-  original_destination_id text collate "C",
-  failover_reason text, replay_of text collate "C",
-  -- The file of a warehouse it was taken into; null for all that go to http. No index: the deliveries of a batch are found by
-  -- their destination and the range of their ids, so that taking them costs a heap-only update.
-  batch_id text collate "C",
-  -- Versions of the route and its transform that made the delivery. Its attempts apply these, also after a change or a deletion
-  -- (earlier_versions). transform_version is null for a route without a transform.
+  original_destination_id text collate "C", failover_reason text,  -- of a failover: the first destination, and why it got nothing
+  batch_id text collate "C",  -- of a warehouse; found by destination and range of ids, without an index, so that updates stay heap-only
+  -- Versions of the route and transform that made it, which its attempts apply (earlier_versions); transform_version null: no
+  -- transform.
   route_version integer, transform_version integer
 ) partition by range (id);
 -- No index holds a column that an attempt's result changes, so that the update of a delivery is heap-only (HOT).
--- The newest deliveries of an event, which may be replayed any number of times; timeline; delete.
-create index deliveries_by_event on deliveries (event_id, id);
+create index deliveries_by_event on deliveries (event_id, id);  -- the newest of an event, replayed very often; timeline; delete
 create index deliveries_by_organization on deliveries (organization_id, id);  -- delivery list
-create index deliveries_by_destination on deliveries (destination_id, id);    -- list filter; cancel on delete
--- Events by their route or destination (db/history/events-by-deliveries.ts): deliveries that were not made together with their event
--- (replays, failovers), by the event. The first eight characters of the time in an id are a slot of 1,024 ms; a delivery whose
--- event is of another slot was made apart from it, or on the edge between two. So these indexes are small, and inserting an
--- ordinary delivery costs the comparison only.
-create index deliveries_apart_by_destination on deliveries (destination_id, event_id)
-  where substr(id, 5, 8) <> substr(event_id, 5, 8);
-create index deliveries_apart_by_route on deliveries (route_id, event_id)
-  where substr(id, 5, 8) <> substr(event_id, 5, 8);
+create index deliveries_by_destination on deliveries (destination_id, id);  -- list filter; cancel on delete
+-- Events by route or destination (db/history/events-by-deliveries.ts): deliveries made apart from their event (replays, failovers).
+-- The first eight characters of an id's time are a slot of 1,024 ms: ids of different slots were made apart, or on the edge between
+-- two. So these indexes are small, and an ordinary delivery costs the comparison only.
+create index deliveries_apart_by_destination on deliveries (destination_id, event_id) where substr(id, 5, 8) <> substr(event_id, 5, 8);
+create index deliveries_apart_by_route on deliveries (route_id, event_id) where substr(id, 5, 8) <> substr(event_id, 5, 8);
 
 create table attempts (
   delivery_id text collate "C" not null, attempt_number integer not null, status text not null, status_code integer, error text,
   latency integer not null, started_at timestamptz(3) not null, completed_at timestamptz(3) not null, request_headers jsonb not null,
   response_headers jsonb, response_body text,
-  -- How it went over the network, and by which versions of its configuration (db/hot-path/attempt-exchange.ts). Null: recorded from
-  -- a summary, or there was nothing to connect to.
+  -- The network exchange, and configuration versions (db/hot-path/attempt-exchange.ts); null: from a summary, or nothing to connect
+  -- to.
   exchange text,
   primary key (delivery_id, attempt_number)
 ) partition by range (delivery_id);
@@ -104,20 +86,14 @@ create table attempts (
 -- The status of an event from its totals (docs/interface/events.md); the same rule for every statement that changes them.
 create function event_status(total integer, succeeded integer, failed integer) returns text
 language sql immutable parallel safe as $$
-  select case
-    when succeeded + failed < total then 'pending'
-    when failed = 0 then 'delivered'
-    when succeeded = 0 then 'failed'
-    else 'partial'
-  end
+  select case when succeeded + failed < total then 'pending' when failed = 0 then 'delivered' when succeeded = 0 then 'failed'
+    else 'partial' end
 $$;
 
--- Deliveries that wait for a retry: their workflows wait in Temporal, and only this table knows how many there are, of whom.
--- Triggers keep it, in the transaction that changes the delivery, so that no statement can forget it. A delivery that succeeds at its
--- first attempt costs two comparisons.
+-- Deliveries that wait for a retry in Temporal: only this table knows how many, and whose. Triggers keep it, so that no statement can
+-- leave one out. A delivery that succeeds at its first attempt costs two comparisons.
 create table retrying_deliveries (
-  delivery_id text collate "C" primary key,
-  organization_id text collate "C" not null, destination_id text collate "C" not null
+  delivery_id text collate "C" primary key, organization_id text collate "C" not null, destination_id text collate "C" not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,
         autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 20000);
 
@@ -132,15 +108,12 @@ begin
   return null;
 end $$;
 create trigger deliveries_retrying after update of status on deliveries
-  for each row when (old.status = 'retrying' or new.status = 'retrying')
-  execute function note_retrying();
-create trigger deliveries_retrying_deleted after delete on deliveries
-  for each row when (old.status = 'retrying')
+  for each row when (old.status = 'retrying' or new.status = 'retrying') execute function note_retrying();
+create trigger deliveries_retrying_deleted after delete on deliveries for each row when (old.status = 'retrying')
   execute function note_retrying();
 
--- Ingest idempotency (`idempotencyKey: {header|jsonPath, windowSeconds}`). The primary key makes a repeat inside the window
--- impossible however many API processes there are. No foreign key: keys go with the other rows of a deleted source, and not, by the
--- million, in the request that deletes it. Webhooks are accepted only by a configuration in which their source exists.
+-- Ingest idempotency: the primary key makes a repeat inside the window impossible, whatever the number of API processes. No foreign
+-- key: keys go with the other rows of a deleted source, and not, by the million, in the request that deletes it.
 create table idempotency_keys (
   source_id text collate "C" not null, key_hash bytea not null, event_id text collate "C" not null,
   expires_at timestamptz(3) not null,
@@ -148,16 +121,15 @@ create table idempotency_keys (
 );
 create index idempotency_keys_by_expiry on idempotency_keys (expires_at);
 
--- Whether an event is stored: the key of one that is gone is free (hot-path/store-events.ts). Volatile, so that each call has a snapshot
--- of its own: the caller may have waited for the commit that stored both the key and the event.
+-- Whether an event is stored: the key of one that is gone is free (hot-path/store-events.ts). Volatile, so that each call has a
+-- snapshot of its own: the caller may have waited for the commit that stored both the key and the event.
 create function event_is_stored(event_id text) returns boolean language plpgsql volatile as $$
 begin
   return exists (select from events where id = $1);
 end $$;
 
--- Partitions are made and dropped by the functions below, with the rights of the owner of the tables, so that the role of the services
--- needs none to change the schema (docs/database-roles.md). They can do nothing else: the table is one of four, the rest of the
--- name is a day. Names are qualified and the search path is fixed, so that no other object can stand in for one of these.
+-- Partitions are made and dropped by these functions, with the rights of the tables' owner, so that the role of the services needs
+-- none to change the schema (docs/database-roles.md). Names are qualified and the search path is fixed: no other object can stand in.
 
 -- The smallest id of a day: its first ten characters after the prefix are the milliseconds since 1970 (core/ids.ts).
 create function id_floor(prefix text, day date) returns text
@@ -175,9 +147,8 @@ begin
   raise exception '% has no partitions', parent using errcode = 'insufficient_privilege';
 end $$;
 
--- Makes the partition of a day unless it exists. A table that is made for itself and then attached locks its parent against other
--- changes of the schema only; `create table ... partition of` would lock out readers and writers (PostgreSQL manual, CREATE TABLE
--- and ALTER TABLE).
+-- Attaching a table locks the parent against other schema changes only; `create table ... partition of` would lock out readers and
+-- writers (PostgreSQL manual, CREATE TABLE and ALTER TABLE).
 create function make_partition(parent text, day date) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 declare
@@ -186,8 +157,7 @@ declare
   -- Deliveries and events are updated once or twice after their insert: room on the page keeps those updates heap-only.
   storage text := case parent when 'events' then 'with (fillfactor = 85)' when 'deliveries' then 'with (fillfactor = 70)' else '' end;
 begin
-  -- By one process at a time (LOCKS of db/sql-rules.ts).
-  perform pg_advisory_xact_lock(48657964);
+  perform pg_advisory_xact_lock(48657964);  -- by one process at a time (LOCKS of db/sql-rules.ts)
   execute format('create table if not exists public.%I (like public.%I including all) %s', name, parent, storage);
   if not exists (select from pg_inherits where inhrelid = format('public.%I', name)::regclass) then
     execute format('alter table public.%I attach partition public.%I for values from (%L) to (%L)',
@@ -195,7 +165,6 @@ begin
   end if;
 end $$;
 
--- Drops the partition of a day that is over.
 create function drop_partition(parent text, day date) returns void
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
 begin

@@ -1,48 +1,38 @@
 -- Circuit breakers, pauses, and the deliveries that both hold.
 
--- The circuit breaker of each route that has had a failure, or that is or was paused. A route without a row is closed and has none to
--- count. Changed by compare-and-set on `version` with the state machine of core/circuit.ts. No foreign key: recording a result must
--- not fail when its route is deleted at the same moment.
+-- Circuits of routes that have had a failure or a pause; a route without a row is closed. Changed by compare-and-set on `version`
+-- (core/circuit.ts). No foreign key: recording a result must not fail when its route is deleted at the same moment.
 create table circuits (
-  -- A destination that is or was paused has a row too, under its own id. It has no circuit, so that row is always closed.
-  route_id text collate "C" primary key,
+  route_id text collate "C" primary key,  -- or the id of a destination that is or was paused: its row is always closed
   organization_id text collate "C" not null, state text not null default 'closed' check (state in ('closed', 'open', 'half_open')),
   failure_count integer not null default 0, probe_success_count integer not null default 0, opened_at timestamptz(3),
   probe_delivery_id text collate "C", probe_until timestamptz(3),
-  -- A pause: an operator has stopped the deliveries of the route, or of the destination, until somebody resumes them
-  -- (db/circuits/pauses.ts). It does not change the state of the circuit.
-  paused_since timestamptz(3),
-  paused_until timestamptz(3),               -- when it ends by itself; null: it does not
+  paused_since timestamptz(3),  -- by an operator, of the route or destination (db/circuits/pauses.ts); the circuit's state stays
+  paused_until timestamptz(3),  -- when it ends by itself; null: it does not
   pause_reason text,
-  -- The rate at which the release after a resume goes on; null: HOOKYARD_CIRCUIT_RELEASE_PER_SECOND.
-  release_per_second integer,
+  release_per_second integer,  -- the rate at which the release after a resume goes on; null: HOOKYARD_CIRCUIT_RELEASE_PER_SECOND
   version integer not null,
-  -- When the circuit's workflow is to be woken (or started) by a worker; null while it has nothing to do. Set with every change that
-  -- concerns it, so that neither a lost signal nor a lost workflow leaves a circuit open for ever.
+  -- When a worker wakes or starts the circuit's workflow; null: nothing to do. Set with every change that concerns it, so that
+  -- neither a lost signal nor a lost workflow leaves a circuit open for ever.
   wake_at timestamptz(3)
 ) with (fillfactor = 50);
 create index circuits_to_wake on circuits (wake_at) where wake_at is not null;
 create index circuits_by_probe on circuits (probe_delivery_id) where probe_delivery_id is not null;
 
--- Deliveries that wait for their route's circuit to close, or for the end of a pause (then under the id of what is paused). They leave
--- the outbox: a long outage must not stand in the way of what can be claimed. The primary key is the order of their release, which is
--- the order of receipt.
+-- Deliveries that wait for a circuit to close or a pause to end (under the id of what is paused). They leave the outbox, so that a
+-- long outage does not slow claims down. The primary key is the order of their release, which is the order of receipt.
 create table held_deliveries (
   route_id text collate "C" not null, delivery_id text collate "C" not null, organization_id text collate "C" not null,
   event_id text collate "C" not null, source_id text collate "C" not null, destination_id text collate "C" not null,
   priority integer not null, shard smallint not null,
-  -- Whether its workflow waits for the signal `release`; the others have none yet and go back to the outbox.
-  has_workflow boolean not null,
-  -- Whether the state of its route's circuit does not count for it: a failover, or a delivery to a warehouse. Only a pause holds these.
-  outside_circuit boolean not null default false,
-  -- Raised each time it is held again, so that a release that is under way does not undo a later hold.
-  version integer not null default 1,
+  has_workflow boolean not null,  -- which waits for the signal `release`; the others have none yet and go back to the outbox
+  outside_circuit boolean not null default false,  -- a failover, or a delivery to a warehouse: only a pause holds it
+  version integer not null default 1,  -- raised at each hold, so that a release under way does not undo a later one
   primary key (route_id, delivery_id)
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 create index held_outside_circuit on held_deliveries (route_id, delivery_id) where outside_circuit;
 
--- A changed rule applies to the current state at once; a circuit and a pause end with their route, or their destination, and what they
--- held is released.
+-- A changed rule applies at once. A circuit and a pause end with their route or destination, and what they held is released.
 create function route_circuit_changed() returns trigger language plpgsql as $$
 begin
   if tg_op = 'DELETE' then
@@ -62,6 +52,4 @@ end $$;
 create trigger routes_circuit_changed
   after delete or update of circuit_cooldown_seconds, circuit_probe_success_threshold, failover_destination_ids on routes
   for each row execute function route_circuit_changed();
-create trigger destinations_pause_ended
-  after delete on destinations
-  for each row execute function route_circuit_changed();
+create trigger destinations_pause_ended after delete on destinations for each row execute function route_circuit_changed();

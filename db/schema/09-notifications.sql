@@ -1,20 +1,15 @@
 -- Mails of routes (docs/notifications.md): what is to be mailed, and to whom.
 
--- What is to be mailed, one row per route and kind. Written in the statement that ends a delivery, so a notification is exactly as
--- durable as the result it tells of. No foreign keys: they would make recording a result fail when its route is deleted at the same
--- moment.
+-- Mails to send, one row per route and kind. Written in the statement that ends a delivery, so a notification is as durable as the
+-- result it reports. No foreign keys: recording a result must not fail when its route is deleted at the same moment.
 create table route_notifications (
   route_id text collate "C" not null, kind text not null check (kind in ('failure', 'recovery', 'success')),
   organization_id text collate "C" not null,
-  -- Deliveries that no mail has told of yet, when the first of them ended, and the facts of the latest.
-  count integer not null default 0,
-  since timestamptz(3), facts jsonb,
-  -- When the next mail may go; null while there is nothing to tell. A claim moves it ahead, like a lease.
-  due_at timestamptz(3),
-  -- The mail that is being sent: its content is frozen before the first try, so that a repeated mail is the same mail.
-  mail jsonb,
-  -- When the last mail was finished.
-  sent_at timestamptz(3),
+  -- Deliveries that no mail has reported yet, when the first of them ended, and the facts of the latest.
+  count integer not null default 0, since timestamptz(3), facts jsonb,
+  due_at timestamptz(3),  -- when the next mail may go; null: nothing to report. A claim moves it ahead, like a lease
+  mail jsonb,  -- the mail that is being sent: its content is frozen before the first try, so that a repeated mail is the same mail
+  sent_at timestamptz(3),  -- when the last mail was finished
   primary key (route_id, kind)
 ) with (fillfactor = 50);
 create index route_notifications_due on route_notifications (due_at) where due_at is not null;
@@ -36,10 +31,10 @@ create function notification_spacing(kind text) returns interval language sql im
   select case kind when 'success' then interval '1 minute' else interval '5 minutes' end
 $$;
 
--- Notes deliveries that ended, of routes that notify. A destination has not recovered while the route's circuit is not closed: a
--- single probe that succeeds is no recovery. Statements call it only when there is such a delivery, so that all others pay for nothing
--- but the look at their route. Takes an array of objects with the members of `o` below; returns how many notifications were written.
--- Rows are upserted in key order; should two callers deadlock all the same, one of their statements is rolled back whole and repeated.
+-- Notes ended deliveries of routes that notify. A destination has not recovered while the route's circuit is not closed: a single
+-- probe that succeeds is no recovery. Statements call it only when there is such a delivery, so all others only pay for the look at
+-- their route. Takes an array of objects with the members of `o` below; returns how many notifications were written. Rows are
+-- upserted in key order; should two callers deadlock all the same, one of their statements is rolled back whole and repeated.
 create function note_outcomes(outcomes jsonb) returns integer language plpgsql as $$
 declare
   recovered jsonb;
@@ -118,10 +113,8 @@ create trigger routes_forget_notifications after delete or update of notify_on_r
 -- that no way to change a route forgets it.
 create table notification_recipients (
   organization_id text collate "C" not null references organizations (id) on delete cascade,
-  -- In lower case.
-  address text not null,
-  -- When its owner has agreed.
-  confirmed_at timestamptz(3),
+  address text not null,  -- in lower case
+  confirmed_at timestamptz(3),  -- when its owner has agreed
   -- When the mail that asks the owner may be sent; null while none is wanted. A claim moves it ahead, like a lease.
   ask_at timestamptz(3),
   -- The last try to send it, and how many were sent.
@@ -153,6 +146,5 @@ begin
 end $$;
 create trigger routes_recipients_insert after insert on routes
   for each row when (new.notify_emails is not null) execute function note_recipients();
-create trigger routes_recipients_update after update of notify_emails on routes
-  for each row when (new.notify_emails is not null and new.notify_emails is distinct from old.notify_emails)
-  execute function note_recipients();
+create trigger routes_recipients_update after update of notify_emails on routes for each row
+  when (new.notify_emails is not null and new.notify_emails is distinct from old.notify_emails) execute function note_recipients();

@@ -1,17 +1,14 @@
 -- Issues, failures that last (docs/issues.md), and the alert channels that are told of them (docs/alerts.md).
 
--- One row per (kind, source, route, destination, cause), for the organization to see and to be alerted of. Processes count failures in
--- memory and write them about once a second in one statement (db/issues/record.ts); circuits write theirs with the change of the
+-- One row per (kind, source, route, destination, cause), for the organization to see and to be alerted of. Processes count failures
+-- in memory and write them about once a second in one statement (db/issues/record.ts); circuits write theirs with the change of the
 -- circuit. A failure after `resolved` opens a new row, or soon after it the last one again. No foreign keys: the history of a route
 -- that was deleted stays until retention removes it.
 create table issues (
-  id text collate "C" primary key,
-  organization_id text collate "C" not null,
-  -- A word of core/issues.ts.
-  kind text not null,
+  id text collate "C" primary key, organization_id text collate "C" not null,
+  kind text not null,  -- a word of core/issues.ts
   source_id text collate "C", route_id text collate "C", destination_id text collate "C",
-  -- A short stable code: HTTP_500, TIMEOUT, the name of a limit.
-  cause text not null,
+  cause text not null,  -- a short stable code: HTTP_500, TIMEOUT, the name of a limit
   state text not null default 'open' check (state in ('open', 'acknowledged', 'resolved', 'ignored')),
   -- Of the failures that it counts; the first ones may have come before it opened.
   first_seen_at timestamptz(3) not null, last_seen_at timestamptz(3) not null,
@@ -19,13 +16,10 @@ create table issues (
   -- Of the last failure that had one.
   sample_event_id text collate "C", sample_delivery_id text collate "C",
   opened_at timestamptz(3) not null default now(), resolved_at timestamptz(3),
-  -- When the state changed last.
-  changed_at timestamptz(3) not null default now(),
+  changed_at timestamptz(3) not null default now(),  -- when the state changed last
   -- What failed has worked since; null: nothing has worked since the last failure. When it has lasted, the issue is resolved.
   recovered_at timestamptz(3),
-  -- When a delivery of it failed for good first, since it opened. Null: none has; issues of other kinds never have it. A channel is
-  -- told once more then.
-  exhausted_at timestamptz(3)
+  exhausted_at timestamptz(3)  -- when a delivery first failed for good since it opened; null: none; channels are then told once more
 ) with (fillfactor = 70);
 -- At most one that is not resolved; the statements that count find it by this index.
 create unique index issues_unresolved on issues
@@ -35,12 +29,10 @@ create unique index issues_unresolved on issues
 create index issues_resolved_lately on issues
   (organization_id, kind, coalesce(source_id, ''), coalesce(route_id, ''), coalesce(destination_id, ''), cause, resolved_at desc)
   where state = 'resolved';
--- Lists, the latest first.
-create index issues_by_organization on issues (organization_id, id desc);
+create index issues_by_organization on issues (organization_id, id desc);  -- lists, the latest first
 -- What has recovered is resolved after a while.
 create index issues_recovered on issues (recovered_at) where recovered_at is not null and state in ('open', 'acknowledged');
--- Retention finds what is old.
-create index issues_resolved on issues (resolved_at) where state = 'resolved';
+create index issues_resolved on issues (resolved_at) where state = 'resolved';  -- retention finds what is old
 -- What is deleted has no issues any more.
 create index issues_by_source on issues (source_id) where state <> 'resolved' and source_id is not null;
 create index issues_by_route on issues (route_id) where state <> 'resolved' and route_id is not null;
@@ -68,94 +60,71 @@ create trigger destinations_resolve_issues after delete on destinations
 create table issue_streaks (
   organization_id text collate "C" not null, kind text not null, source_id text collate "C" not null,
   route_id text collate "C" not null, destination_id text collate "C" not null, failures bigint not null,
-  -- Whether something had worked right before those that were written last.
-  restarted boolean not null,
-  -- When the first of them failed.
-  since timestamptz(3) not null,
+  restarted boolean not null,  -- whether something had worked right before those that were written last
+  since timestamptz(3) not null,  -- when the first of them failed
   last_at timestamptz(3) not null,
   primary key (organization_id, kind, source_id, route_id, destination_id)
 ) with (fillfactor = 50);
--- Retention finds those of what neither fails nor works any more.
-create index issue_streaks_by_time on issue_streaks (last_at);
+create index issue_streaks_by_time on issue_streaks (last_at);  -- retention finds those of what neither fails nor works any more
 
 -- Where an organization is told of its issues, and of which.
 create table alert_channels (
-  id text collate "C" primary key,
-  organization_id text collate "C" not null references organizations (id) on delete cascade,
+  id text collate "C" primary key, organization_id text collate "C" not null references organizations (id) on delete cascade,
   name text not null,
-  -- A word of core/alerts/channel.ts.
-  type text not null,
-  -- Encrypted: address and credentials. Null: a channel of mail, whose addresses are in notify_emails.
-  config text,
+  type text not null,  -- a word of core/alerts/channel.ts
+  config text,  -- encrypted: address and credentials. Null: a channel of mail, whose addresses are in notify_emails
   -- Encrypted: the secret before the one in config, for as long as both are valid.
   previous_secret text, previous_secret_until timestamptz(3),
-  -- Named as the column of routes, so that the same trigger notes whom to ask (note_recipients).
-  notify_emails text,
-  -- Which issues. Null: all; an issue that is about no route is none of any route.
-  kinds text[],
-  source_ids text[] collate "C", route_ids text[] collate "C", destination_ids text[] collate "C",
-  -- From this count on.
-  after_count integer not null default 1 check (after_count >= 1),
+  notify_emails text,  -- named as the column of routes, so that the same trigger notes whom to ask (note_recipients)
+  -- Which issues; null: all. An issue that is about no route is none of any route.
+  kinds text[], source_ids text[] collate "C", route_ids text[] collate "C", destination_ids text[] collate "C",
+  after_count integer not null default 1 check (after_count >= 1),  -- from this count on
   on_acknowledged boolean not null default false, on_resolved boolean not null default true,
-  -- Minutes between two messages about an issue.
-  throttle_minutes integer not null default 15 check (throttle_minutes >= 0),
-  -- { "from": "22:00", "to": "07:00", "timeZone": "Europe/Berlin" }: no messages then.
-  quiet_hours jsonb,
-  -- One message with everything, every so many minutes; null: one message each.
-  digest_minutes integer check (digest_minutes >= 1),
-  -- When its last digest was made that left nothing out; null: none yet, or it was given up.
-  last_digest_at timestamptz(3),
+  throttle_minutes integer not null default 15 check (throttle_minutes >= 0),  -- minutes between two messages about an issue
+  quiet_hours jsonb,  -- { "from": "22:00", "to": "07:00", "timeZone": "Europe/Berlin" }: no messages then
+  digest_minutes integer check (digest_minutes >= 1),  -- one message with everything, every so many minutes; null: one message each
+  last_digest_at timestamptz(3),  -- when its last digest was made that left nothing out; null: none yet, or it was given up
   enabled boolean not null default true,
-  -- What became of its messages. Since when they were given up, and why the last one was; null after one that arrived.
-  failing_since timestamptz(3),
-  failed_at timestamptz(3), last_error text, last_sent_at timestamptz(3),
+  -- Since when messages were given up, and why the last one was; null after one that arrived.
+  failing_since timestamptz(3), failed_at timestamptz(3), last_error text, last_sent_at timestamptz(3),
   -- The channel that was told that this one fails, or is being told: it is told when this one works again (db/alerts/recoveries.ts).
   told_channel_id text collate "C" references alert_channels (id) on delete set null,
-  version integer not null default 1, created_at timestamptz(3) not null default now(),
-  updated_at timestamptz(3) not null default now()
+  version integer not null default 1, created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now()
 ) with (fillfactor = 80);
 create index alert_channels_by_organization on alert_channels (organization_id, created_at desc, id desc);
 create index alert_channels_by_told on alert_channels (told_channel_id) where told_channel_id is not null;
 
 create trigger alert_channels_recipients_insert after insert on alert_channels
   for each row when (new.notify_emails is not null) execute function note_recipients();
-create trigger alert_channels_recipients_update after update of notify_emails on alert_channels
-  for each row when (new.notify_emails is not null and new.notify_emails is distinct from old.notify_emails)
-  execute function note_recipients();
+create trigger alert_channels_recipients_update after update of notify_emails on alert_channels for each row
+  when (new.notify_emails is not null and new.notify_emails is distinct from old.notify_emails) execute function note_recipients();
 
 -- A message that is to be sent. Its row goes when it was sent or given up. A worker compares issues with what was told
 -- (db/alerts/due.ts): so a change that nobody has noted is found as well, and one that was undone meanwhile is not told.
 create table alert_messages (
-  id text collate "C" primary key,
-  organization_id text collate "C" not null,
+  id text collate "C" primary key, organization_id text collate "C" not null,
   channel_id text collate "C" not null references alert_channels (id) on delete cascade,
   kind text not null check (kind in ('change', 'digest', 'failing', 'recovered')),
   -- [{ "issueId", "change", "number", "before" }]: what is told; before: what the channel had been told of the issue.
   changes jsonb not null,
   -- Of `failing`: the channel that fails, and those that could not be told of it.
-  failing_channel_id text collate "C",
-  tried_channel_ids text[] collate "C" not null default '{}',
-  -- When it was tried first.
-  tried_at timestamptz(3),
+  failing_channel_id text collate "C", tried_channel_ids text[] collate "C" not null default '{}',
+  tried_at timestamptz(3),  -- when it was tried first
   -- When a worker starts its workflow; a claim moves it ahead, like a lease.
   due_at timestamptz(3) not null default now(), created_at timestamptz(3) not null default now()
 );
 create index alert_messages_due on alert_messages (due_at);
 create index alert_messages_by_channel on alert_messages (channel_id);
--- Those of a clock that has been set back since.
-create index alert_messages_by_creation on alert_messages (created_at);
+create index alert_messages_by_creation on alert_messages (created_at);  -- those of a clock that has been set back since
 
 -- What channels have been told of issues.
 create table alert_announcements (
   channel_id text collate "C" not null references alert_channels (id) on delete cascade,
-  issue_id text collate "C" not null references issues (id) on delete cascade,
-  organization_id text collate "C" not null,
+  issue_id text collate "C" not null references issues (id) on delete cascade, organization_id text collate "C" not null,
   -- The last change that it was told: opened, acknowledged, resolved, ignored. Null: none, the message was given up.
   told text, told_at timestamptz(3) not null,
-  -- Whether it was told that a delivery has failed for good (issues.exhausted_at).
-  told_exhausted boolean not null default false,
-  -- How many messages there were: with the channel and the issue the name of a message.
-  number integer not null,
+  told_exhausted boolean not null default false,  -- whether it was told that a delivery has failed for good (issues.exhausted_at)
+  number integer not null,  -- how many messages there were: with the channel and the issue the name of a message
   -- The one on its way; there is no other until it has arrived or was given up, so they keep their order.
   message_id text collate "C" references alert_messages (id) on delete set null,
   primary key (channel_id, issue_id)

@@ -1,30 +1,25 @@
 -- Who did what (docs/audit.md).
 
--- One row for each change, and for each read of payloads or secrets, over the management API, by an operator's command, or by a provider
--- that sends the secret of its source in a handshake. Ids and names of members only, never a value. No foreign key: the record of a
--- deletion outlives what was deleted.
+-- One row for each change, and for each read of payloads or secrets, over the management API, by an operator's command, or by a
+-- provider that sends the secret of its source in a handshake. Ids and names of members only, never a value. No foreign key: the
+-- record of a deletion outlives what was deleted.
 create table audit_records (
-  id text collate "C" primary key,
-  organization_id text collate "C" not null, at timestamptz(3) not null default now(),
+  id text collate "C" primary key, organization_id text collate "C" not null, at timestamptz(3) not null default now(),
   actor text not null check (actor in ('key', 'operator', 'provider')),
   -- Of the API key, as it was then; the others have none.
   key_id text collate "C", key_name text,
   address text, user_agent text, request_id text,
-  -- The operation of the API, or the operator's command.
-  action text not null,
+  action text not null,  -- the operation of the API, or the operator's command
   resource text not null,
   -- The first of them when there are many; how many there were is in record_count.
   record_ids text[] not null default '{}', record_count integer not null default 0,
   members text[] not null default '{}', outcome text not null check (outcome in ('done', 'refused', 'failed')),
-  -- Of a refused or failed request.
-  status integer,
-  code text
+  status integer, code text  -- of a refused or failed request
 );
 create index audit_records_by_organization on audit_records (organization_id, at desc, id desc);
 create index audit_records_by_key on audit_records (organization_id, key_id, at desc);
 create index audit_records_by_record on audit_records using gin (record_ids);
--- Housekeeping finds what is old.
-create index audit_records_by_time on audit_records (at);
+create index audit_records_by_time on audit_records (at);  -- housekeeping finds what is old
 
 -- Nobody changes a record, and only the functions below delete some. They run as the owner of the table, so a role that is not
 -- the owner cannot delete even with the right to; the owner's own statements are stopped unless they say that they mean it.
@@ -37,8 +32,7 @@ begin
   end if;
   raise exception 'audit records are neither changed nor deleted; retention removes them' using errcode = '42501';
 end $$;
-create trigger audit_records_are_final before update or delete on audit_records
-  for each row execute function refuse_audit_change();
+create trigger audit_records_are_final before update or delete on audit_records for each row execute function refuse_audit_change();
 create trigger audit_records_are_not_emptied before truncate on audit_records
   for each statement execute function refuse_audit_change();
 
@@ -50,8 +44,7 @@ begin
   end if;
   return new;
 end $$;
-create trigger audit_records_are_dated before insert on audit_records
-  for each row execute function date_audit_record();
+create trigger audit_records_are_dated before insert on audit_records for each row execute function date_audit_record();
 
 -- Deletes some of the oldest records. At least the last 30 days stay, so that who takes over the service cannot remove its traces.
 create function forget_audit_records(kept_days integer, most integer) returns integer

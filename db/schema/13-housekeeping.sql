@@ -2,21 +2,18 @@
 
 -- Disagreements between this database and Temporal that were repaired so far, by kind (docs/how-a-webhook-travels.md, "Reconcile").
 create table repairs (
-  kind text primary key,
-  total bigint not null, last_at timestamptz(3) not null
+  kind text primary key, total bigint not null, last_at timestamptz(3) not null
 );
 
 create table reconciliation (
-  -- When the workflows that run in Temporal were last gone through.
-  listed_at timestamptz(3) not null
+  listed_at timestamptz(3) not null  -- when the workflows that run in Temporal were last gone through
 );
 create unique index reconciliation_one_row on reconciliation ((true));
 insert into reconciliation values ('-infinity');
 
 -- What housekeeping could not do, by part (docs/operating.md).
 create table housekeeping_failures (
-  part text primary key,
-  total bigint not null, last_at timestamptz(3) not null, last_error text not null
+  part text primary key, total bigint not null, last_at timestamptz(3) not null, last_error text not null
 );
 
 -- The figures of the whole installation, for the metrics of every process. One process at a time takes them (db/metrics/snapshot.ts);
@@ -32,6 +29,5 @@ insert into metrics_snapshot default values;
 
 -- The migrations that this database has had (db/migrate/).
 create table schema_migrations (
-  name text primary key,
-  executed_at timestamptz not null default now()
+  name text primary key, executed_at timestamptz not null default now()
 );
