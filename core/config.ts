@@ -137,7 +137,7 @@ const variables = {
   HOOKYARD_MAX_PAYLOAD_BYTES: { schema: integer(1, 100 * 1024 * 1024), default: String(10 * 1024 * 1024) },
   HOOKYARD_PAYLOAD_RETENTION_DAYS: { schema: integer(0, 36500), default: '30' },
   HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },
-  // The database keeps them for 30 days at least (migration 0045).
+  // The database keeps them for 30 days at least (forget_audit_records).
   HOOKYARD_AUDIT_RETENTION_DAYS: {
     schema: integer(0, 36500).refine((days) => days === 0 || days >= 30, 'must be 0 (for ever) or at least 30'),
     default: '365',

@@ -32,7 +32,7 @@ export interface IssueSubject {
   destinationId: string | null;
 }
 
-/** An issue as it is stored (migration 0066). */
+/** An issue as it is stored (table issues). */
 export interface Issue extends IssueSubject {
   /** `iss_...` */
   id: string;

@@ -9,7 +9,7 @@ const SHARDS_PER_BUCKET = 2;
 
 /** Number of positions: 0 to 2047. */
 export const POSITIONS = SHARDS * PER_SHARD;
-/** Positions of a bucket, the unit of an index of the outbox (migration 0049). */
+/** Positions of a bucket, the unit of the index outbox_by_bucket. */
 const BUCKET_SIZE = PER_SHARD * SHARDS_PER_BUCKET;
 
 /** Ranges `from` <= position < `to`, in order, that do not touch. */

@@ -76,7 +76,7 @@ export const failOver = (target: string, original: string, reason: string): stri
 
 /**
  * The summary of a row's error, null when it has none (core/error-summary.ts). A row that an earlier release wrote has no summary,
- * and its error may be anything; one that it changed may have that of the attempt before (migration 0026).
+ * and its error may be anything; one that it changed may have that of the attempt before.
  * @param table has the columns `error` and `error_summary`
  */
 export const errorSummary = (table: string): string =>
@@ -190,9 +190,9 @@ export function hops(
 )`;
 }
 
-/** The bucket of a roll-up with the total of all time (migration 0003). */
+/** The bucket of a roll-up with the total of all time. */
 export const ALL_TIME = `timestamptz 'epoch'`;
-/** The rows `i` of what was counted at ingest, of which readers sum up those of a subject and a bucket (migration 0052). */
+/** The rows `i` of what was counted at ingest, of which readers sum up those of a subject and a bucket (ingest_counts). */
 export const INGESTED = `(
   select subject_id, bucket, events, filtered, last_event_at from ingest_stats
   union all
@@ -240,7 +240,7 @@ export const LOCKS = {
   firstOrganization: 4_865_796_2,
   /** One process settles at a time. */
   settling: 4_865_796_3,
-  /** Partitions are created by one process at a time (migration 0032). */
+  /** Partitions are created by one process at a time (make_partition). */
   partitions: 4_865_796_4,
   /** One process compares issues with what was told of them at a time. */
   alerts: 4_865_796_8,

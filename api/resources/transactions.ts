@@ -4,7 +4,7 @@ import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager } from '../context.ts';
 
 // A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the organization
-// (migration 0001). PostgreSQL ends one of the two, which is repeated. So are others that it ends for such a reason.
+// (raise_config_version). PostgreSQL ends one of the two, which is repeated. So are others that it ends for such a reason.
 const MOST_CONFLICTS = 3;
 
 /** Runs work in a transaction on the records of the caller's organization. @param work may be called again */

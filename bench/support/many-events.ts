@@ -15,7 +15,7 @@ export interface ManyEvents {
 
 const INSERT = `
 with setting as (
-  -- Made now, so none of them is counted yet (migration 0010).
+  -- Made now, so none of them is counted yet (db/schema/07-counts.sql).
   select set_config('hookyard.late_before', '0', true) as late_before
 ), input as (
   select i.*, i.event_id || '-key' as key from unnest($1::text[], $2::text[], $3::int[]) as i(event_id, delivery_id, shard), setting

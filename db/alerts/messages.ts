@@ -1,4 +1,4 @@
-// Messages to channels of alerts on their way: claimed when due, and loaded to be sent (migration 0069). endings.ts ends them.
+// Messages to channels of alerts on their way: claimed when due, and loaded to be sent (alert_messages). endings.ts ends them.
 // Rules: ALR-14, ALR-19.
 import type { Change, ChannelType } from '../../core/alerts/channel.ts';
 import type { AlertIssue, IssueChange, Named } from '../../core/alerts/message.ts';

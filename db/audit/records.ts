@@ -100,7 +100,7 @@ export interface AuditFilter {
   outcome?: string | undefined;
 }
 
-// Which records are about something. Behind a policy its index is of no use to the condition itself (migration 0071).
+// Which records are about something. Behind a policy its index is of no use to the condition itself (audit_records_about).
 const ABOUT = 'record_ids @> array[$7]';
 const ABOUT_BEHIND_POLICY = 'id = any(array(select audit_records_about($7)))';
 

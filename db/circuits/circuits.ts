@@ -1,4 +1,4 @@
-// Circuits in PostgreSQL: read, and changed by compare-and-set with the state machine of core/circuit.ts (migration 0008).
+// Circuits in PostgreSQL: read, and changed by compare-and-set with the state machine of core/circuit.ts.
 import {
   type Circuit,
   type CircuitEvent,

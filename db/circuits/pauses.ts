@@ -1,4 +1,4 @@
-// Pauses of routes and destinations: an operator stops their deliveries, which wait as those that a circuit holds (migration 0088).
+// Pauses of routes and destinations: an operator stops their deliveries, which wait as those that a circuit holds.
 // The workflow of the circuit ends a pause whose time is over, and releases what it held.
 // Rules: PAUSE-09, PAUSE-14.
 import { admits, type CircuitState } from '../../core/circuit.ts';

@@ -1,4 +1,4 @@
-// When the workflow of a circuit is to be woken, and by whom; and the end of what it was woken for (migration 0008).
+// When the workflow of a circuit is to be woken, and by whom; and the end of what it was woken for (circuits.wake_at).
 import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn, pauseBlocks } from '../sql-rules.ts';
 

@@ -1,4 +1,4 @@
-// The figures of organizations (migration 0063): parts of the statements that record attempts and end deliveries, so that a figure
+// The figures of organizations (delivery_figures): parts of the statements that record attempts and end deliveries, so that a figure
 // is committed with what it counts. Every ending of a delivery is final, and is counted once, in the bucket of its `finished_at`.
 import { addedUp, bucketOf } from '../sql-rules.ts';
 

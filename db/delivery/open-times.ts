@@ -1,6 +1,6 @@
 // When open deliveries were made, among millions that have ended. There is no index for it, because it would make recording every
 // attempt more expensive. The counts of the lists say exactly in which hours, and to which destinations, there are some
-// (migration 0010): counts and late changes are exact together. The uncounted part, about the last half hour, may hold some
+// (history_counts): counts and late changes are exact together. The uncounted part, about the last half hour, may hold some
 // anywhere.
 import { databaseTime } from '../clock.ts';
 import { settledBefore } from '../history/lists/settle.ts';

@@ -1,4 +1,4 @@
-// Deliveries that fail without a request to their destination (migration 0010): in the statistics of their route, and not in the
+// Deliveries that fail without a request to their destination (delivery_stats.unsent): in the statistics of their route, and not in the
 // health of their destination. Part of the statements that end deliveries this way.
 import { addedUp, bucketsOf } from '../sql-rules.ts';
 

@@ -1,5 +1,5 @@
 // Events by where they were delivered. A delivery made with its event has an id of the same second or so, so these events are found
-// in the order of the deliveries to a destination. The others (replays, failovers) are few, and have an index (migration 0084).
+// in the order of the deliveries to a destination. The others (replays, failovers) are few, and have indexes (deliveries_apart_by_...).
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { bounds } from '../parameters.ts';
@@ -14,7 +14,7 @@ const FIRST_ROWS = 200;
 const nextSlot = (ms: number): number => (Math.floor(ms / SLOT_MS) + 1) * SLOT_MS;
 const slotEnd = (ms: number): number => Math.ceil(ms / SLOT_MS) * SLOT_MS;
 
-/** Whether a delivery `r` was not made together with its event; the index of migration 0084 has these. */
+/** Whether a delivery `r` was not made together with its event; the indexes deliveries_apart_by_... have these. */
 const APART = 'substr(r.id, 5, 8) <> substr(r.event_id, 5, 8)';
 
 /**

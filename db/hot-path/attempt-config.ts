@@ -93,7 +93,7 @@ export function openSecrets(row: DestinationRow, secretBox: SecretBox): OpenDest
   };
 }
 
-// A version never changes: it is that of the record as it is now, or an earlier one (migration 0110).
+// A version never changes: it is that of the record as it is now, or an earlier one (earlier_versions).
 const versionOf = (table: 'routes' | 'transforms') => `
 select delivery_config(r) as config from ${table} r where organization_id = $1 and id = $2 and ($3::int is null or version = $3)
 union all

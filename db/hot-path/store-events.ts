@@ -74,7 +74,7 @@ export interface StoreResult {
 //   organization whose configuration keeps changing does not block others.
 // - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
 //   sees an unexpired row, returns nothing, and its event is not inserted. The key of an event that is gone, however it went, is taken
-//   like an expired one; only repeats ask for that (migration 0115). The group holds each key once (the caller ensures it),
+//   like an expired one; only repeats ask for that (event_is_stored). The group holds each key once (the caller ensures it),
 //   and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once;

@@ -1,5 +1,5 @@
 // What the role of the services may do in the database: read and write rows, and make and drop partitions by the functions for that
-// (migration 0032). It cannot change the schema.
+// (db/schema/03-events.sql). It cannot change the schema.
 import type { Queryable } from '../connections/pool.ts';
 import { RIGHT_TO_VACUUM, serverVersion } from '../connections/server-version.ts';
 import { changeSchema } from './schema-changes.ts';
@@ -29,7 +29,7 @@ export async function grantRuntime(db: Queryable, role: string): Promise<void> {
     `grant usage on schema public to ${name}`,
     `grant select, insert, update, delete on all tables in schema public to ${name}`,
     `revoke insert, update, delete on schema_migrations from ${name}`,
-    // Who did what is written once; retention deletes it (migration 0045).
+    // Who did what is written once; retention deletes it (forget_audit_records).
     `revoke update, delete on audit_records from ${name}`,
     `grant execute on function forget_audit_records(integer, integer), forget_audit_of(text, integer) to ${name}`,
     `grant usage on all sequences in schema public to ${name}`,

@@ -1,4 +1,4 @@
-// Addresses that routes notify: whose owners have agreed, and whom to ask (migration 0039).
+// Addresses that routes notify: whose owners have agreed, and whom to ask (notification_recipients).
 // Rules: NOTE-08 to NOTE-11, NOTE-13.
 import type { Queryable } from '../connections/pool.ts';
 

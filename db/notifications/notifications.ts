@@ -1,4 +1,4 @@
-// Notifications of routes: recorded where deliveries end, claimed when due, frozen while they are sent (migration 0006).
+// Notifications of routes: recorded where deliveries end, claimed when due, frozen while they are sent.
 // Rules: NOTE-01 to NOTE-04.
 import { type ErrorSummary, UNKNOWN_ERROR } from '../../core/error-summary.ts';
 import type { Queryable } from '../connections/pool.ts';

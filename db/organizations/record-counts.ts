@@ -24,7 +24,7 @@ const RECORDS: Record<LimitedRecords, string> = {
 
 /**
  * Counts records before others are added in the same transaction. Requests of an organization queue here, so that two cannot take
- * the last place; storing a source or destination locks the organization anyway (migration 0001).
+ * the last place; storing a source or destination locks the organization anyway (raise_config_version).
  * @param atMost counts no further
  */
 export async function countBeforeAdding(

@@ -1,4 +1,4 @@
-// What organizations use, by day (migration 0029): counted by API processes within a second, and exactly by settling.
+// What organizations use, by day (organization_usage): counted by API processes within a second, and exactly by settling.
 import type { LimitOverrides } from '../../core/limits.ts';
 import type { Plan } from '../../core/access.ts';
 import { jsonParameter } from '../parameters.ts';

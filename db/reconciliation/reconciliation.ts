@@ -85,7 +85,7 @@ export async function overdueDeliveries(
   return rows;
 }
 
-/** How a delivery goes back to the outbox: see the column `resume` (migration 0015). */
+/** How a delivery goes back to the outbox: see the column `outbox.resume`. */
 export interface Requeue {
   deliveryId: string;
   resume: 'lost' | 'ended';

@@ -1,4 +1,4 @@
-// Removes earlier versions of routes and transforms (migration 0110) of which no delivery can be sent any more.
+// Removes earlier versions of routes and transforms (earlier_versions) of which no delivery can be sent any more.
 import type { Queryable } from '../connections/pool.ts';
 import { DAY_MS } from './partitions.ts';
 

@@ -3,7 +3,7 @@
 //
 // Webhooks are stored in these tables all the time, and a statement that waits for an exclusive lock also blocks every writer
 // behind it. So partitions are created without such a lock, and dropped with a very short lock timeout. Functions of the owner of the
-// tables do it (migration 0032), because the role of the services cannot change the schema.
+// tables do it (make_partition, drop_partition), because the role of the services cannot change the schema.
 import { isLockTimeout } from '../connections/database-errors.ts';
 import { databaseTime } from '../clock.ts';
 import { forgetCounts } from '../history/lists/settle.ts';

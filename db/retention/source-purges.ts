@@ -99,7 +99,7 @@ with gone as (
 select from gone`;
 
 async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
-  // Invisible rows are not counted, so their removal need not be recorded (migration 0010): every id is younger than this one.
+  // Invisible rows are not counted, so their removal need not be recorded (history_changes): every id is younger than this one.
   await db.query(`select set_config('hookyard.late_before', '0', true)`);
   const { rows } = await db.query<{ id: string }>('select id from events where source_id = $1 order by id limit $2', [
     sourceId,

@@ -113,7 +113,7 @@ create trigger schemas_config_version after insert or update or delete on schema
 create trigger transforms_config_version after insert or update or delete on transforms
   for each row execute function raise_config_version();
 
--- Replaced and deleted versions of routes and transforms, kept while a payload from before is left
+-- Replaced and deleted versions of routes and transforms, kept while a payload is left that was received before
 -- (db/retention/earlier-versions.ts).
 create table earlier_versions (
   organization_id text collate "C" not null, record_id text collate "C" not null, version integer not null,

@@ -59,8 +59,7 @@ create table deliveries (
   next_attempt_at timestamptz(3), delivered_at timestamptz(3), finished_at timestamptz(3), failover_of text collate "C",
   original_destination_id text collate "C", failover_reason text,  -- of a failover: the first destination, and why it got nothing
   batch_id text collate "C",  -- of a warehouse; found by destination and range of ids, without an index, so that updates stay heap-only
-  -- Versions of the route and transform that made it, which its attempts apply (earlier_versions); transform_version null: no
-  -- transform.
+  -- Versions of the route and transform that made it, which its attempts apply (earlier_versions); null: it had no transform.
   route_version integer, transform_version integer
 ) partition by range (id);
 -- No index holds a column that an attempt's result changes, so that the update of a delivery is heap-only (HOT).
@@ -77,8 +76,7 @@ create table attempts (
   delivery_id text collate "C" not null, attempt_number integer not null, status text not null, status_code integer, error text,
   latency integer not null, started_at timestamptz(3) not null, completed_at timestamptz(3) not null, request_headers jsonb not null,
   response_headers jsonb, response_body text,
-  -- The network exchange, and configuration versions (db/hot-path/attempt-exchange.ts); null: from a summary, or nothing to connect
-  -- to.
+  -- Network exchange and configuration versions (db/hot-path/attempt-exchange.ts); null: from a summary, or no address to connect to.
   exchange text,
   primary key (delivery_id, attempt_number)
 ) partition by range (delivery_id);

@@ -2,16 +2,17 @@
 
 -- Deliveries whose first attempt has no result: relays start workflows from these rows. Inserted with the delivery, deleted with the
 -- result of the first attempt; claiming writes nothing. Small, so it stays in memory. Autovacuum does what the relays do
--- (db/hot-path/outbox-vacuum.ts): before PostgreSQL 17 it is alone. Few pages of a long outbox have dead rows, whose index entries
--- would stay in front of those that are claimed next; hence vacuum_index_cleanup. Truncating the file would block claims.
+-- (db/hot-path/outbox-vacuum.ts): where the role of the services may not vacuum (before PostgreSQL 17), it is alone. Few pages of a long
+-- outbox have dead rows, whose index entries would stay in front of those that are claimed next; hence vacuum_index_cleanup.
+-- Truncating the file would block claims.
 create table outbox (
   delivery_id text collate "C" not null, destination_id text collate "C" not null, organization_id text collate "C" not null,
   event_id text collate "C" not null, source_id text collate "C" not null, route_id text collate "C", priority integer not null,
   shard smallint not null,
   failover_of text collate "C",  -- so that the workflow of a failover delivery can name the delivery it takes over from
   -- Of a delivery that comes back and goes on from its recorded attempts. lost: Temporal does not know its workflow. ended: its
-  -- workflow ended, this restored database does not know how, and the id may be used again. waiting: its workflow waits for the rate
-  -- limit.
+  -- workflow ended, this restored database does not know how, and its id may be used again. waiting: its workflow waits for a place
+  -- in the rate limit of the destination.
   resume text check (resume in ('lost', 'ended', 'waiting')),
   entered_at timestamptz not null default now()  -- for the age of the oldest in metrics; the id is older where a circuit held it
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,

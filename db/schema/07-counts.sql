@@ -24,8 +24,7 @@ create table delivery_stats (
   succeeded bigint not null default 0, failed bigint not null default 0,
   -- Deliveries that a failover destination took over: they count against this destination's health, not in the totals of their route.
   failed_over bigint not null default 0,
-  -- Failures without a request (refused by the route's schema, or a transform's error): in the route's statistics, not in this
-  -- health.
+  -- Failures without a request (refused by the route's schema, a transform's error): in the route's statistics, not in this health.
   unsent bigint not null default 0,
   latency_sum bigint not null default 0, latency_count bigint not null default 0, last_delivery_at timestamptz(3),
   last_success_at timestamptz(3), last_failure_at timestamptz(3),
@@ -45,8 +44,7 @@ create table latency_stats (
 create table delivery_figures (
   organization_id text collate "C" not null, bucket timestamptz(0) not null, destination_id text collate "C" not null,
   route_id text collate "C" not null, source_id text collate "C" not null,
-  -- Of the answer: 100 to 599, and 600 for any other; 0: no answer; -1: deliveries that ended without an attempt. So at most 503
-  -- values.
+  -- Of the answer: 100 to 599, and 600 for any other; 0: no answer; -1: ended without an attempt. So at most 503 values.
   status_code smallint not null,
   attempts bigint not null default 0, latency_sum bigint not null default 0,  -- latency_sum: ms, of attempts with an answer
   delivered bigint not null default 0, failed bigint not null default 0, failed_over bigint not null default 0,

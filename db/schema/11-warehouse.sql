@@ -5,8 +5,8 @@
 create table warehouse_batches (
   id text collate "C" primary key, organization_id text collate "C" not null, destination_id text collate "C" not null,
   -- open: it fills, its deliveries wait in the outbox, and `events` and `bytes` are those of the last look; frozen: its deliveries
-  -- are fixed and it waits for an upload; uploaded: the object is there and its deliveries are being ended; written, failed: it has
-  -- ended.
+  -- are fixed and it waits for an upload; uploaded: the object is there and its deliveries are being ended; written, failed:
+  -- it has ended.
   status text not null check (status in ('open', 'frozen', 'uploading', 'uploaded', 'written', 'failed')),
   partition text not null,
   -- A batch whose file would be too large gives half of its deliveries to a new batch, again and again until both fit
@@ -35,8 +35,7 @@ create table warehouse_batches (
   uploaded_at timestamptz(3), finished_at timestamptz(3)
 ) with (fillfactor = 70);
 create index warehouse_batches_by_destination on warehouse_batches (destination_id, id);
--- One that fills for each partition, and one at a time out of the outbox. Halves of a destination wait for their uploads side by
--- side.
+-- One that fills for each partition, and one at a time out of the outbox. Halves of a destination wait in parallel.
 create unique index warehouse_batches_open on warehouse_batches (destination_id, partition) where status = 'open';
 create unique index warehouse_batches_under_way on warehouse_batches (destination_id)
   where status in ('frozen', 'uploading') and half_of is null;

@@ -52,7 +52,7 @@ const OTHERS: Record<string, TenantTable> = {
   history_progress: { rights: ['select'], condition: null },
 };
 
-/** What was done is written once (migration 0045). */
+/** What was done is written once (refuse_audit_change). */
 const FINAL: readonly Right[] = ['select', 'insert'];
 
 /**

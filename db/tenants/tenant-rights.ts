@@ -48,7 +48,7 @@ export async function grantTenant(db: Queryable, role: string): Promise<void> {
     `grant usage on schema public to ${quoted(role)}`,
     `grant usage on all sequences in schema public to ${quoted(role)}`,
     ...rights,
-    // Their own records (migration 0071).
+    // Their own records about something.
     `grant execute on function audit_records_about(text) to ${quoted(role)}`,
   ]);
 }

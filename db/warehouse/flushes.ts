@@ -1,5 +1,5 @@
 // Warehouse destinations with something to write: the rows by which workers start and wake the workflows
-// `warehouse:<destination>` (migration 0012).
+// `warehouse:<destination>` (warehouse_flushes).
 import { newId } from '../../core/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../parameters.ts';

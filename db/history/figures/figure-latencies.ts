@@ -1,4 +1,4 @@
-// Percentiles of latencies, from the histogram of each destination (migrations 0003 and 0107). It knows destinations only, and those
+// Percentiles of latencies, from the histogram of each destination (latency_stats, latency_history). It knows destinations only, and those
 // that are deleted no more.
 // Rules: METRIC-11, METRIC-12.
 import { keptStepOf, type KeptStep } from '../../../core/figure-steps.ts';

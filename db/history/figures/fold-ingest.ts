@@ -1,4 +1,4 @@
-// Folds what was counted at ingest (migration 0052) into the roll-up with one row for each bucket. Readers sum both, so they see the
+// Folds what was counted at ingest (ingest_counts) into the roll-up with one row for each bucket. Readers sum both, so they see the
 // same before and after it, in any snapshot.
 import type { Pool } from '../../connections/pool.ts';
 import { type Pages, Stride, takeUnlocked, throughPages } from '../../ranges.ts';

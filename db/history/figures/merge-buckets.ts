@@ -1,4 +1,4 @@
-// Statistics are written in buckets of 5 minutes (migration 0003). After a day nobody needs that resolution: the buckets of an
+// Statistics are written in buckets of 5 minutes. After a day nobody needs that resolution: the buckets of an
 // hour are merged into the first one. So a month is summed from hundreds of rows and not from tens of thousands, and the
 // statement that sums does not know the difference. A window of more than a day begins at a whole hour.
 // Figures and latencies are packed instead (pack-figures.ts).

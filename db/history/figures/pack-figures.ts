@@ -1,4 +1,4 @@
-// Packs the figures of organizations and the latencies of destinations (migration 0107): one row for each owner and bucket instead of
+// Packs the figures of organizations and the latencies of destinations: one row for each owner and bucket instead of
 // one for each key, in steps of 5 minutes, an hour and a day, so that a question reads as many rows as it has steps. A transaction
 // moves rows from the tables that statements add to, so readers, which add both, see the same before and after it.
 import { DAYS_AFTER_MS, HOURS_AFTER_MS, type KeptStep, MOST_DAYS } from '../../../core/figure-steps.ts';

@@ -1,5 +1,5 @@
-// Reads the figures of an organization (GET /api/metrics): of what came in from the roll-ups of ingest (migrations 0003 and 0052) and of
-// refused webhooks (migration 0062), all others as delivery-figures.ts and figure-latencies.ts say. It reads ranges of indexes, as
+// Reads the figures of an organization (GET /api/metrics): of what came in from the roll-ups of ingest (ingest_stats, ingest_counts) and of
+// refused webhooks (refusal_counts), all others as delivery-figures.ts and figure-latencies.ts say. It reads ranges of indexes, as
 // many rows as there are buckets and causes in its time, and never the records themselves.
 // Rules: METRIC-06 to METRIC-10, METRIC-15.
 import type { Queryable } from '../../connections/pool.ts';

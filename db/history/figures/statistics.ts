@@ -1,5 +1,5 @@
-// Reads the roll-ups of migration 0003: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
-// inside the last day, of an hour before (merge-buckets.ts). Deliveries that were never sent (`unsent`, migration 0010) count as
+// Reads the roll-ups of db/schema/07-counts.sql: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
+// inside the last day, of an hour before (merge-buckets.ts). Deliveries that were never sent (`unsent`) count as
 // failures of the route only. Events are also in `ingest_counts`, until they are folded in. Cancelled deliveries are neither successes nor failures.
 // Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
 import { percentilesOf } from '../../../core/latency-classes.ts';

@@ -1,5 +1,5 @@
 // Splits a list's time range into settled whole days and hours, whose counts are known, and the rest (the edges and the unsettled
-// part), which is counted row by row (migration 0010). Pure; all times in ms since 1970, UTC.
+// part), which is counted row by row (db/schema/07-counts.sql). Pure; all times in ms since 1970, UTC.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;

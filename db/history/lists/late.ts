@@ -1,5 +1,5 @@
 // Which rows are young: the hot path mostly changes new rows. Changes of these need not be recorded, because they are not settled
-// before the grace period has passed (migration 0010).
+// before the grace period has passed (db/schema/07-counts.sql).
 import { idFloor } from '../../../core/ids.ts';
 
 /** Changes of rows of at least this age are recorded, ms. */

@@ -1,4 +1,4 @@
-// Lists over millions of rows: exact totals, and any page, from the counts of migration 0010.
+// Lists over millions of rows: exact totals, and any page, from the counts of db/schema/07-counts.sql.
 //
 // The total is the sum of the counts of whole days and hours, of the changes since, and of the rows that are not settled. The
 // same counts show in which hours the rows of a page are, and of which sources or destinations. Only those are read, so a distant

@@ -1,4 +1,4 @@
-// Settling: counts rows that are old enough once, so that lists need not count them at each request (migration 0010). Only the
+// Settling: counts rows that are old enough once, so that lists need not count them at each request (db/schema/07-counts.sql). Only the
 // speed of the lists depends on it: unsettled rows are counted row by row, with the same result.
 import { idFloor } from '../../../core/ids.ts';
 import { inTransaction, type Pool, type Queryable } from '../../connections/pool.ts';
@@ -30,7 +30,7 @@ group by 1, 2, 3, 4, 5, 6, 7, 8, 9 having sum(m.total) <> 0
 on conflict (organization_id, kind, span, start, source_id, route_id, destination_id, status, routed) do update
   set total = c.total + excluded.total`;
 
-// The usage of organizations (migration 0029) is counted with them, also that of sources which are being deleted.
+// The usage of organizations (organization_usage) is counted with them, also that of sources which are being deleted.
 const USED = `used as (
   insert into organization_usage as s (organization_id, day, events, payload_bytes, deliveries, attempts)
   select m.organization_id, ${dayOf('m.at')}, coalesce(sum(m.events), 0), coalesce(sum(m.bytes), 0), coalesce(sum(m.deliveries), 0),
@@ -111,7 +111,7 @@ export async function settleHistory(pool: Pool, forMs: number, waitMs: number = 
 /** Rows created before this are in history_counts, except for the changes in history_changes. */
 export async function settledBefore(db: Queryable): Promise<Date> {
   const { rows } = await db.query<{ settled_before: Date }>('select settled_before from history_progress');
-  if (!rows[0]) throw new Error('history_progress has no row; migration 0010 puts one in');
+  if (!rows[0]) throw new Error('history_progress has no row; db/schema/07-counts.sql puts one in');
   return rows[0].settled_before;
 }
 

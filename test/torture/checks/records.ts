@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';
 import { type Problem, problems } from './problems.ts';
 
-// Figures, packed (migration 0107) or not: of each way and code in a packed list its number, the code, and the seven sums.
+// Figures, packed (figure_history) or not: of each way and code in a packed list its number, the code, and the seven sums.
 const PACKED = ['way', 'status_code', ...FIGURES];
 const SUMS = 'attempts, delivered, failed, failed_over, not_sent, cancelled';
 const COUNTED = `
