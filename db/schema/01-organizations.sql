@@ -64,7 +64,7 @@ create table idempotent_requests (
   id bytea not null,  -- SHA-256 of path and key: of one length, whatever was sent
   body_hash bytea not null,  -- SHA-256 of the body; a repeat with another one is refused
   scopes text[] not null,  -- of the API key that asked: an answer may hold what a key with fewer scopes may not see
-  lease text not null, leased_until timestamptz not null,  -- who runs it, and until when; renewed, then a repeat may take over
+  lease text not null, leased_until timestamptz not null,  -- who runs it, renewed; after a crash a repeat takes over
   answer text,  -- status, headers and body, encrypted, because some answers show a secret for the only time; null while it runs
   expires_at timestamptz not null,
   primary key (organization_id, id)

@@ -3,8 +3,9 @@
 -- No foreign keys: deletes of parents are rare and done explicitly, and every insert would pay for the check.
 
 create table events (
-  id text collate "C" not null primary key, method text not null, query text not null, headers jsonb not null,
+  id text collate "C" not null primary key,
   organization_id text collate "C" not null, source_id text collate "C" not null, status text not null, routed boolean not null,
+  method text not null, query text not null, headers jsonb not null,
   path text not null default '',  -- what followed the source and its token in the address, as received; empty: nothing
   client_address text,  -- behind the operator's proxies
   payload_size integer not null, payload_hash text not null, deliveries_count integer not null,
@@ -59,7 +60,8 @@ create table deliveries (
   next_attempt_at timestamptz(3), delivered_at timestamptz(3), finished_at timestamptz(3), failover_of text collate "C",
   original_destination_id text collate "C", failover_reason text,  -- of a failover: the first destination, and why it got nothing
   batch_id text collate "C",  -- of a warehouse; found by destination and range of ids, without an index, so that updates stay heap-only
-  -- Versions of the route and transform that made it, which its attempts apply (earlier_versions); null: it had no transform.
+  -- Versions of the route and transform that made it, applied by its attempts also after a change or a deletion (earlier_versions).
+  -- transform_version is null without a transform.
   route_version integer, transform_version integer
 ) partition by range (id);
 -- No index holds a column that an attempt's result changes, so that the update of a delivery is heap-only (HOT).
@@ -111,7 +113,8 @@ create trigger deliveries_retrying_deleted after delete on deliveries for each r
   execute function note_retrying();
 
 -- Ingest idempotency: the primary key makes a repeat inside the window impossible, whatever the number of API processes. No foreign
--- key: keys go with the other rows of a deleted source, and not, by the million, in the request that deletes it.
+-- key: keys go with the other rows of a deleted source, and not, by the million, in the request that deletes it. Webhooks are accepted
+-- only by a configuration in which their source exists.
 create table idempotency_keys (
   source_id text collate "C" not null, key_hash bytea not null, event_id text collate "C" not null,
   expires_at timestamptz(3) not null,
@@ -127,7 +130,8 @@ begin
 end $$;
 
 -- Partitions are made and dropped by these functions, with the rights of the tables' owner, so that the role of the services needs
--- none to change the schema (docs/database-roles.md). Names are qualified and the search path is fixed: no other object can stand in.
+-- none to change the schema (docs/database-roles.md). They can do nothing else: the table is one of four, the rest of the name is a
+-- day. Names are qualified and the search path is fixed, so that no other object can stand in for one of these.
 
 -- The smallest id of a day: its first ten characters after the prefix are the milliseconds since 1970 (core/ids.ts).
 create function id_floor(prefix text, day date) returns text

@@ -73,7 +73,7 @@ create table destination_shared_limits (
   version integer not null,  -- counts decreases: what was sent before the last one says nothing
   -- Outcomes and most places held in this window; outcomes since the limit has changed.
   answered integer not null, refused integer not null, most_held integer not null, outcomes integer not null,
-  usual double precision not null,  -- the part that is refused whatever is under way
+  usual double precision not null,  -- share of refusals, whatever number of attempts is under way
   too_much integer,  -- what was too much; null: nothing is known of that
   patience_ms integer not null, window_at timestamptz not null, changed_at timestamptz not null, seen_at timestamptz not null
 ) with (fillfactor = 50);

@@ -17,7 +17,7 @@ create index refused_webhooks_by_source on refused_webhooks (source_id, id desc)
 -- How many webhooks of a source were refused in an hour, by cause: all of them, while refused_webhooks has a sample.
 create table refusal_counts (
   organization_id text collate "C" not null, source_id text collate "C" not null references sources (id) on delete cascade,
-  hour timestamptz(0) not null, cause text not null,  -- hour: its beginning
+  hour timestamptz(0) not null, cause text not null,  -- hour: its start
   limit_name text not null default '',  -- empty where it was about no limit of the organization
   refusals bigint not null default 0, last_at timestamptz(3) not null,
   primary key (source_id, hour, cause, limit_name)

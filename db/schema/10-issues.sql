@@ -124,7 +124,7 @@ create table alert_announcements (
   -- The last change that it was told: opened, acknowledged, resolved, ignored. Null: none, the message was given up.
   told text, told_at timestamptz(3) not null,
   told_exhausted boolean not null default false,  -- whether it was told that a delivery has failed for good (issues.exhausted_at)
-  number integer not null,  -- how many messages there were: with the channel and the issue the name of a message
+  number integer not null,  -- messages so far; with the channel and the issue, the name of a message
   -- The one on its way; there is no other until it has arrived or was given up, so they keep their order.
   message_id text collate "C" references alert_messages (id) on delete set null,
   primary key (channel_id, issue_id)
