@@ -20,7 +20,7 @@ export const PAGERDUTY_URLS = {
 } as const;
 
 /** What an incident is known by. */
-export function incidentKey({ content, channel }: AlertMessage): string {
+function incidentKey({ content, channel }: AlertMessage): string {
   if (content.kind === 'change') return content.told.issue.id;
   return content.kind === 'failing' || content.kind === 'recovered' ? content.channel.id : `test-${channel.id}`;
 }

@@ -29,10 +29,10 @@ export async function npmPackages({ name, what, pins }: { name: string; what: st
   return folder;
 }
 
-/** Installs the packages of the lock file in a folder, without their install scripts. @param options more of npm */
-export function npmCi(folder: string, what: string, options: string[] = []): Promise<void> {
+/** Installs the packages of the lock file in a folder, without their install scripts. */
+function npmCi(folder: string, what: string): Promise<void> {
   const npm = process.env.npm_execpath;
-  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', ...options];
+  const args = ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const child = npm?.endsWith('.js')
     ? spawn(process.execPath, [npm, ...args], { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
     : spawn('npm', args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
