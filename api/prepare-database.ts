@@ -19,7 +19,7 @@ export async function prepareWhenReachable(settings: Settings, url: DatabaseUrl,
   const giveUpAt = performance.now() + DATABASE_DEADLINE_MS;
   for (;;) {
     try {
-      const database = await findDatabase(settings, url, log);
+      const database = await findDatabase(settings, url);
       const { createdKey, organization } = await prepareDatabase(settings, database.directUrl);
       if (createdKey?.file) log.info(`the first API key was made; it is kept in ${createdKey.file}`);
       tellOfPlan(settings, organization, log);

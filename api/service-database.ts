@@ -27,11 +27,11 @@ export function requireDatabaseUrl(settings: Settings): DatabaseUrl {
 
 /** @throws an Error when PostgreSQL stays unreachable */
 export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, log: Log) {
-  const { url, pooling } = await prepareWhenReachable(settings, givenUrl, log);
+  const { url, transactionPooler } = await prepareWhenReachable(settings, givenUrl, log);
   const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
   // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
   const connectionsFor = apiConnections(settings);
-  const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, pooling };
+  const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, transactionPooler };
   const ingestPool = createPool(url, { ...common, max: connectionsFor.ingest, hotPath: true });
   const servicePool = createPool(url, { ...common, max: connectionsFor.service });
   // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
@@ -41,7 +41,7 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
   const tenantRole = await tenantRoleOf(servicePool, log);
   const pool = createPool(url, { ...common, max: connectionsFor.management, tenantRole });
   shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
-  const orm = createOrm(url, connectionsFor.records, { alone, tenantRole, pooling });
+  const orm = createOrm(url, connectionsFor.records, { alone, tenantRole, transactionPooler });
   return { ingestPool, servicePool, slowPool, pool, orm, organizations };
 }
 

@@ -1,4 +1,4 @@
-// npm run bench -- statements [--groups 1,10,40 --days 90 --sessions own --bytes 1024]: what the four statements of the hot path cost
+// npm run bench -- statements [--groups 1,10,40 --days 90 --bytes 1024]: what the four statements of the hot path cost
 // PostgreSQL, for groups of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a
 // time.
 import { parseArgs } from 'node:util';
@@ -11,7 +11,6 @@ import { type AttemptResult, recordResults } from '../db/hot-path/record-results
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
 import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
-import { OWN_SESSIONS, type Pooling } from '../db/connections/pooling.ts';
 import { fillRecords } from './history/records.ts';
 import { cpuMs } from './support/measure.ts';
 import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';
@@ -25,11 +24,6 @@ const MOST_BYTES = 500_000_000;
 const BODY_BYTES = 1024;
 const STATEMENT_TIMEOUT_MS = 60_000;
 const OWNER = 'bench';
-const SESSIONS: Record<string, Pooling> = {
-  own: OWN_SESSIONS,
-  shared: { keepsSession: false, namesStatements: true },
-  nameless: { keepsSession: false, namesStatements: false },
-};
 
 /** Of one run. */
 export interface StatementCost {
@@ -49,8 +43,7 @@ export interface Way {
 
 /**
  * Measures and prints a table.
- * @param args `--groups <sizes>`, `--days <days with partitions, today included>`, `--sessions <own, shared or nameless>`: as behind
- * a pooler that gives sessions to transactions, with and without names of statements; `--bytes <of a body>`
+ * @param args `--groups <sizes>`, `--days <days with partitions, today included>`, `--bytes <of a body>`
  * @throws Error naming an option that is unknown or cannot be used
  */
 export async function measureStatements(args: string[]): Promise<void> {
@@ -59,7 +52,6 @@ export async function measureStatements(args: string[]): Promise<void> {
     options: {
       groups: { type: 'string', default: '1,10,40' },
       days: { type: 'string', default: '90' },
-      sessions: { type: 'string', default: 'own' },
       bytes: { type: 'string', default: '1024' },
     },
   });
@@ -69,9 +61,7 @@ export async function measureStatements(args: string[]): Promise<void> {
   if (!groups.every((size) => size >= 1 && size <= 100)) throw new Error('--groups must be numbers from 1 to 100');
   if (!(days >= 1 && days <= 1000)) throw new Error('--days must be a number from 1 to 1000');
   if (!(bytes >= 0 && bytes <= 10 * 1024 * 1024)) throw new Error('--bytes must be a number from 0 to 10485760');
-  const pooling = SESSIONS[values.sessions];
-  if (!pooling) throw new Error(`--sessions must be one of ${Object.keys(SESSIONS).join(', ')}`);
-  await withPostgres('statements', {}, (postgres) => measureAll(postgres, { groups, days, bytes }, pooling));
+  await withPostgres('statements', {}, (postgres) => measureAll(postgres, { groups, days, bytes }));
 }
 
 interface Sizes {
@@ -81,11 +71,11 @@ interface Sizes {
   bytes: number;
 }
 
-async function measureAll(postgres: OwnPostgres, sizes: Sizes, pooling: Pooling): Promise<void> {
+async function measureAll(postgres: OwnPostgres, sizes: Sizes): Promise<void> {
   const { groups, days, bytes } = sizes;
   const options = { statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(postgres.databaseUrl, { ...options, max: 1 });
-  const hotPool = createPool(postgres.databaseUrl, { ...options, max: 1, hotPath: true, pooling });
+  const hotPool = createPool(postgres.databaseUrl, { ...options, max: 1, hotPath: true });
   try {
     for (let day = 0; day < days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
     await holdAll(pool);

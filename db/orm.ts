@@ -9,7 +9,6 @@ import { commitHookSubscriber } from './commit-hook.ts';
 import { keepSettings } from './connections/keep-settings.ts';
 import { dropReadOnlyConnections } from './connections/pool.ts';
 import { shareConnections } from './connections/pool-turns.ts';
-import { OWN_SESSIONS, type Pooling } from './connections/pooling.ts';
 import { hideQuotedValues } from './connections/quoted-values.ts';
 import { bindToOrganizations } from './tenants/connections.ts';
 
@@ -23,7 +22,7 @@ const STATEMENT_TIMEOUT_MS = 10_000;
  * @param poolSize most connections it may hold
  * @param options.alone whether there is only one organization, for which all of them are
  * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
- * @param options.pooling what a pooler between does with sessions; by default there is none, or each connection has its own
+ * @param options.transactionPooler whether a pooler in transaction mode stands between (connections/per-transaction.ts)
  */
 export function createOrm(
   databaseUrl: DatabaseUrl,
@@ -31,8 +30,8 @@ export function createOrm(
   {
     alone = () => true,
     tenantRole = null,
-    pooling = OWN_SESSIONS,
-  }: { alone?: () => boolean; tenantRole?: string | null; pooling?: Pooling } = {},
+    transactionPooler = false,
+  }: { alone?: () => boolean; tenantRole?: string | null; transactionPooler?: boolean } = {},
 ): MikroORM {
   const settings = { statement_timeout: String(STATEMENT_TIMEOUT_MS), ...(tenantRole && { role: tenantRole }) };
   const url = currentUrl(databaseUrl);
@@ -49,10 +48,10 @@ export function createOrm(
       connectionString: url,
       Client: clientOf(databaseUrl),
       onPoolCreated: (pool: pg.Pool) => {
-        keepSettings(pool, settings, pooling);
+        keepSettings(pool, settings, transactionPooler);
         dropReadOnlyConnections(pool);
         hideQuotedValues(pool);
-        if (tenantRole) bindToOrganizations(pool, tenantRole, pooling);
+        if (tenantRole) bindToOrganizations(pool, tenantRole, transactionPooler);
         shareConnections(pool, { max: poolSize, reserved: 0, alone });
       },
     },

@@ -37,7 +37,7 @@ async function main(log: Log): Promise<void> {
   installTemporalRuntime(log, metrics?.options);
   const temporal = temporalConnectionOptions(env);
   const database = await waitFor('PostgreSQL (DATABASE_URL)', log, async () => {
-    const found = await findDatabase(settings, url, log);
+    const found = await findDatabase(settings, url);
     await prepareDatabase(settings, found.directUrl);
     return found;
   });

@@ -16,13 +16,13 @@ const HOT_LOCK_TIMEOUT_MS = 1000;
 // hot path. Polls for warehouses read much; their pool is opened when there is something to write.
 export function openPools(
   settings: Settings,
-  { url, pooling }: Database,
+  { url, transactionPooler }: Database,
   log: Log,
 ): { hotPool: Pool; pool: Pool; warehousePool: Pool } {
   const { hot, commands, warehouses } = workerConnections(settings);
   const common = {
     name: 'hookyard-worker',
-    pooling,
+    transactionPooler,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     onError: (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke'),
   };

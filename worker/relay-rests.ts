@@ -11,7 +11,7 @@ const AWAITING_NEWS_MS = 25;
 // How soon a nudge brings the next round of a busy relay, which claims in groups, ms. It rests for longer only while those that keep it
 // busy have no place left; deliveries of others come with nudges, and do not wait for them.
 const BUSY_NUDGED_MS = 25;
-// Notifications arrive, when one did in this time. Where a pooler does not pass them on, they never do.
+// Notifications arrive, when one did in this time.
 const NEWS_ARRIVE_MS = 1000;
 // Rest of a relay that hears notifications when there is nothing left, ms. With many workers, claims that find nothing are most of what
 // an idle one costs. It is also how long a delivery waits that nobody tells of, because its API process was killed right after the commit.

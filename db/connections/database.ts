@@ -1,86 +1,66 @@
 // Where Hookyard's database is: for the pools of a process, and for what needs a session of its own (docs/poolers.md).
-import { randomUUID } from 'node:crypto';
 import { ConfigError, type Settings } from '../../core/config.ts';
-import type { Log } from '../../core/log.ts';
-import { checkTls, currentUrl, databaseUrl, type DatabaseUrl } from './client.ts';
-import { lookAtPooler, lookingClient, type PoolerMode, type Pooling } from './pooling.ts';
+import { checkTls, clientOf, currentUrl, databaseUrl, type DatabaseUrl } from './client.ts';
 
 export interface Database {
   /** For pools. */
   url: DatabaseUrl;
   /** For LISTEN, migrations and locks of sessions. */
   directUrl: DatabaseUrl;
-  /** Of `url`. */
-  pooling: Pooling;
+  /** Whether `url` leads to a pooler in transaction mode: where there is a direct URL. */
+  transactionPooler: boolean;
 }
 
+const TIMEOUT_MS = 5000;
+// Of pg/lib/connection.js, and OpenSSL's names for a certificate that is not accepted (Node documentation, "X509 certificate error codes").
+const NO_TLS = /does not support SSL connections/;
+const CERTIFICATE_REFUSED = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|ERR_TLS_CERT_)/;
+
 /**
- * Finds out how the database can be used.
+ * Finds the database, and connects to it once by each URL.
  * @param url DATABASE_URL
- * @throws ConfigError when a pooler stands between and cannot work in its mode, or the settings of TLS cannot be used; a database
- * error when PostgreSQL cannot be reached
+ * @throws ConfigError when the settings of TLS cannot be used, or a pooler refuses a start parameter; a database error when PostgreSQL
+ * cannot be reached
  */
-export async function findDatabase(settings: Partial<Settings>, url: DatabaseUrl, log: Log): Promise<Database> {
-  const ownDirectUrl = databaseUrl(settings, 'DATABASE_DIRECT_URL');
-  const directUrl = ownDirectUrl ?? url;
-  const isSame = currentUrl(directUrl) === currentUrl(url);
-  checkTls(currentUrl(url), 'DATABASE_URL');
-  if (!isSame) checkTls(currentUrl(directUrl), 'DATABASE_DIRECT_URL');
-  const { mode, pooling } = await lookAtPooler(url, 'DATABASE_URL');
-  if (mode === 'statement')
-    throw new ConfigError([
-      'DATABASE_URL leads to a pooler in statement mode, which has no transactions: use pool_mode = transaction or session (docs/poolers.md)',
-    ]);
-  if (mode === 'transaction' && isSame)
-    throw new ConfigError([
-      'DATABASE_URL leads to a pooler in transaction mode, and news of deliveries (LISTEN), migrations and locks of workers need sessions of their own: set DATABASE_DIRECT_URL to PostgreSQL itself, or use pool_mode = session (docs/poolers.md)',
-    ]);
-  if (!isSame) {
-    await requireSessions(directUrl, 'DATABASE_DIRECT_URL');
-    await requireSameDatabase(url, directUrl);
-  }
-  tell(mode, pooling, log);
-  return { url, directUrl, pooling };
+export async function findDatabase(settings: Partial<Settings>, url: DatabaseUrl): Promise<Database> {
+  const directUrl = databaseUrl(settings, 'DATABASE_DIRECT_URL');
+  await reach(url, 'DATABASE_URL');
+  if (directUrl !== undefined) await reach(directUrl, 'DATABASE_DIRECT_URL');
+  return { url, directUrl: directUrl ?? url, transactionPooler: directUrl !== undefined };
 }
 
-/**
- * Refuses a URL whose connections do not keep their session.
- * @param variable names the URL in messages
- * @throws ConfigError
- */
-export async function requireSessions(url: DatabaseUrl, variable: string): Promise<void> {
-  const { mode, pooling } = await lookAtPooler(url, variable);
-  if (!pooling.keepsSession)
-    throw new ConfigError([
-      `${variable} leads to a pooler in ${mode} mode, but locks and LISTEN need sessions of their own: let it lead to PostgreSQL itself (docs/poolers.md)`,
-    ]);
-}
-
-/** A lock that one connection holds is seen by all others of the same database, and by nobody else. */
-async function requireSameDatabase(url: DatabaseUrl, directUrl: DatabaseUrl): Promise<void> {
-  const [holder, looker] = [lookingClient(directUrl), lookingClient(url)];
-  const name = `look:${randomUUID()}`;
+/** @param variable names the URL in messages */
+async function reach(url: DatabaseUrl, variable: string): Promise<void> {
+  checkTls(currentUrl(url), variable);
+  const PgClient = clientOf(url);
+  const client = new PgClient({
+    connectionString: currentUrl(url),
+    application_name: 'hookyard-migrate',
+    connectionTimeoutMillis: TIMEOUT_MS,
+    query_timeout: TIMEOUT_MS,
+  });
+  // Without a listener, an error event would end the process. The statement under way fails as well.
+  client.on('error', () => undefined);
   try {
-    await Promise.all([holder.connect(), looker.connect()]);
-    await holder.query('select pg_advisory_lock(hashtextextended($1, 0))', [name]);
-    const { rows } = await looker.query<{ free: boolean }>(
-      'select pg_try_advisory_xact_lock(hashtextextended($1, 0)) as free',
-      [name],
-    );
-    if (rows[0]?.free !== false)
-      throw new ConfigError([
-        'DATABASE_DIRECT_URL and DATABASE_URL lead to different databases: let both lead to the same database of the same server (docs/poolers.md)',
-      ]);
+    await client.connect();
+    // A pooler may let clients in while PostgreSQL is away.
+    await client.query('select');
+  } catch (error) {
+    throw explained(error, variable);
   } finally {
-    await Promise.all([holder, looker].map((client) => client.end().catch(() => undefined)));
+    await client.end().catch(() => undefined);
   }
 }
 
-function tell(mode: PoolerMode, { namesStatements }: Pooling, log: Log): void {
-  if (mode === 'session') log.info('a pooler in session mode stands before PostgreSQL');
-  if (mode === 'transaction')
-    log.info(
-      { namesStatements },
-      'a pooler in transaction mode stands before PostgreSQL; settings go with every transaction',
-    );
+function explained(error: unknown, variable: string): unknown {
+  if (!(error instanceof Error)) return error;
+  if (/unsupported startup parameter/i.test(error.message))
+    return new ConfigError([
+      `A pooler refuses a start parameter of ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/poolers.md)`,
+    ]);
+  if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
+    return new ConfigError([
+      `${variable}: no secure connection (${error.message}); sslrootcert must name the file of the authority that signed PostgreSQL's certificate, and the host must be in the certificate (docs/configuration.md)`,
+    ]);
+  return error;
 }

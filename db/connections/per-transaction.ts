@@ -1,55 +1,44 @@
-// Statements of connections without a session of their own: a pooler gives each transaction whatever session is free. So the settings
-// go before its first statement, for this transaction, in the same messages: that is one more statement for PostgreSQL to run, but no
-// round trip. Statements that are sent before one Sync are one transaction (PostgreSQL manual, 54.2.4 "Pipelining" and 54.2.2.1).
+// Statements of connections without a session of their own: a pooler in transaction mode gives each transaction whatever session is
+// free. So every transaction begins with its settings, and a statement outside of one is put into one: two round trips more.
 import pg from 'pg';
 import { type ConnectionSettings, settingStatement } from './settings.ts';
 
-type Callback = (error: Error | null | undefined, result?: unknown) => void;
-
-// What of node-postgres's connection and query is not in its types (pg/lib/connection.js, pg/lib/query.js).
-interface Wire {
-  readonly submittedNamedStatements: Record<string, string>;
-  parse(message: { text: string }): void;
-  bind(message: object): void;
-  describe(message: { type: 'P' }): void;
-  execute(message: object): void;
-}
-declare class DriverQuery {
-  text: string;
-  name: string | undefined;
-  callback: Callback | undefined;
-  constructor(config: unknown, values: unknown, callback: unknown);
-  requiresPreparation(): boolean;
-  hasBeenParsed(wire: Wire): unknown;
-  prepare(wire: Wire): void;
-  submit(wire: Wire): Error | null;
-  handleCommandComplete(message: unknown, wire: Wire): void;
-  handleError(error: Error, wire: Wire): void;
-}
-const Query = pg.Query as unknown as typeof DriverQuery;
-
-// What cannot be in a transaction with others, and what ends one.
+// What cannot be in a transaction, and what ends one.
 const ALONE = /^\s*(?:vacuum|commit|rollback)\b/i;
+const COMMIT = /^\s*commit\b/i;
 const BEGIN = /^\s*(?:begin|start transaction)\b[^;]*$/i;
 
-interface Settings {
-  all: ConnectionSettings;
-  statement: string;
+type Statement = pg.QueryConfig & { query_timeout?: number };
+type Callback = (error: unknown, result?: unknown) => void;
+
+/** A connection before its `query` was replaced. */
+interface Connection {
+  client: pg.Client;
+  send(statement: Statement): Promise<unknown>;
 }
-const settingsOf = new WeakMap<pg.ClientBase, Settings>();
-const settled = (all: ConnectionSettings): Settings => ({ all, statement: settingStatement(all, true) });
+
+const settingsOf = new WeakMap<pg.ClientBase, ConnectionSettings>();
 
 /**
- * Sets something in every transaction of a connection, also in those of one statement.
- * @param namesStatements whether statements may have names; else theirs are left out
+ * Sets something in every transaction of a connection, also in those of one statement. Its statements run in turn. They are never
+ * prepared by a name, which another session would not know.
  */
-export function setInTransactions(client: pg.Client, settings: ConnectionSettings, namesStatements: boolean): void {
-  settingsOf.set(client, settled(settings));
-  const send = client.query.bind(client) as (...args: unknown[]) => unknown;
-  const query = (config: unknown, values?: unknown, callback?: unknown): unknown => {
-    // Node-postgres's own queries, such as cursors, need a transaction around them.
-    if (typeof config === 'object' && config !== null && 'submit' in config) return send(config, values, callback);
-    return new LocalQuery(client, namesStatements ? config : withoutName(config), values, callback).run(send);
+export function setInTransactions(client: pg.Client, settings: ConnectionSettings): void {
+  settingsOf.set(client, settings);
+  const connection = { client, send: client.query.bind(client) as Connection['send'] };
+  let turn: Promise<unknown> = Promise.resolve();
+  const query = (config: string | Statement, values?: unknown[] | Callback, callback?: Callback): unknown => {
+    const statement = {
+      ...(typeof config === 'string' ? { text: config } : config),
+      ...(Array.isArray(values) && { values }),
+      name: undefined,
+    };
+    const result = turn.then(() => run(connection, statement));
+    turn = result.catch(() => undefined);
+    const done = typeof values === 'function' ? values : callback;
+    if (!done) return result;
+    result.then((answer) => done(undefined, answer), done);
+    return undefined;
   };
   client.query = query as typeof client.query;
 }
@@ -58,100 +47,36 @@ export function setInTransactions(client: pg.Client, settings: ConnectionSetting
 export function alsoInTransactions(client: pg.ClientBase, settings: ConnectionSettings): void {
   const others = settingsOf.get(client);
   if (!others) throw new Error('The transactions of this connection have no settings');
-  settingsOf.set(client, settled({ ...others.all, ...settings }));
+  settingsOf.set(client, { ...others, ...settings });
 }
 
-function withoutName(config: unknown): unknown {
-  return typeof config === 'object' ? { ...config, name: undefined } : config;
-}
-
-/** Where the settings are among what is sent: nowhere inside of a transaction, which has them. */
-type Place = 'none' | 'before' | 'after';
-
-/** A statement that brings the settings of its transaction, when it begins one. */
-class LocalQuery extends Query {
-  /** Node-postgres looks for it; undefined: that of the connection. */
-  readonly query_timeout: unknown;
-  readonly #client: pg.Client;
-  #place: Place = 'none';
-  #heldName: string | undefined;
-
-  constructor(client: pg.Client, ...args: [config: unknown, values: unknown, callback: unknown]) {
-    super(...args);
-    const [config] = args;
-    if (typeof config === 'object' && config !== null && 'query_timeout' in config)
-      this.query_timeout = config.query_timeout;
-    this.#client = client;
-  }
-
-  /** @returns a promise of the result, or nothing where there is a callback, as `query` of node-postgres does */
-  run(send: (query: LocalQuery) => unknown): Promise<unknown> | undefined {
-    const { callback } = this;
-    if (callback) {
-      this.callback = (error, result) => callback(error, error ? result : this.#ownOf(result));
-      send(this);
-      return undefined;
-    }
-    return new Promise((resolve, reject) => {
-      this.callback = (error, result) => (error ? reject(error) : resolve(this.#ownOf(result)));
-      send(this);
-    });
-  }
-
-  override submit(wire: Wire): Error | null {
-    if (this.#client.getTransactionStatus() === 'I' && !ALONE.test(this.text)) this.#place = this.#addSettings();
-    return super.submit(wire);
-  }
-
-  #addSettings(): Place {
-    if (this.requiresPreparation()) return 'before';
-    if (BEGIN.test(this.text)) {
-      this.text = `${this.text};${this.#settings()}`;
-      return 'after';
-    }
-    this.text = `${this.#settings()};${this.text}`;
-    return 'before';
-  }
-
-  #settings(): string {
-    return settingsOf.get(this.#client)?.statement ?? '';
-  }
-
-  /** Sends the messages of a statement with parameters. */
-  override prepare(wire: Wire): void {
-    if (this.#place === 'none') {
-      super.prepare(wire);
-      return;
-    }
-    wire.parse({ text: this.#settings() });
-    wire.bind({});
-    wire.describe({ type: 'P' });
-    wire.execute({});
-    const isParsed = this.hasBeenParsed(wire);
-    super.prepare(wire);
-    if (isParsed) return;
-    // Node-postgres would take the first answer, to the settings, for one that the named statement is parsed.
-    this.#heldName = this.name;
-    this.name = undefined;
-  }
-
-  override handleCommandComplete(message: unknown, wire: Wire): void {
-    if (this.#heldName !== undefined) this.name = this.#heldName;
-    this.#heldName = undefined;
-    super.handleCommandComplete(message, wire);
-  }
-
-  override handleError(error: Error, wire: Wire): void {
-    if (this.#heldName !== undefined) delete wire.submittedNamedStatements[this.#heldName];
-    // The transaction may have begun, and has no settings.
-    if (this.#place === 'after') void this.#client.end();
-    super.handleError(error, wire);
-  }
-
-  /** The caller's results among those of everything that was sent. */
-  #ownOf(results: unknown): unknown {
-    if (this.#place === 'none' || !Array.isArray(results)) return results;
-    if (this.#place === 'after') return results[0];
-    return results.length === 2 ? results[1] : results.slice(1);
+async function run(connection: Connection, statement: Statement): Promise<unknown> {
+  const { client, send } = connection;
+  const { text, query_timeout } = statement;
+  const isInside = client.getTransactionStatus() !== 'I';
+  if (isInside && !COMMIT.test(text)) return send(statement);
+  try {
+    if (isInside || ALONE.test(text)) return await send(statement);
+    const settings = settingStatement(settingsOf.get(client) ?? {}, true);
+    if (BEGIN.test(text)) return firstOf(await send({ ...statement, text: `${text}; ${settings}` }));
+    const deadline = query_timeout === undefined ? {} : { query_timeout };
+    await send({ text: `begin; ${settings}`, ...deadline });
+    const result = await send(statement);
+    await send({ text: 'commit', ...deadline });
+    return result;
+  } catch (error) {
+    await leaveTransaction(connection, error);
+    throw error;
   }
 }
+
+/**
+ * Afterwards the client knows that it is in no transaction: an error comes before the state.
+ * Failure policy: a connection that did not answer is closed, because the statement may still be running.
+ */
+async function leaveTransaction({ client, send }: Connection, error: unknown): Promise<void> {
+  if (error instanceof pg.DatabaseError) await send({ text: 'rollback' }).catch(() => void client.end());
+  else void client.end();
+}
+
+const firstOf = (results: unknown): unknown => (Array.isArray(results) ? results[0] : results);

@@ -7,7 +7,6 @@ import { isReadOnlyServer } from './database-errors.ts';
 import { keepSettings } from './keep-settings.ts';
 import { commitHook } from '../commit-hook.ts';
 import { cleanParameters } from '../parameters.ts';
-import { OWN_SESSIONS, type Pooling } from './pooling.ts';
 import { hideQuotedValues } from './quoted-values.ts';
 import type { ConnectionSettings } from './settings.ts';
 import { bindToOrganizations } from '../tenants/connections.ts';
@@ -35,7 +34,7 @@ export type Queryable = Pick<pg.Pool, 'query'>;
  *   and be used when much waits in it, they find their rows by plain index scans, in the order of the index, whatever the
  *   statistics say: otherwise a claim reads and sorts all that waits for a destination (test/db/claim.test.ts).
  * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
- * @param options.pooling what a pooler between does with sessions; by default there is none, or each connection has its own
+ * @param options.transactionPooler whether a pooler in transaction mode stands between (per-transaction.ts)
  */
 export function createPool(
   databaseUrl: DatabaseUrl,
@@ -47,10 +46,10 @@ export function createPool(
     onError: (error: Error) => void;
     hotPath?: boolean;
     tenantRole?: string | null;
-    pooling?: Pooling;
+    transactionPooler?: boolean;
   },
 ): Pool {
-  const { tenantRole, pooling = OWN_SESSIONS } = options;
+  const { tenantRole, transactionPooler = false } = options;
   const pool = new pg.Pool({
     Client: clientOf(databaseUrl),
     connectionString: currentUrl(databaseUrl),
@@ -67,15 +66,15 @@ export function createPool(
     statement_timeout: String(options.statementTimeoutMs),
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: String(options.lockTimeoutMs) }),
     ...(options.hotPath && INDEX_SCANS),
-    ...(options.hotPath && pooling.namesStatements && PLANNED_ONCE),
+    ...(options.hotPath && !transactionPooler && PLANNED_ONCE),
     ...(tenantRole && { role: tenantRole }),
   };
   surviveBreaks(pool);
-  keepSettings(pool, settings, pooling);
+  keepSettings(pool, settings, transactionPooler);
   pool.on('connect', cleanParameters);
   dropReadOnlyConnections(pool);
   hideQuotedValues(pool);
-  if (tenantRole) bindToOrganizations(pool, tenantRole, pooling);
+  if (tenantRole) bindToOrganizations(pool, tenantRole, transactionPooler);
   return pool;
 }
 

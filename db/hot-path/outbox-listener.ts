@@ -5,7 +5,6 @@ import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { bucketsOf, newsOf, type Positions } from '../../core/positions.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
-import { isDirect } from '../connections/pooling.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { bucketChannel, OUTBOX_CHANNEL, WAKE_HOLDERS } from '../sql-rules.ts';
 
@@ -14,7 +13,7 @@ const CONNECT_TIMEOUT_MS = 3000;
 const QUERY_TIMEOUT_MS = 3000;
 
 export interface OutboxListener {
-  /** Whether it listens to all that concerns its relay, with no pooler between that could keep notifications back. */
+  /** Whether it listens to all that concerns its relay. */
   hears(): boolean;
   /** Call it when the relay holds other positions than before. */
   follow(): void;
@@ -34,7 +33,7 @@ interface OutboxListenerDeps {
 
 /**
  * Listens on its own connection and reconnects when it breaks.
- * Failure policy: while it is away, or where a pooler does not pass notifications on, the relay and the watch over circuits poll.
+ * Failure policy: while it is away, the relay and the watch over circuits poll.
  */
 export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListenerDeps): OutboxListener {
   const { positions, onNews, log } = deps;
@@ -42,8 +41,6 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
   let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
-  /** Whether notifications on the current connection come from PostgreSQL itself. */
-  let isOwnSession = false;
   let isListening = false;
   /** The buckets that the current connection listens to; null: it is not ready. */
   let followed: Set<number> | null = null;
@@ -64,7 +61,6 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
     try {
       await next.connect();
       next.once('end', onEnd);
-      isOwnSession = await isDirect(next);
       await next.query(`listen ${OUTBOX_CHANNEL}`);
       followed = new Set();
       await followNow();
@@ -88,7 +84,7 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
       ...ended.map((bucket) => `unlisten ${bucketChannel(bucket)}`),
     ];
     if (statements.length > 0) await client.query(statements.join('; '));
-    isListening = isOwnSession;
+    isListening = true;
     // For commits while nobody listened.
     onNews('');
   }

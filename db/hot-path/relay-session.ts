@@ -3,7 +3,6 @@ import type pg from 'pg';
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
-import { isDirect } from '../connections/pooling.ts';
 
 const RECONNECT_MS = 500;
 const CONNECT_TIMEOUT_MS = 3000;
@@ -17,8 +16,7 @@ export interface RelaySession {
 
 /**
  * Takes the lock on a connection of its own, and again when that breaks.
- * Failure policy: a relay without the lock works on; when it dies, others wait for the end of its lease. So it is where a pooler
- * stands between, too: a session behind it belongs to nobody, so no lock is taken there.
+ * Failure policy: a relay without the lock works on; when it dies, others wait for the end of its lease.
  * @param name of the process; nobody else takes its lock
  * @param onBroken called when the connection that held the lock breaks
  */
@@ -42,11 +40,6 @@ export function holdSession(databaseUrl: DatabaseUrl, name: string, onBroken: ()
     next.on('error', () => undefined);
     try {
       await next.connect();
-      if (!(await isDirect(next))) {
-        log.info('a pooler stands before PostgreSQL: when this worker dies, others wait for the end of its lease');
-        await next.end();
-        return;
-      }
       next.once('end', onEnd);
       const { rows } = await next.query<{ taken: boolean }>(
         'select pg_try_advisory_lock(hashtextextended($1, 0)) as taken',

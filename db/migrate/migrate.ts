@@ -1,8 +1,6 @@
 // Brings the schema up to date. Runs at every start; concurrent starts wait for each other.
 import pg from 'pg';
 import { currentUrl, type DatabaseUrl } from '../connections/client.ts';
-import { requireSessions } from '../connections/database.ts';
-import { isDirect } from '../connections/pooling.ts';
 import { applyMigrations } from './apply-migrations.ts';
 import { requireServer } from '../connections/server-version.ts';
 import { ensurePartitions } from '../retention/partitions.ts';
@@ -15,7 +13,7 @@ const APPLICATION_NAME = 'hookyard-migrate';
  * Applies missing migrations, creates the partitions of the next days, and binds roles of tenants to new tables (tenants/tenant-rights.ts),
  * under an advisory lock.
  * @returns the names of the migrations that were applied now
- * @throws ConfigError when a pooler shares the sessions, or Hookyard does not run on this server; when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
+ * @throws ConfigError when Hookyard does not run on this server; when the database cannot be reached, or a migration fails (nothing of that one stays) or gets no lock for three minutes
  */
 export async function migrate(url: DatabaseUrl): Promise<string[]> {
   const databaseUrl = currentUrl(url);
@@ -26,7 +24,6 @@ export async function migrate(url: DatabaseUrl): Promise<string[]> {
   });
   await lock.connect();
   try {
-    if (!(await isDirect(lock))) await requireSessions(databaseUrl, 'The database URL of the migrations');
     await requireServer(lock);
     await lock.query('select pg_advisory_lock($1)', [LOCKS.migration]);
     const applied = await applyMigrations(lock);

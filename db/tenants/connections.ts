@@ -3,7 +3,6 @@
 import type pg from 'pg';
 import { alsoInTransactions } from '../connections/per-transaction.ts';
 import { actingOrganization, eitherWay } from '../connections/pool-turns.ts';
-import { OWN_SESSIONS, type Pooling } from '../connections/pooling.ts';
 import { ORGANIZATION_SETTING } from './policies.ts';
 
 const SET = `select set_config('${ORGANIZATION_SETTING}', $1, false), current_user::text as role`;
@@ -14,10 +13,11 @@ type Bind = (client: pg.PoolClient, organizationId: string) => Promise<void>;
  * Sets each connection of a pool to the organization it is taken for, before it is handed out; nobody gets one that is set to
  * another.
  * @param role as which its connections act, by their settings
+ * @param transactionPooler whether a pooler in transaction mode stands between
  */
-export function bindToOrganizations(pool: pg.Pool, role: string, pooling: Pooling = OWN_SESSIONS): void {
+export function bindToOrganizations(pool: pg.Pool, role: string, transactionPooler = false): void {
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
-  const bind = pooling.keepsSession ? bindSessions(role) : bindTransactions;
+  const bind = transactionPooler ? bindTransactions : bindSessions(role);
 
   async function connectBound(organizationId: string): Promise<pg.PoolClient> {
     const client = await connect();

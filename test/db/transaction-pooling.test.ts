@@ -2,13 +2,11 @@
 // leaves nothing behind. A real PgBouncer with fewer sessions than there are connections.
 import { expect } from 'chai';
 import pg from 'pg';
-import { pino } from 'pino';
 import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { findDatabase } from '../../db/connections/database.ts';
-import type { Pooling } from '../../db/connections/pooling.ts';
 import { isStatementTimeout, isUniqueViolation } from '../../db/connections/database-errors.ts';
 import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
@@ -21,12 +19,7 @@ import { until } from '../support/until.ts';
 const LOOK = `select current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
   current_setting('plan_cache_mode') as plans, current_setting('enable_seqscan') as scans`;
 // Without names, statements are planned for their values.
-const hotSettings = ({ namesStatements }: Pooling) => ({
-  statement: '7s',
-  lock: '2s',
-  plans: namesStatements ? 'force_generic_plan' : 'auto',
-  scans: 'off',
-});
+const HOT = { statement: '7s', lock: '2s', plans: 'auto', scans: 'off' };
 const PLAIN = { statement: '9s', lock: '0', plans: 'auto', scans: 'on' };
 const SERVERS = { statement: '0', lock: '0', plans: 'auto', scans: 'on' };
 const onError = () => {};
@@ -35,7 +28,6 @@ describe('pooling by transaction', function () {
   this.timeout(120_000);
   let database: OwnDatabase;
   let pooler: PgBouncer;
-  let pooling: Pooling;
   let hot: Pool;
   let plain: Pool;
   let tenants: Pool;
@@ -48,11 +40,12 @@ describe('pooling by transaction', function () {
     pooler = await startPgBouncer(services, { pool_mode: 'transaction', default_pool_size: '3' });
     const { databaseUrl: url } = pooler;
     const settings = readSettings({ DATABASE_URL: url, DATABASE_DIRECT_URL: services });
-    ({ pooling } = await findDatabase(settings, url, pino({ level: 'silent' })));
-    hot = createPool(url, { max: 8, statementTimeoutMs: 7000, lockTimeoutMs: 2000, hotPath: true, onError, pooling });
-    plain = createPool(url, { max: 8, statementTimeoutMs: 9000, onError, pooling });
-    tenants = createPool(url, { max: 8, statementTimeoutMs: 9000, tenantRole: TENANT_ROLE, onError, pooling });
-    orm = createOrm(url, 8, { tenantRole: TENANT_ROLE, pooling });
+    const { transactionPooler } = await findDatabase(settings, url);
+    const common = { max: 8, onError, transactionPooler };
+    hot = createPool(url, { ...common, statementTimeoutMs: 7000, lockTimeoutMs: 2000, hotPath: true });
+    plain = createPool(url, { ...common, statementTimeoutMs: 9000 });
+    tenants = createPool(url, { ...common, statementTimeoutMs: 9000, tenantRole: TENANT_ROLE });
+    orm = createOrm(url, 8, { tenantRole: TENANT_ROLE, transactionPooler });
     owners = [await insertSource(database.pool), await anotherSource(database.pool)];
   });
   after(async () => {
@@ -77,7 +70,7 @@ describe('pooling by transaction', function () {
   for (const [way, look] of ways) {
     it(`gives a statement ${way} the settings of its pool, while others have theirs`, async () => {
       const looks = Array.from({ length: 60 }, (_, n) => look(n % 2 === 0 ? hot : plain));
-      expect(await Promise.all(looks)).to.deep.equal(looks.map((_, n) => (n % 2 === 0 ? hotSettings(pooling) : PLAIN)));
+      expect(await Promise.all(looks)).to.deep.equal(looks.map((_, n) => (n % 2 === 0 ? HOT : PLAIN)));
     });
   }
 
@@ -99,7 +92,7 @@ describe('pooling by transaction', function () {
   });
 
   it('ends a statement that takes too long', async () => {
-    const short = createPool(pooler.databaseUrl, { max: 1, statementTimeoutMs: 300, onError, pooling });
+    const short = createPool(pooler.databaseUrl, { max: 1, statementTimeoutMs: 300, onError, transactionPooler: true });
     const failure = (work: Promise<unknown>) => work.then(() => undefined).catch((error: unknown) => error);
     try {
       expect(isStatementTimeout(await failure(short.query('select pg_sleep(20)')))).to.equal(true);
@@ -144,6 +137,43 @@ describe('pooling by transaction', function () {
     expect(byCallback.rows).to.deep.equal([{ one: 1 }]);
   });
 
+  it('runs the statements of one connection in turn, those that fail too', async () => {
+    const client = await plain.connect();
+    try {
+      const transactions = await Promise.all(
+        Array.from({ length: 12 }, async (_, n) => {
+          const text = 'select txid_current()::text as id, 1 / $1::int as one';
+          const { rows } = await client.query(text, [n % 3]).catch(() => ({ rows: [{ id: `failed ${n}` }] }));
+          return String(rows[0].id);
+        }),
+      );
+      expect(transactions.filter((id) => id.startsWith('failed'))).to.deep.equal([0, 3, 6, 9].map((n) => `failed ${n}`));
+      expect(new Set(transactions).size).to.equal(12);
+      expect((await client.query(LOOK)).rows).to.deep.equal([PLAIN]);
+    } finally {
+      client.release();
+    }
+  });
+
+  it('has left the transaction after a commit that fails', async () => {
+    await database.pool.query(
+      'create table deferred (id int unique deferrable initially deferred); grant all on deferred to public',
+    );
+    const client = await plain.connect();
+    try {
+      await client.query('begin');
+      await client.query('insert into deferred values (1), (1)');
+      const failure = await client.query('commit').catch((error: unknown) => error);
+      expect(isUniqueViolation(failure)).to.equal(true);
+      expect((await client.query(LOOK)).rows).to.deep.equal([PLAIN]);
+    } finally {
+      client.release();
+    }
+    const alone = await plain.query('insert into deferred values (1), (1)').catch((error: unknown) => error);
+    expect(isUniqueViolation(alone)).to.equal(true);
+    expect((await plain.query('select from deferred')).rowCount).to.equal(0);
+  });
+
   it('keeps the deadline of a single question', async () => {
     const began = performance.now();
     const question = { text: 'select pg_sleep(20)', query_timeout: 300 };
@@ -186,7 +216,7 @@ describe('pooling by transaction', function () {
 
   it('runs nothing for tenants where the role cannot be taken, and keeps no transaction open', async () => {
     const url = pooler.databaseUrl;
-    const options = { max: 1, statementTimeoutMs: 9000, tenantRole: 'pg_write_all_data', onError, pooling };
+    const options = { max: 1, statementTimeoutMs: 9000, tenantRole: 'pg_write_all_data', onError, transactionPooler: true };
     const refused = createPool(url, options);
     try {
       for (const work of [
@@ -206,44 +236,6 @@ describe('pooling by transaction', function () {
       );
       return rowCount === 0;
     });
-  });
-
-  it('prepares statements by their names where these are known everywhere, also after one that failed', async () => {
-    const names = { keepsSession: false, namesStatements: true };
-    // One session, as a pooler makes of many.
-    const pool = createPool(database.databaseUrl, {
-      max: 1,
-      statementTimeoutMs: 5000,
-      lockTimeoutMs: 200,
-      onError,
-      pooling: names,
-    });
-    const named = { name: 'count-answers', text: 'select count(*)::int as count from named where $1' };
-    const count = async () => (await pool.query({ ...named, values: [true] })).rows;
-    const holder = await database.pool.connect();
-    try {
-      await holder.query('create table named (id int)');
-      await holder.query('begin; lock table named in access exclusive mode');
-      const client = await pool.connect();
-      try {
-        // Fails while it is parsed.
-        expect(await client.query({ ...named, values: [true] }).catch(String)).to.include('lock timeout');
-        await holder.query('rollback');
-        for (let times = 0; times < 3; times += 1)
-          expect((await client.query({ ...named, values: [true] })).rows).to.deep.equal([{ count: 0 }]);
-        const { rows } = await client.query(
-          'select name, generic_plans + custom_plans as plans from pg_prepared_statements',
-        );
-        expect(rows).to.deep.equal([{ name: 'count-answers', plans: 3 }]);
-      } finally {
-        client.release();
-      }
-      expect(await count()).to.deep.equal([{ count: 0 }]);
-    } finally {
-      holder.release();
-      await pool.end();
-      await database.pool.query('drop table named');
-    }
   });
 });
 

@@ -107,37 +107,24 @@ describe('behind PgBouncer @turns @lanes', () => {
         await ledger.settle(RECOVERY_MS);
       });
 
-      if (mode.name === 'transaction')
-        it('replaces a worker that dies before its lease ends, by its session on the direct URL', async () => {
-          const [killed] = await testInstance.onlyWorkers({}, {});
-          await until('both to hold their lock', async () => {
-            const held = await sessions();
-            return held.length === 2 && held.every((session) => session !== null);
-          });
-          const { ledger } = await line();
-          await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
-          await killed.kill();
-          await until('its lease to be taken before its end', async () => {
-            const { rowCount } = await testInstance.pool.query(
-              `update relay_leases set expires_at = now() + interval '5 seconds' where owner like $1`,
-              [`%:${killed.pid}:%`],
-            );
-            return rowCount === 0;
-          });
-          await ledger.settle(RECOVERY_MS);
+      it('replaces a worker that dies before its lease ends, by its session', async () => {
+        const [killed] = await testInstance.onlyWorkers({}, {});
+        await until('both to hold their lock', async () => {
+          const held = await sessions();
+          return held.length === 2 && held.every((session) => session !== null);
         });
-      else
-        it('replaces a worker that dies when its lease ends, because its session is the one of the pooler', async () => {
-          const killed = await testInstance.onlyWorker();
-          await until('it to notice', () => killed.output().includes('when this worker dies, others wait for the end'));
-          const { ledger } = await line();
-          await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
-          expect(await sessions()).to.deep.equal([null]);
-          await killed.kill();
-          await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
-          await testInstance.onlyWorker();
-          await ledger.settle(RECOVERY_MS);
+        const { ledger } = await line();
+        await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
+        await killed.kill();
+        await until('its lease to be taken before its end', async () => {
+          const { rowCount } = await testInstance.pool.query(
+            `update relay_leases set expires_at = now() + interval '5 seconds' where owner like $1`,
+            [`%:${killed.pid}:%`],
+          );
+          return rowCount === 0;
         });
+        await ledger.settle(RECOVERY_MS);
+      });
     });
   }
 });

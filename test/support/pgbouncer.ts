@@ -1,5 +1,5 @@
 // A real PgBouncer in front of PostgreSQL. It is the machine's own (Debian: apt-get install pgbouncer); nothing is downloaded here.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -102,14 +102,6 @@ async function launch(file: string, databaseUrl: string): Promise<ChildProcess> 
     throw error;
   }
   return child;
-}
-
-/** Whether this one knows names of statements on all its sessions, with `max_prepared_statements`: from 1.21 on. */
-export function knowsNames(): boolean {
-  const output = execFileSync(program() ?? 'pgbouncer', ['--version'], { encoding: 'utf8' });
-  const version = /PgBouncer ([\d.]+)/.exec(output)?.[1];
-  if (version === undefined) throw new Error(`PgBouncer does not say its version: ${output}`);
-  return version.localeCompare('1.21', 'en', { numeric: true }) >= 0;
 }
 
 function program(): string | undefined {
