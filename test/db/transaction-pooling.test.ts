@@ -147,7 +147,9 @@ describe('pooling by transaction', function () {
           return String(rows[0].id);
         }),
       );
-      expect(transactions.filter((id) => id.startsWith('failed'))).to.deep.equal([0, 3, 6, 9].map((n) => `failed ${n}`));
+      expect(transactions.filter((id) => id.startsWith('failed'))).to.deep.equal(
+        [0, 3, 6, 9].map((n) => `failed ${n}`),
+      );
       expect(new Set(transactions).size).to.equal(12);
       expect((await client.query(LOOK)).rows).to.deep.equal([PLAIN]);
     } finally {
@@ -216,7 +218,13 @@ describe('pooling by transaction', function () {
 
   it('runs nothing for tenants where the role cannot be taken, and keeps no transaction open', async () => {
     const url = pooler.databaseUrl;
-    const options = { max: 1, statementTimeoutMs: 9000, tenantRole: 'pg_write_all_data', onError, transactionPooler: true };
+    const options = {
+      max: 1,
+      statementTimeoutMs: 9000,
+      tenantRole: 'pg_write_all_data',
+      onError,
+      transactionPooler: true,
+    };
     const refused = createPool(url, options);
     try {
       for (const work of [
