@@ -16,7 +16,6 @@ import {
   type MailContext,
   mailContext,
   type NotificationKey,
-  summaryOf,
 } from '../db/notifications/notifications.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { MailError, type Mailer, sendToEach, type Taken } from '../outbound/mail.ts';
@@ -57,7 +56,7 @@ async function sendNotification(deps: NotifyDeps, key: NotificationKey): Promise
   const status = deps.smtp === null ? 'logged' : to.length > 0 ? 'sent' : 'withheld';
   const line = { ...key, count: mail.count, deliveryId: mail.facts.delivery_id };
   if (deps.smtp === null) {
-    deps.log.info({ ...line, error: summaryOf(mail.facts) }, 'notification (set SMTP_URL to have it sent by mail)');
+    deps.log.info({ ...line, error: mail.facts.error_summary }, 'notification (set SMTP_URL to have it sent by mail)');
   } else if (to.length === 0) {
     deps.log.warn(line, 'notification withheld: none of its recipients may be sent mails (HOOKYARD_NOTIFY_RECIPIENTS)');
   } else {
@@ -131,7 +130,7 @@ function mailFacts(
     deliveryId: facts.delivery_id,
     attempts: facts.attempts,
     statusCode: facts.status_code,
-    error: summaryOf(facts),
+    error: facts.error_summary,
     at: new Date(facts.at),
     failedBefore,
     temporalUrl: deps.workflowLink(facts.delivery_id).temporalUrl,

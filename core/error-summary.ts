@@ -34,6 +34,3 @@ export function named(text: string): ErrorSummary {
 export function openError(summary: ErrorSummary): DescribedError {
   return { summary, detail: summary };
 }
-
-/** The error of a record that an earlier release wrote, without its summary. */
-export const UNKNOWN_ERROR = ownWords`The API tells why`;

@@ -1,10 +1,8 @@
 // Rules that several statements share, each defined once, as fragments of SQL. They are not functions of the database: this way
 // the planner sees the whole statement, and releases that run side by side each use their own text.
 import { OPEN_STATUSES } from '../core/delivery-status.ts';
-import { UNKNOWN_ERROR } from '../core/error-summary.ts';
 import { OPEN_REPLAY_STATUSES } from '../core/event-replay.ts';
 import { TO_UPLOAD_STATUSES } from '../core/warehouse/batching.ts';
-import { escapeLiteral } from 'pg';
 
 /** The statuses of a delivery that has not ended: `status in ${OPEN}`. */
 export const OPEN = quoted(OPEN_STATUSES);
@@ -73,14 +71,6 @@ export const failOver = (target: string, original: string, reason: string): stri
   ${toOutbox('c', { delivery_id: 'c.next_id', destination_id: `c.${target}`, shard: 'c.next_shard', failover_of: 'c.id' })}
   from changed c where c.${target} is not null
 )`;
-
-/**
- * The summary of a row's error, null when it has none (core/error-summary.ts). A row that an earlier release wrote has no summary,
- * and its error may be anything; one that it changed may have that of the attempt before.
- * @param table has the columns `error` and `error_summary`
- */
-export const errorSummary = (table: string): string =>
-  `case when ${table}.error is not null then coalesce(${table}.error_summary, ${escapeLiteral(UNKNOWN_ERROR)}) end`;
 
 /** Commits that bring deliveries to the outbox, or change a circuit, notify all workers on this channel. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';

@@ -1,6 +1,6 @@
 // Records the end of a batch's deliveries, with all that the recording of an attempt changes, so that events, statistics and
 // notifications come out as for HTTP destinations.
-import { named, openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
+import { named, openError, ownWords } from '../../core/error-summary.ts';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
@@ -104,9 +104,9 @@ async function endRefused(
 async function failed(deps: FlushDeps, batch: BatchUnderWay, members: OpenMember[]): Promise<AttemptResult[]> {
   const times = timesOf(batch);
   const error =
-    batch.error === null
+    batch.error === null || batch.errorSummary === null
       ? openError(ownWords`The batch could not be written`)
-      : { summary: batch.errorSummary ?? UNKNOWN_ERROR, detail: batch.error };
+      : { summary: batch.errorSummary, detail: batch.error };
   const routes = await currentRoutes(deps.pool, batch.organizationId, members);
   const before = await destinationsBefore(deps.pool, members);
   return members.map((member) => {

@@ -6,7 +6,7 @@ import type { ErrorSummary } from '../../core/error-summary.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { circuitBlocks, errorSummary, pauseBlocks } from '../sql-rules.ts';
+import { circuitBlocks, pauseBlocks } from '../sql-rules.ts';
 
 /** A delivery with its event, as an attempt needs them. */
 export interface AttemptContext {
@@ -72,7 +72,7 @@ const IN_CIRCUIT = '(d.original_destination_id is null and coalesce(d.destinatio
 const LOAD = `
 select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id as "eventId", d.source_id as "sourceId",
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
-       d.status_code as "statusCode", ${errorSummary('d')} as error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
+       d.status_code as "statusCode", d.error_summary as error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
        e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "currentRouteVersion",
        d.route_version as "routeVersion", d.transform_version as "transformVersion",

@@ -1,6 +1,6 @@
 // Notifications of routes: recorded where deliveries end, claimed when due, frozen while they are sent.
 // Rules: NOTE-01 to NOTE-04.
-import { type ErrorSummary, UNKNOWN_ERROR } from '../../core/error-summary.ts';
+import type { ErrorSummary } from '../../core/error-summary.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn } from '../sql-rules.ts';
 
@@ -22,18 +22,14 @@ export interface NotificationFacts {
   status_code: number | null;
   /** Its detail. */
   error: string | null;
-  /** Absent when an earlier release recorded it. */
-  error_summary?: ErrorSummary | null;
+  /** What the mail and the log may contain of it. */
+  error_summary: ErrorSummary | null;
   /** When the delivery ended, ISO 8601. */
   at: string;
   /** Of a recovery: the failed deliveries before it, and when the first of them failed. */
   failures?: number;
   failing_since?: string;
 }
-
-/** The error of these facts, reduced to what a mail may contain. */
-export const summaryOf = ({ error, error_summary }: NotificationFacts): ErrorSummary | null =>
-  error === null ? null : (error_summary ?? UNKNOWN_ERROR);
 
 /** A mail's content, the same for every try to send it. */
 export interface FrozenMail {

@@ -6,16 +6,7 @@ import { databaseTime } from '../clock.ts';
 import { openTimes, slices } from '../delivery/open-times.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import {
-  errorSummary,
-  heldRow,
-  OPEN,
-  outboxRow,
-  toOutbox,
-  UNDER_WAY,
-  WAITING_STATUS,
-  WAKE_RELAYS,
-} from '../sql-rules.ts';
+import { heldRow, OPEN, outboxRow, toOutbox, UNDER_WAY, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt with its usual delays takes. */
 const OVERDUE_MS = 120_000;
@@ -127,7 +118,7 @@ export async function resumePoints(db: Queryable, deliveryIds: string[]): Promis
   if (deliveryIds.length === 0) return new Map();
   const { ids, low, high } = bounds(deliveryIds);
   const { rows } = await db.query<ResumedDelivery & { id: string }>(
-    `select id, attempt_count as attempts, status_code as "statusCode", ${errorSummary('deliveries')} as error,
+    `select id, attempt_count as attempts, status_code as "statusCode", error_summary as error,
             greatest(0, ceil(extract(epoch from next_attempt_at - now()) * 1000))::float8 as "waitMs"
      from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN}`,
     [ids, low, high],

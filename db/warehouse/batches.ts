@@ -10,7 +10,7 @@ import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/obj
 import type { Pool, Queryable } from '../connections/pool.ts';
 import { jsonParameter } from '../parameters.ts';
 import { forgetEnded } from '../ranges.ts';
-import { errorSummary, pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql-rules.ts';
+import { pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql-rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 import { inOrder } from './order.ts';
 
@@ -90,10 +90,10 @@ export interface BatchUnderWay extends FileForm {
 
 /** Of `warehouse_batches b`: a `BatchUnderWay`. */
 export const BATCH_COLUMNS = `id, organization_id as "organizationId", destination_id as "destinationId", status, key, file_format as "fileFormat",
-  field_mapping as "fieldMapping", coalesce(payload_column, 'json') as "payloadColumn", coalesce(compression, 'none') as compression,
-  coalesce(key_order, 'received') as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
+  field_mapping as "fieldMapping", payload_column as "payloadColumn", compression,
+  key_order as "keyOrder", frozen_at as "frozenAt", first_delivery_id as "firstDeliveryId", last_delivery_id as "lastDeliveryId",
   waiting_since as "waitingSince", events, bytes, attempts, error,
-  ${errorSummary('b')} as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
+  error_summary as "errorSummary", started_at as "startedAt", uploaded_at as "uploadedAt", latency`;
 
 /**
  * The oldest batch of a destination that is frozen and has not ended. At most one is being uploaded; those before it were

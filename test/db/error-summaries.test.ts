@@ -1,10 +1,10 @@
 // What is read back of errors to leave PostgreSQL: the summary, never the detail.
 import { expect } from 'chai';
-import { openError, ownWords, UNKNOWN_ERROR } from '../../core/error-summary.ts';
+import { openError, ownWords } from '../../core/error-summary.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
-import { freezeMail, summaryOf } from '../../db/notifications/notifications.ts';
+import { freezeMail } from '../../db/notifications/notifications.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { resumePoints } from '../../db/reconciliation/reconciliation.ts';
 import {
@@ -61,18 +61,6 @@ describe('summaries of errors', () => {
     expect(await storedOf(made)).to.equal(SECRET.detail);
   });
 
-  it('say nothing of what an earlier release wrote, before this one or beside it', async () => {
-    const before = await retryLater();
-    await pool.query('update deliveries set error_summary = null where id = $1', [before.delivery.id]);
-    expect(await loadedOf(before)).to.equal(UNKNOWN_ERROR);
-    expect((await resumePoints(pool, [before.delivery.id])).get(before.delivery.id)).to.include({
-      error: UNKNOWN_ERROR,
-    });
-    const beside = await retryLater();
-    await pool.query('update deliveries set error = null where id = $1', [beside.delivery.id]);
-    expect(await loadedOf(beside)).to.equal(null);
-  });
-
   it('are in mails of deliveries that ended without an attempt', async () => {
     const made = await newDelivery();
     const { organizationId, delivery, routeId } = { ...owner, ...made };
@@ -81,11 +69,7 @@ describe('summaries of errors', () => {
     expect(await loadedOf(made)).to.equal(SECRET.summary);
     const facts = (await freezeMail(pool, { routeId, kind: 'failure' }))?.facts;
     if (!facts) throw new Error('There is no mail');
-    expect(facts).to.include({ delivery_id: delivery.id, error: SECRET.detail });
-    expect(summaryOf(facts)).to.equal(SECRET.summary);
-    const { error_summary: _, ...earlier } = facts;
-    expect(summaryOf(earlier)).to.equal(UNKNOWN_ERROR);
-    expect(summaryOf({ ...earlier, error: null })).to.equal(null);
+    expect(facts).to.include({ delivery_id: delivery.id, error: SECRET.detail, error_summary: SECRET.summary });
   });
 
   it('are the whole error where there is nothing to hide', async () => {
