@@ -82,7 +82,7 @@ export function readWarehouseItem(type: WarehouseType, given: unknown): Warehous
 
 /**
  * The members that a file has, as they were checked. A new warehouse gets the defaults of the others later, an existing one keeps
- * what it has: a file of an earlier release must not change the form of its files.
+ * what it has (EXP-14).
  */
 function withoutDefaults(given: unknown, checked: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(checked).filter(([name]) => isObject(given) && Object.hasOwn(given, name)));

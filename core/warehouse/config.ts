@@ -15,7 +15,6 @@ import {
 import { serviceAccountProblem } from './service-account.ts';
 
 const MIB = 1024 * 1024;
-const USUAL_BYTES = 5 * MIB;
 
 const text = (what: string) => z.string(what).min(1, 'must not be empty');
 const oneOf = <const Values extends readonly [string, ...string[]]>(values: Values) =>
@@ -60,7 +59,7 @@ const common = {
   /** ... or its payloads have so many bytes, ... */
   batchBytes: within(1, 128 * MIB)
     .meta({ description: 'Bytes of payloads.' })
-    .prefault(USUAL_BYTES),
+    .prefault(5 * MIB),
   /** ... or when its first event has waited this long, in seconds. */
   batchWindowSeconds: within(1, 3600).prefault(60),
 };
@@ -287,11 +286,3 @@ export function conflictIn({
   }
   return null;
 }
-
-/** What members mean that a config was stored without, because they were not there then: its files stay as they are. */
-export const BEFORE_THEY_WERE_THERE = {
-  payloadColumn: 'json',
-  compression: 'none',
-  keyOrder: 'received',
-  batchBytes: USUAL_BYTES,
-} as const;

@@ -17,7 +17,6 @@ export interface BatchRecord {
   events: number;
   bytes: number;
   misfits: number | null;
-  /** Null in batches of the release before there were any. */
   conversions: Conversion[] | null;
   sha256: string | null;
   firstReceivedAt: Date | null;
@@ -32,7 +31,7 @@ export interface BatchRecord {
 
 const COLUMNS = `
 id, status, partition, key, file_format as "fileFormat",
-case when file_format is not null then coalesce(compression, 'none') end as compression, events, bytes, misfits, conversions, sha256,
+compression, events, bytes, misfits, conversions, sha256,
 first_received_at as "firstReceivedAt", last_received_at as "lastReceivedAt", attempts, error, created_at as "createdAt",
 frozen_at as "frozenAt", uploaded_at as "uploadedAt", finished_at as "finishedAt"`;
 
@@ -64,9 +63,8 @@ export function listBatches(
 
 const WRITTEN = 'from warehouse_batches where organization_id = $1 and destination_id = $2 and uploaded_at > $3';
 
-// Of the same ms are only batches that a release wrote which kept no order.
-const CURSOR = /^(\d{1,15})-(bat_\w{26})$/;
-export const isWrittenCursor = (text: string): boolean => CURSOR.test(text);
+/** Whether a text is the cursor of a written file: its time in ms, which no other of its destination has. */
+export const isWrittenCursor = (text: string): boolean => /^\d{1,15}$/.test(text);
 
 /** A part of a destination's written files, in the order of writing (db/warehouse/order.ts). */
 export function listWrittenBatches(
@@ -80,13 +78,11 @@ export function listWrittenBatches(
     const { items, ...found } = await readPart(part, {
       total: () => totalOf(db, WRITTEN, values),
       async items(after, limit, offset) {
-        const [, at, id = ''] = CURSOR.exec(after ?? '') ?? [];
-        const from = at === undefined ? null : new Date(Number(at));
-        const page = `${WRITTEN} and ($4::timestamptz is null or uploaded_at >= $4 and (uploaded_at, id) > ($4, $5))
-          order by uploaded_at, id limit $6 offset $7`;
-        return (await db.query<BatchRecord>(`select ${COLUMNS} ${page}`, [...values, from, id, limit, offset])).rows;
+        const from = after === null ? null : new Date(Number(after));
+        const page = `${WRITTEN} and ($4::timestamptz is null or uploaded_at > $4) order by uploaded_at limit $5 offset $6`;
+        return (await db.query<BatchRecord>(`select ${COLUMNS} ${page}`, [...values, from, limit, offset])).rows;
       },
-      cursorOf: ({ uploadedAt, id }) => `${uploadedAt?.getTime()}-${id}`,
+      cursorOf: ({ uploadedAt }) => String(uploadedAt?.getTime()),
     });
     return { batches: items, ...found };
   });

@@ -1,12 +1,7 @@
 // The `config` of warehouse destinations at rest: encrypted as a whole, with the record's id as associated data.
 import { z } from 'zod';
 import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts';
-import {
-  BEFORE_THEY_WERE_THERE,
-  type WarehouseConfig,
-  warehouseConfigSchemas,
-  type WarehouseType,
-} from '../../core/warehouse/config.ts';
+import { type WarehouseConfig, warehouseConfigSchemas, type WarehouseType } from '../../core/warehouse/config.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
 /** The stored columns of a warehouse; the columns of its row have these names in snake case. */
@@ -40,8 +35,7 @@ export function openWarehouseConfig(
   { id, config }: Pick<StoredWarehouse, 'id' | 'config'>,
 ): Record<string, unknown> | null {
   if (config === null || config === undefined) return null;
-  const stored = z.record(z.string(), z.unknown()).parse(JSON.parse(secretBox.decrypt(config, id)));
-  return { ...BEFORE_THEY_WERE_THERE, ...stored };
+  return z.record(z.string(), z.unknown()).parse(JSON.parse(secretBox.decrypt(config, id)));
 }
 
 /**

@@ -15,7 +15,6 @@ import {
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 import {
   makeWarehouse,
-  storeBeforeThereWasAChoice,
   warehouseConfigs,
   warehouseDefaults,
   type WarehouseRecord,
@@ -103,15 +102,6 @@ describe('Warehouse destinations', () => {
       config: { bucket: 'events' },
     });
     expect(bucketOnly.config).to.deep.equal({ bucket: 'events', region: 'auto', ...warehouseDefaults });
-  });
-
-  it('has payloads as JSON, without compression, and keys by the time of receipt, when it was stored before there was a choice', async () => {
-    const { id, config } = await makeWarehouse(organization, 's3');
-    await storeBeforeThereWasAChoice(id);
-    const before_ = { ...config, payloadColumn: 'json', compression: 'none', keyOrder: 'received' };
-    expect((await get(id)).config).to.deep.equal(before_);
-    expect((await patch(id, { config: { batchSize: 9 } })).config).to.deep.equal({ ...before_, batchSize: 9 });
-    expect((await patch(id, { config: { payloadColumn: 'text' } })).config).to.include({ payloadColumn: 'text' });
   });
 
   it('shows a prefix as it was sent, in every answer', async () => {

@@ -166,13 +166,4 @@ describe('the order of files in PostgreSQL', () => {
     expect(found.map(({ uploadedAt }) => Number(uploadedAt) > time.getTime())).to.deep.equal([false, true]);
     expect(found[1]?.id).to.equal(late.id);
   });
-
-  it('goes through files of one moment, which a release before it wrote', async () => {
-    const key = line();
-    const batches = [await written(key), await written(key), await written(key)];
-    await pool.query(`update warehouse_batches set uploaded_at = date_trunc('hour', now()) where destination_id = $1`, [
-      key.destinationId,
-    ]);
-    expect(ids(await load(key, EVER, 1))).to.deep.equal(ids(batches).toSorted());
-  });
 });

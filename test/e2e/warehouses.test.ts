@@ -13,7 +13,6 @@ import { holdEvent } from '../support/row-lock.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { rowsOf } from '../support/warehouse-objects.ts';
-import { storeBeforeThereWasAChoice } from '../support/warehouse-records.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 
@@ -379,22 +378,6 @@ describe('warehouse destinations @turns', function () {
     expect(rows.map((row) => row.event_id)).to.deep.equal([id, id]);
     expect(rows.map((row) => row.route)).to.have.members([pipe.routeId, second.id]);
     expect(new Set(rows.map((row) => row.delivery_id)).size).to.equal(2);
-  });
-
-  it('keep the form of their files when they were stored before there was a choice', async () => {
-    const fieldMapping = [{ source: '$.payload.a', target: 'a', type: 'number' }];
-    const [whole, mapped] = [
-      await WarehousePipe.make(testInstance, store),
-      await WarehousePipe.make(testInstance, store, { destination: { fieldMapping } }),
-    ];
-    for (const { destinationId } of [whole, mapped]) await storeBeforeThereWasAChoice(destinationId);
-    const [id] = await whole.send(['{"a":1}']);
-    await mapped.send(['{"a":1}']);
-    const [row] = await whole.rows(1);
-    expect(row).to.have.all.keys('event_id', 'source', 'received_at', 'headers', 'payload');
-    expect(row).to.deep.include({ event_id: id, payload: { a: 1 } });
-    expect(await mapped.rows(1)).to.deep.equal([{ a: 1 }]);
-    for (const pipe of [whole, mapped]) expect((await pipe.objects())[0]?.key).to.match(/\.jsonl$/);
   });
 
   it('have batches for those who may see them only', async () => {

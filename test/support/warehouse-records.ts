@@ -1,10 +1,8 @@
 // Warehouse destinations as clients of the API send them, without a server behind.
-import type { Settings } from '../../core/config.ts';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
-import { loadSecretBox } from '../../db/encryption/keys.ts';
 import type { Json } from './api-client.ts';
 import { AZURE_KEY, serviceAccountKey } from './object-stores.ts';
-import { type TestOrganization, testPool } from './service.ts';
+import type { TestOrganization } from './service.ts';
 
 /** Making an RSA key takes a moment, and one is as good as another. */
 const accountKey = serviceAccountKey();
@@ -39,20 +37,6 @@ export const warehouseDefaults = {
   batchBytes: 5_242_880,
   batchWindowSeconds: 60,
 };
-
-/** Leaves a config as the release stored it that had no choice of payloads, compression, order and bytes. */
-export async function storeBeforeThereWasAChoice(id: string): Promise<void> {
-  const { HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } = process.env;
-  const box = loadSecretBox({ HOOKYARD_DATA_DIR, HOOKYARD_ENCRYPTION_KEYS } as Settings);
-  const { rows } = await testPool().query<{ config: string }>('select config from destinations where id = $1', [id]);
-  const stored = JSON.parse(box.decrypt(rows[0]?.config ?? '', id)) as Json;
-  const later = ['payloadColumn', 'compression', 'keyOrder', 'batchBytes'];
-  const before = Object.fromEntries(Object.entries(stored).filter(([member]) => !later.includes(member)));
-  await testPool().query('update destinations set config = $2, version = version + 1 where id = $1', [
-    id,
-    box.encrypt(JSON.stringify(before), id),
-  ]);
-}
 
 let count = 0;
 
