@@ -33,10 +33,5 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/**
- * The provider of a source; null without one. The release before providers changes the verification of a source and leaves the column
- * of the provider: what it has set counts.
- */
-export function providerOf(source: { provider?: string | null; verification: { type: string } }): string | null {
-  return source.verification.type === PROVIDER_TYPE ? (source.provider ?? null) : null;
-}
+/** The provider of a source; null without one. */
+export const providerOf = (source: { provider?: string | null }): string | null => source.provider ?? null;

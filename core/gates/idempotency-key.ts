@@ -15,8 +15,7 @@ export function keyInPayload(payload: unknown, path: string, budget: Budget): st
 const LIKE_JSON = /^(?:["[{]|true$|false$|-?\d[\d.eE+-]*$)/;
 
 /**
- * Different values map to different strings. An ordinary string maps to itself, like the keys that earlier versions stored. A
- * string that could be confused with another value's JSON (`"1"` and `1`), or that UTF-8 cannot hold, maps to its JSON.
+ * Different values map to different strings. An ordinary string maps to itself. A string that could be confused with another value's JSON (`"1"` and `1`), or that UTF-8 cannot hold, maps to its JSON.
  */
 function keyText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;

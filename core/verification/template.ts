@@ -25,13 +25,6 @@ export interface SignatureTemplate {
   signed: readonly SignedPart[];
 }
 
-// Who sends chooses how long they are.
-const LONG: readonly SignedPart[] = ['body', 'url', 'id'];
-
-/** A part that may be long, and that is signed more than once; undefined: there is none. */
-export const repeatedPart = (signed: readonly SignedPart[]): SignedPart | undefined =>
-  LONG.find((part) => signed.indexOf(part) !== signed.lastIndexOf(part));
-
 interface SignatureHeader {
   signatures: string[];
   timestamp: string | undefined;
@@ -42,10 +35,6 @@ export function readTemplate(
   template: SignatureTemplate,
   request: ProviderRequest,
 ): { signatures: string[]; signed: (string | Buffer)[] } | Refused {
-  // Earlier releases stored such templates: strangers could have ten megabytes hashed a hundred times.
-  const repeated = repeatedPart(template.signed);
-  if (typeof repeated === 'string')
-    return refused(`The template of the source has {${repeated}} more than once; its owner has to change it`);
   const value = headerOf(request, template.header);
   if (typeof value !== 'string') return value;
   const read = readSignature(template, value);
