@@ -1005,7 +1005,8 @@ export type Event = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
-  clientAddress: string | null;
+  /** Of the sender, behind proxies that the operator trusts. */
+  clientAddress: string;
   traceId: string | null;
   /** bytes */
   payloadSize: number;
@@ -1045,7 +1046,8 @@ export type EventInFull = {
   /** Of the address it was sent to. */
   query: string;
   headers: Record<string, string>;
-  clientAddress: string | null;
+  /** Of the sender, behind proxies that the operator trusts. */
+  clientAddress: string;
   traceId: string | null;
   /** bytes */
   payloadSize: number;

@@ -73,13 +73,10 @@ const eventMembers = {
   path: text('/orders/new', 'Below the address of the source, as it was received; empty without one.'),
   query: text('shop=main', 'Of the address it was sent to.'),
   headers,
-  clientAddress: text(
-    '192.0.2.1',
-    'Of the sender, behind proxies that the operator trusts. Null before it was kept.',
-  ).nullable(),
+  clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts.'),
   traceId: text(
     '4bf92f3577b34da6a3ce929d0e0e4736',
-    'The trace that it belongs to: that of its sender, or a new one. Null: it came with none before there were new ones.',
+    'The trace that it belongs to: that of its sender, or a new one. Null: none is known.',
   ).nullable(),
   payloadSize: count.meta({ description: 'bytes', examples: [27] }),
   payloadHash: z

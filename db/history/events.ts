@@ -19,8 +19,7 @@ export interface EventRecord {
   path: string;
   query: string;
   headers: HeaderBytes;
-  /** Null: stored by a release that did not keep it. */
-  clientAddress: string | null;
+  clientAddress: string;
   /** Of the span that recorded it; null: none did. */
   traceparent: string | null;
   payloadSize: number;

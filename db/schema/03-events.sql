@@ -7,7 +7,7 @@ create table events (
   organization_id text collate "C" not null, source_id text collate "C" not null, status text not null, routed boolean not null,
   method text not null, query text not null, headers jsonb not null,
   path text not null default '',  -- what followed the source and its token in the address, as received; empty: nothing
-  client_address text,  -- behind the operator's proxies
+  client_address text not null,  -- behind the operator's proxies
   payload_size integer not null, payload_hash text not null, deliveries_count integer not null,
   deliveries_succeeded integer not null default 0, deliveries_failed integer not null default 0,
   traceparent text,  -- the span that recorded it (W3C Trace Context), parent of its attempts; null: the sender's is handed on

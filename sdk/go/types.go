@@ -1963,7 +1963,8 @@ type Event struct {
 
 	Headers map[string]string `json:"headers"`
 
-	ClientAddress *string `json:"clientAddress"`
+	// Of the sender, behind proxies that the operator trusts.
+	ClientAddress string `json:"clientAddress"`
 
 	TraceID *string `json:"traceId"`
 
@@ -2028,7 +2029,8 @@ type EventInFull struct {
 
 	Headers map[string]string `json:"headers"`
 
-	ClientAddress *string `json:"clientAddress"`
+	// Of the sender, behind proxies that the operator trusts.
+	ClientAddress string `json:"clientAddress"`
 
 	TraceID *string `json:"traceId"`
 
