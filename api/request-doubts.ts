@@ -21,8 +21,8 @@ export const doubt = (code: DoubtCode, record: RecordVersion | null = null): Dou
   changedAt: record?.updatedAt ?? null,
 });
 
-// Attempts of earlier releases have no versions, so times decide: those of two processes, and the attempt loaded the records some
-// time before it started.
+// An attempt that was recorded from a summary has no version, so times decide: those of two processes, and the attempt loaded the
+// records some time before it started.
 const MARGIN_MS = 60_000;
 
 /** Whether the destination was changed since an attempt was made. The route and its transform are those of the delivery. */

@@ -2,7 +2,7 @@
 // lease ranges of positions (db/hot-path/relay-leases.ts).
 import { randomBitsOf, shardOf } from './ids.ts';
 
-// The third last character of an id divides a shard further. The shard itself stays as earlier releases wrote it into the outbox.
+// The third last character of an id divides a shard further.
 const PER_SHARD = 32;
 const SHARDS = 64;
 const SHARDS_PER_BUCKET = 2;

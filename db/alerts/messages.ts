@@ -20,8 +20,8 @@ export interface ToldChange {
   number: number;
   /** What the channel had been told of it before. */
   before: Change | null;
-  /** Whether it tells that a delivery has failed for good. Messages of earlier releases do not say. */
-  exhausted?: boolean;
+  /** Whether it tells that a delivery has failed for good. */
+  exhausted: boolean;
 }
 
 /** `failing` and `recovered` are about another channel. */
@@ -172,7 +172,7 @@ export async function loadMessage(db: Queryable, key: MessageKey): Promise<Loade
     organization: { id: organizationId, slug: row.slug },
     channel: { id: row.channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil },
     confirmed: row.confirmed,
-    changes: row.changes.flatMap(({ issueId, change, exhausted = false }) => {
+    changes: row.changes.flatMap(({ issueId, change, exhausted }) => {
       const issue = issues.get(issueId);
       return issue ? [{ change, issue, exhausted }] : [];
     }),

@@ -25,7 +25,7 @@ export function exchangeText(exchange: AttemptExchange): string {
     .join(' ');
 }
 
-/** Null: not known, because an earlier release recorded the attempt, or it was recorded from a summary. */
+/** Null: not known, because the attempt was recorded from a summary, or there was nothing to connect to. */
 export function readExchange(text: string | null): AttemptExchange | null {
   if (text === null) return null;
   const [address = NONE, ...parts] = text.split(' ');

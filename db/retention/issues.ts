@@ -7,9 +7,8 @@ import { Stride } from '../ranges.ts';
 // Rows that one statement removes, at most.
 const FORGETTING = new Stride(5000);
 
-// Triggers resolve what is deleted; here is what was counted at the same moment, and what an earlier release did beside this one: it
-// closes circuits and leaves their issues. What a route does not have any more can neither fail nor recover;
-// what is counted together names no route, and stays.
+// Triggers resolve what is deleted; here is what was counted at the same moment. What a route does not have any more can neither fail
+// nor recover; what is counted together names no route, and stays.
 const SETTLE = `
 update issues set state = 'resolved', resolved_at = now(), changed_at = now() where id = any(array(
   select x.id from issues x left join routes r on r.id = x.route_id
@@ -18,8 +17,7 @@ update issues set state = 'resolved', resolved_at = now(), changed_at = now() wh
     or (x.source_id is not null and not exists (select from sources s where s.id = x.source_id))
     or (x.destination_id is not null and not exists (select from destinations d where d.id = x.destination_id))
     or (x.state <> 'ignored' and (
-      (x.kind = 'circuit_open' and not exists (select from circuits c where c.route_id = x.route_id and c.state <> 'closed'))
-      or (x.kind = 'transform_failing' and x.route_id is not null and r.transform_id is null)
+      (x.kind = 'transform_failing' and x.route_id is not null and r.transform_id is null)
       or (x.kind = 'schema_refusing' and x.route_id is not null and r.schema_id is null)
       or (x.kind = 'notification_failing' and x.route_id is not null and r.notify_emails is null))))
   order by x.id for update of x skip locked))`;

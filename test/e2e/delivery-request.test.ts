@@ -199,7 +199,7 @@ describe('the request of a delivery, made again @turns', () => {
     expect(moved.request).to.include({ body: 'before', url: `${endpoint.url}?moved` });
   });
 
-  it('of an attempt of an earlier release goes by the times of changes', async () => {
+  it('of an attempt that was recorded from a summary goes by the times of changes', async () => {
     const { delivery, destination } = await records.deliver(receiver.endpoint(200).url, BODY, 'delivered');
     const age = (sql: string) => testInstance.pool.query(sql, [delivery.id]);
     await age('update attempts set exchange = null where delivery_id = $1');
