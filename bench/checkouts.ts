@@ -1,5 +1,5 @@
 // npm run bench -- beside --checkout FOLDER [--seconds 60 --rounds 4]: what a delivery costs in this checkout beside another one, in turns.
-// The other one is a folder with its packages installed, such as a clone of the version before.
+// The other one is a folder with its packages installed, such as a clone of the previous version.
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Stack } from '../local/stack.ts';

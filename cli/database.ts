@@ -51,7 +51,7 @@ function explained(error: unknown): CliError {
   if (code === '42P01' || code === '42703')
     return new CliError(
       EXIT.unavailable,
-      'The database has no tables yet, or those of an earlier release; start the service once, it makes them',
+      'The database has no tables yet, or those of the previous release; start the service once, it makes them',
     );
   return new CliError(
     EXIT.unavailable,
