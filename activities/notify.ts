@@ -54,9 +54,10 @@ async function sendNotification(deps: NotifyDeps, key: NotificationKey): Promise
     mayReceive(deps.recipientRule(), address, new Set(context.confirmed)),
   );
   const status = deps.smtp === null ? 'logged' : to.length > 0 ? 'sent' : 'withheld';
-  const line = { ...key, count: mail.count, deliveryId: mail.facts.delivery_id };
+  const { delivery_id: deliveryId, error_summary: summary } = mail.facts;
+  const line = { ...key, count: mail.count, deliveryId };
   if (deps.smtp === null) {
-    deps.log.info({ ...line, error: mail.facts.error_summary }, 'notification (set SMTP_URL to have it sent by mail)');
+    deps.log.info({ ...line, error: summary }, 'notification (set SMTP_URL to have it sent by mail)');
   } else if (to.length === 0) {
     deps.log.warn(line, 'notification withheld: none of its recipients may be sent mails (HOOKYARD_NOTIFY_RECIPIENTS)');
   } else {
