@@ -48,14 +48,7 @@ const COUNT_UP_TO = 100_000;
  * @returns the state of the circuit and when to call again
  */
 export async function advanceCircuit(deps: CircuitDeps, request: CircuitRequest): Promise<CircuitAdvice> {
-  const organizationId = request.organizationId ?? (await organizationOf(deps, request)) ?? '';
-  return actingFor(organizationId, () =>
-    request.reset ? reset(deps, request) : advance(deps, request, organizationId),
-  );
-}
-
-async function organizationOf({ pool }: CircuitDeps, { routeId }: CircuitRequest): Promise<string | undefined> {
-  return (await loadCircuits(pool, [routeId])).get(routeId)?.organizationId;
+  return actingFor(request.organizationId, () => (request.reset ? reset(deps, request) : advance(deps, request)));
 }
 
 /**
@@ -70,8 +63,8 @@ async function reset(deps: CircuitDeps, { routeId }: CircuitRequest): Promise<Ci
   return held === 0 ? ended(deps, routeId, current) : { state: 'closed', held, waitMs: 0 };
 }
 
-async function advance(deps: CircuitDeps, request: CircuitRequest, organizationId: string): Promise<CircuitAdvice> {
-  const { routeId } = request;
+async function advance(deps: CircuitDeps, request: CircuitRequest): Promise<CircuitAdvice> {
+  const { organizationId, routeId } = request;
   const changed = await changeCircuits(deps.pool, [routeId], ({ isPaused, readAt }) =>
     isPaused ? [] : [{ type: 'elapsed', at: readAt }],
   );
@@ -81,7 +74,7 @@ async function advance(deps: CircuitDeps, request: CircuitRequest, organizationI
     const paused = await waitForPause(deps, routeId);
     if (paused) return paused;
     // Its time was over.
-    if (current) return advance(deps, request, organizationId);
+    if (current) return advance(deps, request);
   }
   const resumption = async () => (current ? waitForResumption(deps, current) : null);
   if (!current || current.circuit.state === 'closed') {

@@ -43,13 +43,8 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
 
 export function createActivities(deps: ActivityDeps): Activities {
   /** Decides whether a failed delivery may wait for a replay. */
-  const parkedOrNot = <Outcome extends AttemptOutcome>(
-    outcome: Outcome,
-    organizationId: string | undefined,
-  ): Outcome =>
-    outcome.status !== 'failed' || organizationId === undefined || deps.parking.admit(organizationId)
-      ? outcome
-      : { ...outcome, parked: false };
+  const parkedOrNot = <Outcome extends AttemptOutcome>(outcome: Outcome, organizationId: string): Outcome =>
+    outcome.status !== 'failed' || deps.parking.admit(organizationId) ? outcome : { ...outcome, parked: false };
 
   return {
     async attemptDelivery(request: AttemptRequest): Promise<AttemptOutcome> {
@@ -72,7 +67,7 @@ export function createActivities(deps: ActivityDeps): Activities {
         const make = () => orEnd(deps, request, () => attemptDelivery(own, request, 'workflow'));
         // Local activities have no heartbeat, and are first attempts only.
         const outcome = await (isLocal
-          ? deps.turns.once(request, () => actingForOwner(request, make))
+          ? deps.turns.once(request, () => actingFor(request.organizationId, make))
           : withHeartbeat(() => deps.turns.inTurn(request, make)));
         if (outcome.status !== 'unrecorded') deps.onRecorded(request.deliveryId);
         return parkedOrNot(outcome, request.organizationId);
@@ -87,9 +82,9 @@ export function createActivities(deps: ActivityDeps): Activities {
     async recordAttempt(request) {
       const { organizationId, deliveryId, eventId, made } = request;
       const attempt = { organizationId, deliveryId, eventId, attempt: made.attempt, retryDelay: null };
-      const outcome = await actingForOwner(request, () => orEnd(deps, attempt, () => recordAttempt(deps, request)));
+      const outcome = await actingFor(organizationId, () => orEnd(deps, attempt, () => recordAttempt(deps, request)));
       deps.onRecorded(deliveryId);
-      return parkedOrNot(outcome, request.organizationId);
+      return parkedOrNot(outcome, organizationId);
     },
     advanceCircuit: (request) => withHeartbeat(() => advanceCircuit(deps, request)),
     async cancelDelivery({ organizationId, deliveryId }) {
@@ -104,9 +99,4 @@ export function createActivities(deps: ActivityDeps): Activities {
     maintain: () => withHeartbeat(() => maintain(deps)),
     reconcile: (position) => withHeartbeat(() => reconcile(deps, position)),
   };
-}
-
-/** Runs the work of a request for its organization, which those of earlier releases do not name. */
-function actingForOwner<T>({ organizationId }: { organizationId?: string }, work: () => T): T {
-  return organizationId === undefined ? work() : actingFor(organizationId, work);
 }

@@ -27,8 +27,6 @@ const CONCURRENT_SIGNALS = 5;
 // meanwhile. Where there are others, it is longer while the worker is busy. A longer one, until the next page may be made, is left to
 // the workflow. Rule: LIMIT-22.
 const LONGEST_REST_MS = 1000;
-// Workflows of earlier releases do not know of that one, and ask again at once.
-const TOO_EARLY_MS = 100;
 
 export interface ReplayDeps {
   pool: Pool;
@@ -81,8 +79,7 @@ async function replayPage(
     const ownRestMs = tookMs * (deps.alone() ? 1 : timesRest(deps.loopUse()));
     const pauseMs = Math.max(ownRestMs, restMs);
     if (waitsFor !== undefined || restMs > SHORT_REST_MS || performance.now() + pauseMs > until) {
-      const isEarly = progress.pages < page && progress.restMs !== undefined;
-      const restedMs = isEarly ? TOO_EARLY_MS : Math.min(LONGEST_REST_MS, ownRestMs);
+      const restedMs = Math.min(LONGEST_REST_MS, ownRestMs);
       await rest(restedMs);
       return resting(progress, restMs - restedMs);
     }

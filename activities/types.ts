@@ -4,8 +4,7 @@ import type { ReplayProgress } from '../core/event-replay.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {
-  /** Absent in requests of earlier releases. */
-  organizationId?: string;
+  organizationId: string;
   deliveryId: string;
   eventId: string;
   /** 1 for the first. */
@@ -14,14 +13,10 @@ export interface AttemptRequest {
   retryDelay: number | null;
   /** The slot of the destination's rate limit that is reserved for this attempt, milliseconds since 1970. */
   slotAt?: number;
-  /** Whether the caller accepts the signal `release` when its turn has come. */
-  waitsForTurn?: boolean;
   /** Whether it was queued for its turn at the last request. */
   queued?: boolean;
   /** Whether its circuit, or the end of a pause, has just released it by a signal, which was sent in its organization's turn. */
   released?: boolean;
-  /** Whether the caller knows the outcome `unrecorded`; workflows of earlier versions do not. */
-  recordsLater?: boolean;
 }
 
 /** The outcome of an attempt; `closed`: the delivery was ended or deleted meanwhile, nothing was sent. */
@@ -73,8 +68,7 @@ export interface UnrecordedAttempt {
 export type RecordedOutcome = Exclude<AttemptOutcome, { status: 'deferred' | 'held' | 'unrecorded' }>;
 
 export interface RecordRequest {
-  /** Absent in requests of earlier releases. */
-  organizationId?: string;
+  organizationId: string;
   deliveryId: string;
   eventId: string;
   made: UnrecordedAttempt;
@@ -86,8 +80,7 @@ export interface DeliveryReference {
 }
 
 export interface CircuitRequest {
-  /** Absent in requests of workflows that an earlier release started. */
-  organizationId?: string;
+  organizationId: string;
   routeId: string;
   /** An operator has requested a reset. */
   reset: boolean;
@@ -113,9 +106,8 @@ export type CircuitAdvice =
 
 /** The progress of a reconciliation: its next part, and the position in it. */
 export type ReconcilePosition =
-  /** Workflows whose wake-up was lost. The name is stored in histories. */
-  // Lost wake-ups; histories hold the name.
-  | { part: 'sleepers' }
+  /** Workflows whose wake-up was lost. */
+  | { part: 'wake-ups' }
   /** Open deliveries after this id. */
   | { part: 'deliveries'; after: string }
   /** Running workflows from this page on; null: from the first one, if a full listing is due. */
@@ -271,18 +263,8 @@ export interface WarehouseActivities {
    */
   writeFiles(warehouse: WarehouseReference): Promise<WritingOutcome>;
   /**
-   * Checks what waits, and freezes the next batch when it is due. Throws when our own infrastructure is unavailable. `finishing`:
-   * the batch whose deliveries are being recorded meanwhile.
-   */
-  prepareBatch(warehouse: WarehouseReference & { finishing: string | null }): Promise<WarehouseAdvice>;
-  /**
-   * Writes the object of a batch: the same one, with the same bytes, every time. Throws when our own infrastructure is
-   * unavailable.
-   */
-  uploadBatch(batch: BatchReference): Promise<UploadOutcome>;
-  /**
-   * Records the end of a batch's deliveries. Throws when our own infrastructure is unavailable.
+   * Records the deliveries of a batch that is given up. Throws when our own infrastructure is unavailable.
    * @returns false when there is more to record: call it again
    */
-  finishBatch(batch: BatchReference & { outcome: 'delivered' | 'failed' }): Promise<boolean>;
+  finishBatch(batch: BatchReference & { outcome: 'failed' }): Promise<boolean>;
 }

@@ -25,7 +25,7 @@ async function build(file: string): Promise<void> {
   const temporary = `${file}.${process.pid}`;
   writeFileSync(temporary, code);
   renameSync(temporary, file);
-  // Bundles of earlier versions; running workers have already read theirs.
+  // Bundles of other workflow code; running workers have already read theirs.
   const outdated = readdirSync(folder).filter((name) => /^workflows-\w+\.js$/.test(name) && name !== basename(file));
   for (const name of outdated) rmSync(join(folder, name), { force: true });
 }

@@ -1,7 +1,6 @@
 // Starts the workflow of one delivery.
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { LONGEST_TIMEOUT_MS } from '../core/attempt-times.ts';
 import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
@@ -54,7 +53,6 @@ export async function startDelivery(
         retryPolicy: policy.retryPolicy,
         quick: options.quick,
         replayWindowMs: options.replayWindowMs,
-        timeoutMs: LONGEST_TIMEOUT_MS,
         ...(options.first && { first: options.first }),
         ...(options.resumed && { resumed: options.resumed }),
       },

@@ -1,5 +1,4 @@
-// One message to a channel of alerts: sent as soon as the channel takes it. Only ids pass through here. A type of its own, so that a
-// worker of the release before, which knows only mails, does not take it for one.
+// One message to a channel of alerts: sent as soon as the channel takes it. Only ids pass through here.
 // Rules: ALR-17, ALR-18.
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { AlertActivities, AlertOutcome, AlertRequest } from '../activities/types.ts';

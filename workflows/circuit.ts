@@ -13,7 +13,7 @@ import type { Activities, CircuitAdvice } from '../activities/types.ts';
 import { countOf, listReference, paragraphs, signalChoices, workflowReference } from '../core/operator-markdown.ts';
 import { prefixOf, queryOf, withPrefix } from '../core/workflow-names.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './messages.ts';
-import { UNTIL_DONE, untilDone } from './own-side.ts';
+import { UNTIL_DONE } from './own-side.ts';
 
 const { advanceCircuit } = proxyActivities<Activities>({
   // Longer than one release takes (activities/circuit.ts) while every statement of it is slow.
@@ -44,13 +44,10 @@ export async function circuit(input: CircuitInput): Promise<void> {
     { description: 'Closes the circuit now and releases what it holds' },
   );
   for (;;) {
-    let reset = false;
-    advice = await untilDone(() => {
-      reset ||= news.reset;
-      news.changed = false;
-      news.reset = false;
-      return advanceCircuit({ ...input, reset });
-    });
+    const { reset } = news;
+    news.changed = false;
+    news.reset = false;
+    advice = await advanceCircuit({ ...input, reset });
     setCurrentDetails(describe(input, advice));
     const isNews = () => news.changed || news.reset;
     if (advice.state !== 'closed' || advice.waitMs > 0) await untilNews(isNews, advice);

@@ -1,13 +1,11 @@
 // One attempt of a delivery: requests it from an activity until it has been made, with all waits before it.
 import {
   condition,
-  patched,
   proxyActivities,
   proxyLocalActivities,
   proxySinks,
   type Sinks,
   setCurrentDetails,
-  sleep,
 } from '@temporalio/workflow';
 import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
@@ -64,7 +62,7 @@ export async function attemptUntilRecorded(run: Run, attempt: number): Promise<M
     } else if (outcome.status === 'deferred') {
       if (await cancelledBeforeSlot(run, request, outcome)) return null;
     } else return outcome;
-    if (isLong('after-any-wait')) await continueFrom(run, attempt, request);
+    if (isLong()) await continueFrom(run, attempt, request);
   }
 }
 
@@ -78,9 +76,7 @@ function requestOf({ input }: Run, attempt: number): AttemptRequest {
     attempt,
     retryDelay: attempt > retryPolicy.maxRetries ? null : retryDelay(retryPolicy, attempt, Math.random()),
     slotAt: left?.slotAt,
-    waitsForTurn: true,
     queued: left?.queued,
-    recordsLater: true,
   };
 }
 
@@ -100,10 +96,6 @@ function attemptActivities(attempt: number): { local: Activities; regular: Activ
 /** The pause before an activity is retried. @returns whether a cancel came first */
 async function cancelledWhileAway({ requests }: Run, { waitMs, details }: Away): Promise<boolean> {
   setCurrentDetails(details);
-  if (!patched('a-cancel-ends-the-pause')) {
-    await sleep(waitMs, { summary: OWN_SIDE });
-    return false;
-  }
   await condition(() => requests.cancel, waitMs, { summary: OWN_SIDE });
   return requests.cancel;
 }

@@ -1,11 +1,5 @@
 // The state of one run of a delivery's workflow, shared by its code.
-import {
-  type CancellationScope,
-  continueAsNew,
-  patched,
-  upsertSearchAttributes,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { type CancellationScope, continueAsNew, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { AttemptRequest } from '../activities/types.ts';
 import type { delivery } from './delivery.ts';
 import type * as texts from './delivery-texts.ts';
@@ -40,18 +34,14 @@ export function fromNow(ms: number): string {
   return new Date(Date.now() + ms).toISOString();
 }
 
-/**
- * Whether the history is long enough to continue as new.
- * @param where set where workflows of earlier releases never continued as new: guarded by a patch
- */
-export function isLong(where?: 'after-any-wait'): boolean {
+/** Whether the history is long enough to continue as new. */
+export function isLong(): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
-  if (continueAsNewSuggested && where === undefined) return true;
-  return (continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS) && patched('cut-early');
+  return continueAsNewSuggested || historyLength >= MAX_HISTORY_EVENTS;
 }
 
 /** Continues as new, before this attempt. Open requests are carried over. */
 export function continueFrom({ input, requests }: Run, attempt: number, request?: AttemptRequest): Promise<never> {
   const { slotAt, queued } = request ?? {};
-  return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { wishes: requests, slotAt, queued } });
+  return continueAsNew<typeof delivery>({ ...input, resumeAt: attempt, carried: { requests, slotAt, queued } });
 }

@@ -5,7 +5,6 @@ import {
   CancellationScope,
   CancelledFailure,
   condition,
-  patched,
   proxyActivities,
   setCurrentDetails,
   workflowInfo,
@@ -16,7 +15,7 @@ import { continueFrom, fromNow, hasSearchAttributes, isLong, type Run, showStatu
 import { listen } from './delivery-requests.ts';
 import * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
-import { UNTIL_DONE, untilDone } from './own-side.ts';
+import { UNTIL_DONE } from './own-side.ts';
 import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import { destinationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
 import { prefixOf } from '../core/workflow-names.ts';
@@ -42,7 +41,7 @@ export function delivery(input: DeliveryInput): Promise<DeliveryResult> {
   const run: Run = {
     input,
     view,
-    requests: listen(view, input.carried?.wishes),
+    requests: listen(view, input.carried?.requests),
     scope: CancellationScope.current(),
     // Computed only when a text needs it: ordinary deliveries do not.
     get belongs() {
@@ -114,9 +113,8 @@ async function waitForRetry(run: Run, waitMs: number): Promise<void> {
 
 function showRetrying(run: Run): void {
   const { view, input, shown } = run;
-  if (view.attempts === 1 && !input.resumed) showStatus(run, 'retrying');
-  else if (input.resumeAt !== undefined) showStatus(run, 'retrying');
-  else if (shown === 'circuit_open' && patched('retrying-after-a-hold')) showStatus(run, 'retrying');
+  const isFirst = view.attempts === 1 && !input.resumed;
+  if (isFirst || input.resumeAt !== undefined || shown === 'circuit_open') showStatus(run, 'retrying');
 }
 
 function finished(run: Run, ending: 'delivered' | 'cancelled' | 'closed'): DeliveryResult {
@@ -141,7 +139,7 @@ function takenOver(run: Run, takenOverBy: string | null): DeliveryResult {
 
 async function cancelled(run: Run): Promise<DeliveryResult> {
   const { organizationId, deliveryId } = run.input;
-  await untilDone(() => cancelDelivery({ organizationId, deliveryId }));
+  await cancelDelivery({ organizationId, deliveryId });
   return finished(run, 'cancelled');
 }
 
@@ -162,7 +160,7 @@ async function parked(run: Run, windowMs: number): Promise<DeliveryResult> {
     await condition(() => requests.replay || requests.cancel, openMs, { summary: texts.failedSummary(run) });
   } else setCurrentDetails(texts.failedAndClosed(run));
   if (!requests.replay) throw ApplicationFailure.nonRetryable(texts.failureReason(run), 'DeliveryFailed');
-  const replayedAs = requests.replayedAs ?? (await untilDone(() => replayDelivery({ organizationId, deliveryId })));
+  const replayedAs = requests.replayedAs ?? (await replayDelivery({ organizationId, deliveryId }));
   setCurrentDetails(texts.replayed(run, replayedAs));
   return { status: 'failed', attempts: view.attempts, replayedAs };
 }

@@ -23,12 +23,10 @@ export interface DeliveryInput {
   quick: boolean;
   /** How long a failed delivery stays open for a replay, ms. */
   replayWindowMs: number;
-  /** For workers of 0.1.0-ebb8fe9, which compute the timeout of an attempt from it, ms; they may get the first task of any workflow. */
-  timeoutMs?: number;
   /** After a continue-as-new: the next attempt. */
   resumeAt?: number;
-  /** What the run before hands over: its open requests are `wishes`, a name that histories hold. */
-  carried?: { wishes: DeliveryRequests; slotAt?: number; queued?: boolean };
+  /** What the run before hands over. */
+  carried?: { requests: DeliveryRequests; slotAt?: number; queued?: boolean };
   /** For a delivery whose workflow was lost: how it continues after its latest recorded attempt, of which there is one at least. */
   resumed?: ResumedDelivery;
   /** The result of the first attempt, if the relay made it (or deferred it): the workflow continues from there. */
@@ -109,8 +107,7 @@ export interface ReconcileInput {
 }
 
 export interface CircuitInput {
-  /** Absent in workflows that an earlier release started. */
-  organizationId?: string;
+  organizationId: string;
   routeId: string;
 }
 

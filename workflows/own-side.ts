@@ -6,8 +6,6 @@ import {
   isCancellation,
   log,
   type RetryPolicy,
-  setCurrentDetails,
-  sleep,
   TemporalFailure,
 } from '@temporalio/workflow';
 import { errorText } from '../core/clean-text.ts';
@@ -64,22 +62,6 @@ function facts(cause: Error): { type: string; message: string; stack: string } {
   const { stack: whole = '' } = cause;
   const stack = whole.slice(Math.max(0, whole.search(/^ +at /m)));
   return { type, message: `${type}: ${errorText(cause.message)}`.slice(0, LONGEST_CAUSE), stack };
-}
-
-/**
- * Runs a step that fails only when our own infrastructure is unavailable. Its activity has the policy `UNTIL_DONE`, so it does
- * not fail here; one that was scheduled by an earlier release, which had no such policy, is repeated here.
- */
-export async function untilDone<Result>(step: () => Promise<Result>): Promise<Result> {
-  for (let failures = 0; ; failures += 1) {
-    try {
-      return await step();
-    } catch (error) {
-      const { waitMs, details } = awayBy(error, failures);
-      setCurrentDetails(details);
-      await sleep(waitMs, { summary: OWN_SIDE });
-    }
-  }
 }
 
 /** The summary of such a wait on the timeline. */

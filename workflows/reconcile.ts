@@ -15,7 +15,7 @@ const PAUSE_MS = 50;
 /** A step that fails ends the run; the schedule starts the next one. */
 export async function reconcile(input: ReconcileInput = {}): Promise<Repairs> {
   const repairs: Repairs = { ...input.repairs };
-  let position: ReconcilePosition | null = input.from ?? { part: 'sleepers' };
+  let position: ReconcilePosition | null = input.from ?? { part: 'wake-ups' };
   for (;;) {
     const step: ReconcileStep = await activities.reconcile(position);
     for (const [kind, count] of Object.entries(step.repairs)) repairs[kind] = (repairs[kind] ?? 0) + count;

@@ -5,7 +5,6 @@ import {
   CancelledFailure,
   condition,
   continueAsNew,
-  patched,
   proxyActivities,
   type RetryPolicy,
   setCurrentDetails,
@@ -17,7 +16,7 @@ import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/e
 import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
 import { cancel, progress, type ReplayInput } from './messages.ts';
 import { replayTaskQueue } from '../core/workflow-names.ts';
-import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE, untilDone } from './own-side.ts';
+import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.
 const PAGE_TIMEOUT_MS = 120_000;
@@ -102,8 +101,7 @@ async function replayPages(run: Run): Promise<ReplayProgress> {
     run.view = after;
     const events = after.eventsReplayed - before.eventsReplayed;
     const paceMs = pauseAfterPage(events, input.ratePerSecond, Date.now() - begunAt);
-    const restMs = after.restMs !== undefined && patched('replay-rests') ? after.restMs : 0;
-    await pause(run, Math.max(paceMs, restMs));
+    await pause(run, Math.max(paceMs, after.restMs ?? 0));
     if (!requests.cancel) await continueWhenLong(run);
   }
   return cancelled(run);
@@ -131,7 +129,7 @@ async function makePage(run: Run, page: number): Promise<ReplayProgress | null> 
 async function cancelled(run: Run): Promise<ReplayProgress> {
   const { organizationId, replayId } = run.input;
   const { cancelReplay } = activities('Cancel', UNTIL_DONE);
-  return ended(run, await untilDone(() => cancelReplay({ organizationId, replayId })));
+  return ended(run, await cancelReplay({ organizationId, replayId }));
 }
 
 function ended(run: Run, view: ReplayProgress): ReplayProgress {
@@ -153,7 +151,7 @@ async function pause({ input, view, requests }: Run, waitMs: number): Promise<vo
 /** While no page can be made; null: it was made. */
 function waitOf({ suspended, waitsFor }: ReplayProgress): Wait | null {
   if (suspended) return SUSPENDED;
-  if (waitsFor === undefined || !patched('replay-waits-for-room')) return null;
+  if (waitsFor === undefined) return null;
   const details = `The replay **waits**, and continues by itself. ${plain(waitsFor)}.`;
   return { details, summary: 'Waiting for room', ms: NO_ROOM_MS };
 }

@@ -4,7 +4,6 @@
 import {
   condition,
   continueAsNew,
-  patched,
   proxyActivities,
   setCurrentDetails,
   setHandler,
@@ -15,7 +14,7 @@ import { retryDelay } from '../core/backoff.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messages.ts';
 import { warehouseTaskQueue } from '../core/workflow-names.ts';
-import { UNTIL_DONE, untilDone } from './own-side.ts';
+import { UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.
 const RETRY = { maxRetries: 0, initialDelay: 1000, maxDelay: 60_000, backoffMultiplier: 2 };
@@ -28,8 +27,6 @@ const MAX_HISTORY_EVENTS = 1000;
 interface Run {
   input: WarehouseInput;
   view: WarehouseAdvice | null;
-  /** The batch whose deliveries are being recorded while the next one is written, and its promise. */
-  finishing: { batchId: string; done: Promise<void> } | null;
   /** Since the last check. */
   news: { changed: boolean };
 }
@@ -38,7 +35,7 @@ type Frozen = Extract<WarehouseAdvice, { state: 'frozen' }>;
 
 /** Ends when nothing waits; the next delivery starts it again (worker/warehouse-flushes.ts). */
 export async function warehouseFlush(input: WarehouseInput): Promise<void> {
-  const run: Run = { input, view: null, finishing: null, news: { changed: false } };
+  const run: Run = { input, view: null, news: { changed: false } };
   setHandler(warehouseStatus, () => run.view, { description: 'What is being written and what it waits for' });
   setHandler(
     warehouseChanged,
@@ -47,14 +44,12 @@ export async function warehouseFlush(input: WarehouseInput): Promise<void> {
     },
     { description: 'Looks, and tries a batch that waits, at once' },
   );
-  // Without: runs that an earlier release began, to their end or until they continue as new.
-  if (!patched('files-in-one-activity')) return stepByStep(run);
   const { organizationId, destinationId } = input;
   for (;;) {
     run.news.changed = false;
     setCurrentDetails('Writing the files that are due.');
     const { writeFiles } = activities('Write what is due');
-    const outcome = await untilDone(() => writeFiles({ organizationId, destinationId }));
+    const outcome = await writeFiles({ organizationId, destinationId });
     if (outcome.state === 'refused') run.view = outcome.batch;
     else if (outcome.state !== 'more') run.view = outcome;
     if (outcome.state === 'idle' && !run.news.changed) return;
@@ -73,28 +68,9 @@ async function afterRefusal(
   const { retryMs } = run.input;
   const { batchId, waitingSince, attempts } = batch;
   const leftMs = waitingSince + retryMs - Date.now();
-  if (upload.retry === 'never' || leftMs <= 0) return finish(run, batchId, 'failed');
+  if (upload.retry === 'never' || leftMs <= 0) return giveUp(run, batchId);
   const waitMs = upload.retry === 'soon' ? retryDelay(RETRY, attempts + 1, Math.random()) : RETRY_SLOWLY_MS;
   await waitForStore(run, batch, upload, Math.min(waitMs, leftMs));
-}
-
-async function stepByStep(run: Run): Promise<void> {
-  const { organizationId, destinationId } = run.input;
-  const warehouse = { organizationId, destinationId };
-  for (;;) {
-    run.news.changed = false;
-    const finishing = run.finishing?.batchId ?? null;
-    const advice = await untilDone(() => activities('Look what waits').prepareBatch({ ...warehouse, finishing }));
-    run.view = advice;
-    // Waits until the last deliveries are recorded.
-    if (advice.state === 'idle' && finishing === null && !run.news.changed) return;
-    if (advice.state === 'idle') await run.finishing?.done;
-    if (advice.state === 'filling') await fill(run, advice);
-    if (advice.state === 'suspended') await waitForResumption(run, advice.waitMs);
-    if (advice.state === 'frozen') await write(run, advice);
-    if (advice.state === 'uploaded') await finishBeside(run, advice.batchId);
-    await continueWhenLong(run);
-  }
 }
 
 async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice, { state: 'filling' }>): Promise<void> {
@@ -111,18 +87,6 @@ async function fill({ news }: Run, { waiting, waitMs }: Extract<WarehouseAdvice,
 async function waitForResumption({ news }: Run, waitMs: number): Promise<void> {
   setCurrentDetails('The organization is **suspended**: files are written again after it is resumed.');
   await condition(() => news.changed, waitMs, { summary: 'The organization is suspended' });
-}
-
-/** One upload; when it does not succeed, the wait before the next one. */
-async function write(run: Run, batch: Frozen): Promise<void> {
-  const { organizationId, destinationId } = run.input;
-  const { batchId, events } = batch;
-  setCurrentDetails(`Writing batch ${batchId} with ${countOf(events, 'event')}.`);
-  const reference = { organizationId, destinationId, batchId };
-  const outcome = await untilDone(() => activities(`Upload ${batchId}`).uploadBatch(reference));
-  if (outcome.status === 'uploaded') return finishBeside(run, batchId);
-  if (outcome.status === 'ended') return;
-  await afterRefusal(run, { batch, upload: outcome });
 }
 
 async function waitForStore(
@@ -143,21 +107,11 @@ async function waitForStore(
   await condition(() => news.changed, waitMs, { summary: `Before try ${attempts + 2} of ${batchId}` });
 }
 
-/** Records deliveries while the next batch is prepared and uploaded: one waits for the database, the other for the store. */
-async function finishBeside(run: Run, batchId: string): Promise<void> {
-  await run.finishing?.done;
-  const done = finish(run, batchId, 'delivered').then(() => {
-    run.finishing = null;
-  });
-  run.finishing = { batchId, done };
-}
-
-/** Records the end of a batch's deliveries, in as many steps as it takes. */
-async function finish(run: Run, batchId: string, outcome: 'delivered' | 'failed'): Promise<void> {
+/** Records the deliveries of a batch as failed, in as many steps as it takes. */
+async function giveUp(run: Run, batchId: string): Promise<void> {
   const { organizationId, destinationId } = run.input;
-  const reference = { organizationId, destinationId, batchId, outcome };
-  const { finishBatch } = activities(`Record ${batchId} as ${outcome}`);
-  while (!(await untilDone(() => finishBatch(reference))));
+  const { finishBatch } = activities(`Record ${batchId} as failed`);
+  while (!(await finishBatch({ organizationId, destinationId, batchId, outcome: 'failed' })));
 }
 
 // All of them are idempotent.
@@ -173,9 +127,8 @@ function activities(summary: string): WarehouseActivities {
 }
 
 /** Many batches fill the history; the workflow then continues as new. */
-async function continueWhenLong({ input, finishing }: Run): Promise<void> {
+async function continueWhenLong({ input }: Run): Promise<void> {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   if (historyLength < MAX_HISTORY_EVENTS && !continueAsNewSuggested) return;
-  await finishing?.done;
   await continueAsNew<typeof warehouseFlush>(input);
 }

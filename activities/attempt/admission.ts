@@ -65,7 +65,7 @@ export async function admit(
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
   if (!isOpenStatus(context.status) || context.attemptCount >= request.attempt) return recordedOutcome(context);
-  if (deps.isSuspended(context.organizationId)) return waitForResumption(deps.pool, context, request);
+  if (deps.isSuspended(context.organizationId)) return waitForResumption(deps.pool, context, lane);
   // A delivery that is no longer blocked, or has ended meanwhile, is loaded again.
   if (context.blocked) return (await divert(deps, context, lane)) ?? RELOAD;
   const required = await requireConfig(deps, context);
@@ -81,7 +81,7 @@ export async function admit(
   // Before the slot, which is that of the moment in which the request leaves.
   const body = context.isBodyApart ? await deps.contexts.loadBody(context) : context.body;
   if (body === null) return endWithoutAttempt(deps, context, PAYLOAD_REMOVED);
-  const deferral = await awaitSlot(deps, context, destination, request);
+  const deferral = await awaitSlot(deps, context, destination, { request, lane });
   if (deferral) return deferral;
   // The circuit may have opened during the wait for the slot, or a pause begun.
   if (destination.rateLimitPerMinute !== null && (await isBlockedNow(deps, context))) return RELOAD;

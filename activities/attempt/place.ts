@@ -43,9 +43,8 @@ export class Place {
     places.setMaximum(id, maxConcurrency);
     if (!places.take(id)) {
       if (this.#request.queued) return this.#comeBack(deliveryId);
-      // One that has ended needs no place; a workflow of an earlier release cannot wait for its turn.
-      if (this.#request.waitsForTurn && (await queueForTurn(pool, deliveryId)))
-        return { ...QUEUED, for: 'destination' };
+      if (await queueForTurn(pool, deliveryId)) return { ...QUEUED, for: 'destination' };
+      // It has ended: finding that out takes no time.
       places.enter(id);
     }
     this.#destinationId = id;

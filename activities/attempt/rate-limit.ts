@@ -1,6 +1,7 @@
 // Applies the rate limit of a destination right before an attempt is sent: in any minute, all workers together send at most
 // `rateLimitPerMinute` + 1 requests, including first attempts, retries and replays.
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Lane } from '../../core/lane.ts';
 import { rateLimited } from '../../core/metrics/deliveries.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
@@ -14,7 +15,7 @@ const NEAR_SLOT_MS = 250;
 // Slots are reserved at most this far ahead. Other deliveries queue for their turn, because a reserved slot is lost when its
 // delivery is cancelled, and does not follow a change of the limit.
 const FURTHEST_SLOT_MS = 30_000;
-// Attempts of the relay, and requests of earlier releases, do not support turns and are requested again.
+// An attempt of the relay has no workflow that could be signalled when its turn has come: it is requested again.
 export const LOOK_AGAIN_MS = 30_000;
 // The relay signals a workflow when its turn has come, and the reconciliation signals one that lost its place in the queue. If
 // both miss one, it checks again after this time.
@@ -30,7 +31,7 @@ export async function awaitSlot(
   deps: { pool: Pool; onSlot: (destinationId: string, deliveryId: string) => void },
   context: AttemptContext,
   destination: DestinationConfig,
-  request: AttemptRequest,
+  { request, lane }: { request: AttemptRequest; lane: Lane },
 ): Promise<AttemptOutcome | null> {
   const perMinute = destination.rateLimitPerMinute;
   if (perMinute === null) {
@@ -40,7 +41,7 @@ export async function awaitSlot(
   const slot = await slotOf(deps.pool, destination.id, perMinute, request);
   deps.onSlot(destination.id, context.deliveryId);
   if (slot === null || slot.inMs > NEAR_SLOT_MS) rateLimited.add({});
-  if (slot === null && request.waitsForTurn) {
+  if (slot === null && lane === 'workflow') {
     await queueForTurn(deps.pool, context.deliveryId);
     return QUEUED;
   }

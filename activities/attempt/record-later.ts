@@ -25,14 +25,8 @@ export async function recordAttempt(
   deps: Pick<AttemptDeps, 'contexts' | 'configs' | 'results'>,
   request: RecordRequest,
 ): Promise<RecordedOutcome> {
-  const { deliveryId, eventId, made } = request;
-  const reference = {
-    organizationId: request.organizationId,
-    deliveryId,
-    eventId,
-    attempt: made.attempt,
-    retryDelay: null,
-  };
+  const { organizationId, deliveryId, eventId, made } = request;
+  const reference = { organizationId, deliveryId, eventId, attempt: made.attempt, retryDelay: null };
   const until = performance.now() + RECORD_LATER_MS;
   const inTime = (recorded: Promise<unknown>) => within(Math.max(0, until - performance.now()), recorded);
   // The process that made the attempt has the full result, and may still record it.
@@ -41,10 +35,9 @@ export async function recordAttempt(
   const context = await deps.contexts.submit(reference);
   if (!context) return CLOSED;
   if (!isOpenStatus(context.status) || context.attemptCount >= made.attempt) return recordedOutcome(context);
-  const { organizationId } = context;
   const route = await routeOf(deps.configs, context);
   const { statusCode, latency, waitMs, deliveryStatus } = made;
-  // The workflow has the summary only; what a workflow of an earlier release has is taken for one, as it stands in its history anyway.
+  // The workflow has the summary only.
   const error = made.error === null ? null : openError(made.error);
   const failover =
     !route || error === null

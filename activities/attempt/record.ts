@@ -123,18 +123,18 @@ function outcomeOf({ context, sent, verdict, failover }: Judged, recorded: Recor
 /**
  * Waits until a result is recorded. The relay waits as long as it takes, because the next claimer of the delivery would not know
  * that the attempt was made. A workflow need not wait: it remembers the attempt itself.
- * @throws when a workflow of an earlier version has to try again; the result is kept all the same
+ * @throws when PostgreSQL refuses a value of the result
  */
 async function awaitRecord(
   deps: AttemptDeps,
-  { deliveryId, attempt, recordsLater }: AttemptRequest,
+  { deliveryId, attempt }: AttemptRequest,
   lane: Lane,
   { result, recorded }: Recording,
 ): Promise<RecordedResult | UnrecordedAttempt> {
   try {
     return await (lane === 'express' ? recorded : within(deps.awaitRecordMs, recorded, deps.ending));
   } catch (error) {
-    if (isRefusedValue(error) || (lane === 'workflow' && !recordsLater)) throw error;
+    if (isRefusedValue(error)) throw error;
     throttled(deps.log).warn({ deliveryId, attempt, cause: causeOf(error) }, 'an attempt is to be recorded later');
     return unrecordedOutcome(result);
   }

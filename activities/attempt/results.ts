@@ -69,7 +69,7 @@ export function createContextLoader(pool: Pool): ContextLoader {
       maxItems,
       concurrency: 4,
       maxQueued: MAX_QUEUED,
-      ownerOf: ({ organizationId }) => organizationId ?? '',
+      ownerOf: ({ organizationId }) => organizationId,
       // No share of the queue: what is in flight is limited.
       alone: () => true,
     });

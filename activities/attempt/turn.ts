@@ -62,8 +62,8 @@ export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): T
     return outcome;
   }
 
-  function take(organizationId: string, { attempt, waitsForTurn, queued, released }: AttemptRequest): Leave | null {
-    if (attempt === 1 || !waitsForTurn) return places.enter(organizationId);
+  function take(organizationId: string, { attempt, queued, released }: AttemptRequest): Leave | null {
+    if (attempt === 1) return places.enter(organizationId);
     if (queued) return places.takeUpTo(SIGNALLED_UP_TO, organizationId);
     if (released || workflowTurns.take(organizationId)) return places.take(organizationId);
     // That it came here cost Temporal as much as a turn.
@@ -74,8 +74,8 @@ export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): T
   return {
     async inTurn(request, attempt) {
       const { organizationId, deliveryId } = request;
-      // Of an earlier release, or it has its turn already.
-      if (organizationId === undefined || underWay(request) !== undefined) return once(request, attempt);
+      // It has its turn already.
+      if (underWay(request) !== undefined) return once(request, attempt);
       let leave = take(organizationId, request);
       if (leave === null) {
         if (request.queued) {

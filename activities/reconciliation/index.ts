@@ -55,7 +55,7 @@ async function step(
 ): Promise<ReconcilePosition | null> {
   switch (position.part) {
     // Histories hold this name for lost wake-ups.
-    case 'sleepers':
+    case 'wake-ups':
       Object.assign(repaired, await repairLostWakeups(deps));
       return { part: 'deliveries', after: '' };
     case 'deliveries': {

@@ -5,8 +5,6 @@ import { inTurn, isTurnOfOthers } from '../in-turn.ts';
 import type { WarehouseActivities, WarehouseReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 import { finishBatch } from './finish.ts';
-import { prepareBatch } from './prepare.ts';
-import { uploadBatch } from './upload.ts';
 import { writeFiles } from './write.ts';
 
 export type { FlushDeps } from './deps.ts';
@@ -31,9 +29,6 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
   }
   return {
     writeFiles: (request) => alive('writing files', request, writeFiles),
-    // The steps apart, for workflows that an earlier release began; the last one also for batches that are given up.
-    prepareBatch: (request) => alive('preparing a batch', request, prepareBatch),
-    uploadBatch: (request) => alive('uploading a batch', request, uploadBatch),
-    finishBatch: (request) => alive('recording a batch', request, finishBatch),
+    finishBatch: (request) => alive('giving up a batch', request, finishBatch),
   };
 }

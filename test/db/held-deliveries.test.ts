@@ -223,7 +223,7 @@ describe('held deliveries', () => {
       const client = new Client({ connection });
       const looking = advanceCircuit(
         { ...common, pool, client, releases: new Places(1, () => true), workflowTurns: unpaced },
-        { routeId, reset: false },
+        { organizationId, routeId, reset: false },
       );
       await until('the first to be released', async () => (await findHeld(pool, routeId, first)) === undefined);
       await count(routeId, true, first);

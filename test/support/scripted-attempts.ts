@@ -186,13 +186,13 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
       return { handle, input, destinationId, attempts, records, cancels, replays };
     },
     async startCircuit(steps) {
-      const routeId = newId('rte');
+      const [organizationId, routeId] = [newId('org'), newId('rte')];
       const looks: CircuitRequest[] = [];
       circuits.set(routeId, { steps: [...steps], looks });
       const handle = await client.workflow.start<typeof circuit>('circuit', {
         taskQueue,
         workflowId: circuitWorkflowId(routeId),
-        args: [{ routeId }],
+        args: [{ organizationId, routeId }],
         staticSummary: 'Circuit breaker of Orders to CRM',
       });
       return { handle, looks };

@@ -124,14 +124,8 @@ function scriptedActivities(scripts: Map<string, Running>): WarehouseActivities 
     if (value instanceof Error) throw value;
     return value;
   }
-  // Only workflows of earlier releases call them.
-  const apart = async (): Promise<never> => {
-    throw new Error('It is part of writing files');
-  };
   return {
     writeFiles: async ({ destinationId }) => next(destinationId, 'write', ({ turns }) => turns),
     finishBatch: async ({ destinationId, outcome }) => next(destinationId, outcome, ({ finishes }) => finishes),
-    prepareBatch: apart,
-    uploadBatch: apart,
   };
 }

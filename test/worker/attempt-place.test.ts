@@ -41,8 +41,8 @@ describe('the place of a retry', () => {
     return row;
   }
 
-  const placeOf = ({ deps }: Worker, { deliveryId, eventId }: OutboxRow, queued: boolean) => {
-    const request: AttemptRequest = { deliveryId, eventId, attempt: 2, retryDelay: null, waitsForTurn: true, queued };
+  const placeOf = ({ deps }: Worker, { organizationId, deliveryId, eventId }: OutboxRow, queued: boolean) => {
+    const request: AttemptRequest = { organizationId, deliveryId, eventId, attempt: 2, retryDelay: null, queued };
     return new Place(deps, request, 'workflow');
   };
   const takeFor = (place: Place, { deliveryId, destinationId }: OutboxRow, maxConcurrency = 1) =>

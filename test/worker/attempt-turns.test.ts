@@ -24,7 +24,7 @@ describe('turns of retries', () => {
     await db.pool.query('delete from outbox where organization_id = $1', [db.organizationId]);
     const [delivery] = rows;
     if (!delivery) throw new Error('a delivery was made');
-    return { ...delivery, organizationId: db.organizationId, attempt: 2, retryDelay: null, waitsForTurn: true };
+    return { ...delivery, organizationId: db.organizationId, attempt: 2, retryDelay: null };
   }
   const free = () => new WorkflowTurns({ perSecond: 1, alone: () => true });
   const inOutbox = async () => {

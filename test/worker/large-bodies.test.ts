@@ -95,7 +95,14 @@ describe('large payloads of attempts', function () {
       statuses: ['pending'],
       body: 'x'.repeat(bytes),
     });
-    return { deliveryId: event.deliveries[0]?.id ?? '', eventId: event.id, attempt: 1, retryDelay: 1000 };
+    const { organizationId } = owner;
+    return {
+      organizationId,
+      deliveryId: event.deliveries[0]?.id ?? '',
+      eventId: event.id,
+      attempt: 1,
+      retryDelay: 1000,
+    };
   }
 
   /** One after the other: each changes the configuration, which events are stored with. */

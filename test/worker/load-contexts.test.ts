@@ -33,6 +33,7 @@ describe('loading deliveries together', () => {
       ),
     );
     const requests = stored.map(({ id, deliveries }) => ({
+      organizationId: owner.organizationId,
       deliveryId: deliveries[0]?.id ?? '',
       eventId: id,
       attempt: 1,

@@ -87,7 +87,8 @@ describe('an attempt whose result the database does not take', () => {
     ]);
     const event = await storeEvent(database.pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
     const deliveryId = event.deliveries[0]?.id ?? '';
-    const request: AttemptRequest = { deliveryId, eventId: event.id, attempt: 1, retryDelay: 1000, recordsLater: true };
+    const { organizationId } = owner;
+    const request: AttemptRequest = { organizationId, deliveryId, eventId: event.id, attempt: 1, retryDelay: 1000 };
     return { endpoint, request, route };
   }
 

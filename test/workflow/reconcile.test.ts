@@ -28,7 +28,7 @@ describe('workflow of the reconciliation', () => {
       'workflows ended': 2,
     });
     expect(positions).to.deep.equal([
-      { part: 'sleepers' },
+      { part: 'wake-ups' },
       { part: 'deliveries', after: '' },
       { part: 'deliveries', after: 'dlv_1' },
       { part: 'workflows', page: null },
