@@ -74,12 +74,6 @@ describe('notify workflow', () => {
     expect(givenUp).to.deep.equal(['The channel answered 410']);
   });
 
-  it('is a type of its own for alerts, which a worker that knows only mails does not take for one', async () => {
-    const { handle } = await mail.startAlert([{ status: 'sent' }]);
-    await handle.result();
-    expect((await handle.describe()).type).to.equal('alert');
-  });
-
   async function scheduled({ handle }: Pick<ScriptedNotification | ScriptedAlert, 'handle'>) {
     const { events } = await handle.fetchHistory();
     return (events ?? []).flatMap((event) => event.activityTaskScheduledEventAttributes ?? []);
