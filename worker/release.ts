@@ -1,6 +1,6 @@
 // Worker versioning (https://docs.temporal.io/worker-versioning): workers of two releases run side by side, and Temporal gives each
 // workflow to those of the current one. A worker of a new release makes that the current one when it is ready; from then on workflows
-// continue there with their next task, and workers of the release before finish what they have. One that was current before takes it
+// continue there with their next task, and workers of the previous release finish what they have. One that was current before takes it
 // back only when no worker of the current one is left: a restart in the middle of an upgrade changes nothing.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
