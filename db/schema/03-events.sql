@@ -33,8 +33,10 @@ begin
   if strpos(content, '\u') = 0 then return content; end if;
   -- unistr raises an error for other escapes than four digits, NUL and half a pair: their backslash stays one.
   content := regexp_replace(content, '\\(?!u[0-9A-Fa-f]{4})', '\\u005c', 'g');
-  content := regexp_replace(content, '\\(?=u0000|u[dD][89abAB][0-9A-Fa-f]{2}(?!\\u[dD][c-fC-F]))', '\\u005c', 'g');
-  content := regexp_replace(content, '(?<!\\u[dD][89abAB][0-9A-Fa-f]{2})\\(?=u[dD][c-fC-F])', '\\u005c', 'g');
+  -- A pair in the other form that unistr reads. Then what is left of halves stands alone: to look behind each would take time that grows
+  -- with the square of their number.
+  content := regexp_replace(content, '\\u([dD][89abAB][0-9A-Fa-f]{2})\\u([dD][c-fC-F])', '\\\1\\\2', 'g');
+  content := regexp_replace(content, '\\(?=u0000|u[dD][89a-fA-F])', '\\u005c', 'g');
   return unistr(content);
 end $$;
 
