@@ -21,7 +21,7 @@ export async function measureCheckouts(
   const before = resolve(options.checkout);
   if (options.checkout === '' || !existsSync(join(before, 'node_modules')))
     throw new Error('--checkout must name a folder with another checkout and its packages (npm ci)');
-  const settings = { HOOKYARD_METRICS_PORT: '0' };
+  const settings = { OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
   const side = (folder: string) => ({ api: settings, worker: settings, folder });
   const rounds = await measureBeside(stacks, receiver, options, async () => ({
     without: side(before),

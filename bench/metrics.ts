@@ -22,8 +22,8 @@ const MOST_PERCENT = 2;
 export async function measureMetrics(stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions): Promise<void> {
   const sides = async () => {
     const ports = await freePorts(2);
-    const [api, worker] = ports.map((port) => ({ HOOKYARD_METRICS_PORT: String(port) }));
-    const off = { HOOKYARD_METRICS_PORT: '0' };
+    const [api, worker] = ports.map((port) => ({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }));
+    const off = { OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
     return {
       without: { api: off, worker: off },
       withFeature: { api: api ?? off, worker: worker ?? off, during: () => scrape(ports) },

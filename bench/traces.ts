@@ -21,7 +21,7 @@ export async function measureTraces(stacks: [Stack, Stack], receiver: Receiver, 
     request.on('end', () => response.end());
   }).listen(0, '127.0.0.1');
   await once(collector, 'listening');
-  const off = { HOOKYARD_METRICS_PORT: '0' };
+  const off = { OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
   const on = {
     ...off,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}/v1/traces`,

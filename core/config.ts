@@ -93,8 +93,8 @@ const variables = {
   HOOKYARD_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
   HOOKYARD_PUBLIC_URL: { schema: url(['http:', 'https:']) },
   // Unset: by the role (core/metrics/ports.ts). The last port is left for the worker that has the next one.
-  HOOKYARD_METRICS_PORT: { schema: integer(0, 65534) },
-  HOOKYARD_METRICS_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
+  OTEL_EXPORTER_PROMETHEUS_PORT: { schema: integer(0, 65534) },
+  OTEL_EXPORTER_PROMETHEUS_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
   // 0: a free one.
   HOOKYARD_TEMPORAL_METRICS_PORT: { schema: integer(0, 65535), default: '0' },
   HOOKYARD_METRICS_PER_DESTINATION: { schema: onOff, default: 'off' },

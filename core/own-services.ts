@@ -18,8 +18,8 @@ type Settled = Pick<
   | 'SMTP_URL'
   | 'HOOKYARD_PORT'
   | 'HOOKYARD_HOST'
-  | 'HOOKYARD_METRICS_PORT'
-  | 'HOOKYARD_METRICS_HOST'
+  | 'OTEL_EXPORTER_PROMETHEUS_PORT'
+  | 'OTEL_EXPORTER_PROMETHEUS_HOST'
   | 'HOOKYARD_TEMPORAL_METRICS_PORT'
   | 'HOOKYARD_DELIVERY_DENY'
 >;
@@ -31,7 +31,9 @@ type Settled = Pick<
 export function ownServices(settings: Settled, temporalAddress: string): HostAndPort[] {
   return [
     ...apiService(settings, settings.HOOKYARD_PORT),
-    ...metricsPorts(settings).flatMap((port) => apiService({ HOOKYARD_HOST: settings.HOOKYARD_METRICS_HOST }, port)),
+    ...metricsPorts(settings).flatMap((port) =>
+      apiService({ HOOKYARD_HOST: settings.OTEL_EXPORTER_PROMETHEUS_HOST }, port),
+    ),
     ...onThisMachine(settings.HOOKYARD_TEMPORAL_METRICS_PORT),
     ...database(settings.DATABASE_URL),
     ...database(settings.DATABASE_DIRECT_URL),

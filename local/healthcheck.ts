@@ -7,11 +7,11 @@ const DEADLINE_MS = 4000;
 const EVERY_ADDRESS = ['0.0.0.0', '::'];
 
 const [, , path = '/healthz'] = process.argv;
-const { HOOKYARD_HOST, HOOKYARD_PORT, HOOKYARD_METRICS_HOST, HOOKYARD_METRICS_PORT } = process.env;
-const metrics = HOOKYARD_METRICS_PORT ? Number(HOOKYARD_METRICS_PORT) : undefined;
+const { HOOKYARD_HOST, HOOKYARD_PORT, OTEL_EXPORTER_PROMETHEUS_HOST, OTEL_EXPORTER_PROMETHEUS_PORT } = process.env;
+const metrics = OTEL_EXPORTER_PROMETHEUS_PORT ? Number(OTEL_EXPORTER_PROMETHEUS_PORT) : undefined;
 const found = await Promise.all([
   answers(HOOKYARD_HOST, Number(HOOKYARD_PORT || 3000)),
-  answers(HOOKYARD_METRICS_HOST, metricsPort({ HOOKYARD_METRICS_PORT: metrics }, 'worker')),
+  answers(OTEL_EXPORTER_PROMETHEUS_HOST, metricsPort({ OTEL_EXPORTER_PROMETHEUS_PORT: metrics }, 'worker')),
 ]);
 // A worker listens on one of them, an API on the other.
 process.exit(found.includes(true) ? 0 : 1);

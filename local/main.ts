@@ -162,7 +162,7 @@ async function startRoles(
   };
   const keep = async (name: 'api' | 'worker') => {
     // Both may not listen on the same port.
-    const metrics = name === 'worker' ? { HOOKYARD_METRICS_PORT: String(workersMetricsPort(settings)) } : {};
+    const metrics = name === 'worker' ? { OTEL_EXPORTER_PROMETHEUS_PORT: String(workersMetricsPort(settings)) } : {};
     roles[name] = await startRole({ name, dataDir, env: { ...env, ...metrics }, log });
   };
   const started = await Promise.allSettled([keep('worker'), keep('api')]);

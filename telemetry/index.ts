@@ -21,7 +21,7 @@ export interface Readiness {
 export interface MetricsOptions extends Pick<SamplerDeps, 'pool'> {
   role: Role;
   version: string;
-  settings: SamplerDeps['settings'] & Pick<Settings, 'HOOKYARD_METRICS_PORT' | 'HOOKYARD_METRICS_HOST'>;
+  settings: SamplerDeps['settings'] & Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT' | 'OTEL_EXPORTER_PROMETHEUS_HOST'>;
   env: OtelVariables;
   /** By the name under which they are shown. */
   pools: Partial<Record<PoolName, Pool>>;
@@ -62,7 +62,7 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
     port === 0
       ? undefined
       : await startListener({
-          host: settings.HOOKYARD_METRICS_HOST,
+          host: settings.OTEL_EXPORTER_PROMETHEUS_HOST,
           port,
           pages: pagesOf(options, exporters.text),
           log,

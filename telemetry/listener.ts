@@ -77,10 +77,10 @@ export async function startListener({ host, port, pages, log }: ListenerOptions)
 function adviceFor({ code }: NodeJS.ErrnoException, host: string, port: number): string {
   const goesOn = 'continues without metrics and tries again';
   if (code === 'EADDRINUSE')
-    return `port ${port} is taken: set HOOKYARD_METRICS_PORT to another port, or to 0; ${goesOn}`;
+    return `port ${port} is taken: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0; ${goesOn}`;
   if (code === 'EACCES')
-    return `port ${port} may not be opened: set HOOKYARD_METRICS_PORT to one above 1023; ${goesOn}`;
-  return `cannot listen on ${host}: set HOOKYARD_METRICS_HOST to an address of this machine; ${goesOn}`;
+    return `port ${port} may not be opened: set OTEL_EXPORTER_PROMETHEUS_PORT to one above 1023; ${goesOn}`;
+  return `cannot listen on ${host}: set OTEL_EXPORTER_PROMETHEUS_HOST to an address of this machine; ${goesOn}`;
 }
 
 function tryToListen(server: Server, host: string, port: number): Promise<NodeJS.ErrnoException | null> {

@@ -25,7 +25,7 @@ export interface TemporalMetrics {
 
 /** @returns undefined when this process neither serves nor sends metrics */
 export async function temporalMetrics(
-  settings: Pick<Settings, 'HOOKYARD_METRICS_PORT' | 'HOOKYARD_TEMPORAL_METRICS_PORT'>,
+  settings: Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT' | 'HOOKYARD_TEMPORAL_METRICS_PORT'>,
   env: OtelVariables,
   log: Log,
 ): Promise<TemporalMetrics | undefined> {

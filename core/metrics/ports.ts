@@ -5,10 +5,10 @@ import type { Role } from './instruments.ts';
 /** Usual for exporters of OpenTelemetry; the next one is for a worker on the same machine. */
 const DEFAULT_PORTS: Readonly<Record<Role, number>> = { api: 9464, worker: 9465 };
 
-type Port = Pick<Settings, 'HOOKYARD_METRICS_PORT'>;
+type Port = Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT'>;
 
 /** @returns 0 for none */
-export function metricsPort({ HOOKYARD_METRICS_PORT: port }: Port, role: Role): number {
+export function metricsPort({ OTEL_EXPORTER_PROMETHEUS_PORT: port }: Port, role: Role): number {
   return port ?? DEFAULT_PORTS[role];
 }
 

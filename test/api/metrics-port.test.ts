@@ -38,7 +38,7 @@ describe('the port for metrics', () => {
     gate.resolve();
   });
 
-  it('is none with HOOKYARD_METRICS_PORT=0: the API listens on its own port only, and the worker on none', async function () {
+  it('is none with OTEL_EXPORTER_PROMETHEUS_PORT=0: the API listens on its own port only, and the worker on none', async function () {
     // As all processes of tests have it.
     const [api, worker] = await Promise.all([sharedService('api'), startService('worker')]);
     const ports = [api, worker].map(({ pid }) => listeningPorts(pid));

@@ -16,7 +16,7 @@ describe('settings', () => {
     expect(readSettings({})).to.include({
       HOOKYARD_PORT: 3000,
       HOOKYARD_HOST: '127.0.0.1',
-      HOOKYARD_METRICS_HOST: '127.0.0.1',
+      OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
       HOOKYARD_ORG_SLUG: 'default',
       HOOKYARD_LANE: 'adaptive',
       HOOKYARD_MAX_PAYLOAD_BYTES: 10_485_760,

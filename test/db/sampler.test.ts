@@ -44,7 +44,7 @@ describe('the sampler of a process', () => {
     const metrics = await startMetrics({
       role: 'worker',
       ...{ version: '0', env: {}, pool, pools: { warehouses: pool }, log: pino({ level: 'silent' }) },
-      settings: { ...settings, HOOKYARD_METRICS_PORT: port, HOOKYARD_METRICS_HOST: '127.0.0.1' },
+      settings: { ...settings, OTEL_EXPORTER_PROMETHEUS_PORT: port, OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1' },
     });
     try {
       await until('the first figures', async () => (await scrape(port)).value('hookyard_deliveries_waiting') === 0);

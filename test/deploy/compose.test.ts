@@ -47,7 +47,7 @@ describe('docker-compose.yml, as Docker Compose reads it @turns', function () {
         HOOKYARD_PUBLIC_URL: 'http://localhost:3000',
         HOOKYARD_API_DATABASE_CONNECTIONS: 12,
         HOOKYARD_WORKER_DATABASE_CONNECTIONS: 8,
-        HOOKYARD_METRICS_HOST: '0.0.0.0',
+        OTEL_EXPORTER_PROMETHEUS_HOST: '0.0.0.0',
         HOOKYARD_LANE: 'express',
       });
     }

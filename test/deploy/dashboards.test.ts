@@ -69,7 +69,7 @@ describe('The dashboards @turns', () => {
     before(async function () {
       requirePrometheus(this);
       ports = await freePorts(2);
-      const [ofApi, ofWorker] = ports.map((port) => ({ HOOKYARD_METRICS_PORT: String(port) }));
+      const [ofApi, ofWorker] = ports.map((port) => ({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }));
       [testInstance, receiver, store] = await Promise.all([
         startHookyard(undefined, { ...ofApi, HOOKYARD_MAX_DATABASE_BYTES: '1000000000000' }),
         startReceiver(),

@@ -128,9 +128,9 @@ describe('The health check of the image', function () {
     const [port, nothing] = await freePorts(2);
     const worker = await startService('worker', {
       DATABASE_URL: asServices(stackAddresses().databaseUrl),
-      HOOKYARD_METRICS_PORT: String(port),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
     });
-    const env = { HOOKYARD_PORT: String(nothing), HOOKYARD_METRICS_PORT: String(port) };
+    const env = { HOOKYARD_PORT: String(nothing), OTEL_EXPORTER_PROMETHEUS_PORT: String(port) };
     for (const path of [[], ['/readyz']]) expect(await codeOf(env, ...path)).to.equal(0);
     await worker.stop();
     expect(await codeOf(env)).to.equal(1);
@@ -146,9 +146,9 @@ describe('The health check of the image', function () {
       const server = createServer((_request, response) => response.end()).listen(0, address);
       await once(server, 'listening');
       const { port } = server.address() as AddressInfo;
-      const asApi = { HOOKYARD_HOST: host, HOOKYARD_PORT: String(port), HOOKYARD_METRICS_PORT: '0' };
+      const asApi = { HOOKYARD_HOST: host, HOOKYARD_PORT: String(port), OTEL_EXPORTER_PROMETHEUS_PORT: '0' };
       const asWorker = {
-        ...{ HOOKYARD_METRICS_HOST: host, HOOKYARD_METRICS_PORT: String(port) },
+        ...{ OTEL_EXPORTER_PROMETHEUS_HOST: host, OTEL_EXPORTER_PROMETHEUS_PORT: String(port) },
         HOOKYARD_PORT: String(nothing),
       };
       const codes = await Promise.all([codeOf(asApi), codeOf(asWorker)]);

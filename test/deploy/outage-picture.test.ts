@@ -39,7 +39,7 @@ describe('the picture of an outage', function () {
     if (process.env.OBSERVING_PICTURE !== 'yes') return this.skip();
     requirePrometheus(this);
     const ports = await freePorts(2);
-    const [ofApi, ofWorker] = ports.map((port) => ({ HOOKYARD_METRICS_PORT: String(port) }));
+    const [ofApi, ofWorker] = ports.map((port) => ({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }));
     [testInstance, receiver] = await Promise.all([startHookyard(undefined, ofApi), startReceiver()]);
     await testInstance.startWorker(ofWorker);
     prometheus = await startPrometheus(ports, []);

@@ -31,7 +31,7 @@ describe('the lane adaptive @turns', () => {
     // Empty: not set, which is the default.
     const [port = 0] = await freePorts(1);
     worker = await testInstance.startWorker({
-      ...{ HOOKYARD_LANE: '', TEMPORAL_ADDRESS: temporal.address, HOOKYARD_METRICS_PORT: String(port) },
+      ...{ HOOKYARD_LANE: '', TEMPORAL_ADDRESS: temporal.address, OTEL_EXPORTER_PROMETHEUS_PORT: String(port) },
     });
     growth = await MetricGrowth.since(port);
   });

@@ -59,7 +59,7 @@ describe('Alerts @turns @lanes', function () {
     [metricsPort = 0] = await freePorts(1);
     await testInstance.startWorker({
       HOOKYARD_PUBLIC_URL: 'https://hooks.example',
-      HOOKYARD_METRICS_PORT: String(metricsPort),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(metricsPort),
     });
   });
   after(async () => {

@@ -48,7 +48,7 @@ describe('a namespace without search attributes @turns', function () {
     const settings = { HOOKYARD_LANE: 'workflow', HOOKYARD_OPERATOR_KEY: OPERATOR_KEY };
     [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings, { namespace }), startReceiver()]);
     records = new Records(testInstance);
-    await testInstance.startWorker({ HOOKYARD_METRICS_PORT: String(workerPort) });
+    await testInstance.startWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(workerPort) });
   });
   after(async () => {
     await testInstance?.close();

@@ -27,7 +27,7 @@ describe('metrics of the API move: @turns', () => {
   before(async () => {
     const [port = 0] = await freePorts(1);
     testInstance = await startHookyard(undefined, {
-      HOOKYARD_METRICS_PORT: String(port),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
       HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD),
     });
     records = new Records(testInstance);
@@ -147,7 +147,7 @@ describe('metrics of the API move: @turns', () => {
     const usual = testInstance.api;
     const [port = 0] = await freePorts(1);
     const full = await testInstance.startApi({
-      HOOKYARD_METRICS_PORT: String(port),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
       HOOKYARD_MAX_DATABASE_BYTES: '1',
     });
     testInstance.api = usual;

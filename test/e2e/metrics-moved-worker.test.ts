@@ -59,14 +59,14 @@ describe('metrics of a worker move: @turns', function () {
     receiver = await startReceiver();
     [secure, store, mail] = await Promise.all([startTlsReceiver(), startTakingStore(), startMailServer()]);
     testInstance = await startHookyard(undefined, {
-      HOOKYARD_METRICS_PORT: String(apiPort),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(apiPort),
       HOOKYARD_MAX_DATABASE_BYTES: String(MAX_DATABASE),
       HOOKYARD_NOTIFY_RECIPIENTS: `ops.example,${REFUSED_DOMAIN}`,
     });
     records = new Records(testInstance);
     circuits = new Circuits(testInstance, records);
     await testInstance.startWorker({
-      HOOKYARD_METRICS_PORT: String(workerPort),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(workerPort),
       SMTP_URL: mail.url,
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
     });

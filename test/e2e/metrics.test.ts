@@ -50,12 +50,12 @@ describe('metrics @turns @lanes', function () {
     temporal = await startTcpProxy(stackAddresses().temporalAddress);
     const servers = { ...stackAddresses(), temporalAddress: temporal.address };
     [testInstance, receiver] = await Promise.all([
-      startHookyard(servers, { HOOKYARD_METRICS_PORT: String(apiPort) }),
+      startHookyard(servers, { OTEL_EXPORTER_PROMETHEUS_PORT: String(apiPort) }),
       startReceiver(),
     ]);
     records = new Records(testInstance);
     await testInstance.startWorker({
-      HOOKYARD_METRICS_PORT: String(workerPort),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(workerPort),
       HOOKYARD_METRICS_PER_DESTINATION: 'on',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
@@ -180,7 +180,7 @@ describe('metrics @turns @lanes', function () {
   it("of Temporal's SDK are sent by OTLP where they are not served, and then no port is open", async () => {
     const before = received.length;
     const worker = await testInstance.startWorker({
-      HOOKYARD_METRICS_PORT: '0',
+      OTEL_EXPORTER_PROMETHEUS_PORT: '0',
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${(collector.address() as AddressInfo).port}`,
       OTEL_EXPORTER_OTLP_HEADERS: 'x-team=blue',
       OTEL_METRIC_EXPORT_INTERVAL: '1000',
@@ -237,8 +237,8 @@ describe('metrics @turns @lanes', function () {
     const [port = 0] = await freePorts(1);
     const other = createServer().listen(port, '127.0.0.1');
     await once(other, 'listening');
-    const worker = await testInstance.startWorker({ HOOKYARD_METRICS_PORT: String(port) });
-    const advice = `port ${port} is taken: set HOOKYARD_METRICS_PORT to another port, or to 0`;
+    const worker = await testInstance.startWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) });
+    const advice = `port ${port} is taken: set OTEL_EXPORTER_PROMETHEUS_PORT to another port, or to 0`;
     await until('the advice', () => worker.output().includes(advice));
     await new Promise((done) => other.close(done));
     await until('its metrics', async () => (await scrape(port)).value('hookyard_build_info') === 1);

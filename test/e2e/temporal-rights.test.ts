@@ -112,7 +112,7 @@ describe('a Temporal that asks for rights @turns', function () {
     const [port = 0] = await freePorts(1);
     const worker = await startService('worker', {
       ...alone(`${NAMESPACE}:read`),
-      HOOKYARD_METRICS_PORT: String(port),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
     });
     try {
       const answer = await until('it to know', async () => {

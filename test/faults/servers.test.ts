@@ -56,7 +56,7 @@ describe('servers that are away for a while @turns @lanes', function () {
 
   it('leave a worker that is not ready and says why, as does one that ends', async () => {
     const [port = 0] = await freePorts(1);
-    const worker = await testInstance.onlyWorker({ HOOKYARD_METRICS_PORT: String(port) });
+    const worker = await testInstance.onlyWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) });
     const problems = async () => {
       const answer = await fetch(`http://127.0.0.1:${port}/readyz`);
       const { problems: found = [] } = (await answer.json()) as { problems?: string[] };

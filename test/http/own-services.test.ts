@@ -10,8 +10,8 @@ import { parseAllowList } from '../../outbound/http/allow-list.ts';
 const settings = {
   HOOKYARD_PORT: 3000,
   HOOKYARD_HOST: '127.0.0.1',
-  HOOKYARD_METRICS_PORT: 0,
-  HOOKYARD_METRICS_HOST: '127.0.0.1',
+  OTEL_EXPORTER_PROMETHEUS_PORT: 0,
+  OTEL_EXPORTER_PROMETHEUS_HOST: '127.0.0.1',
   HOOKYARD_TEMPORAL_METRICS_PORT: 0,
   DATABASE_URL: undefined,
   DATABASE_DIRECT_URL: undefined,
@@ -43,8 +43,8 @@ describe('own services', () => {
       {
         ...settings,
         HOOKYARD_HOST: '0.0.0.0',
-        HOOKYARD_METRICS_PORT: undefined,
-        HOOKYARD_METRICS_HOST: '10.0.0.9',
+        OTEL_EXPORTER_PROMETHEUS_PORT: undefined,
+        OTEL_EXPORTER_PROMETHEUS_HOST: '10.0.0.9',
         HOOKYARD_TEMPORAL_METRICS_PORT: 9777,
         DATABASE_URL: 'postgres://a:b@db.internal/hookyard',
         DATABASE_DIRECT_URL: 'postgres://a:b@direct.internal:5433/hookyard',

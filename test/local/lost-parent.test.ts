@@ -18,7 +18,7 @@ function start(role: 'api' | 'worker'): { child: ChildProcess; output: () => str
       DATABASE_URL: `postgres://hookyard:secret@${NOBODY}/hookyard`,
       TEMPORAL_ADDRESS: NOBODY,
       HOOKYARD_PORT: '0',
-      HOOKYARD_METRICS_PORT: '0',
+      OTEL_EXPORTER_PROMETHEUS_PORT: '0',
       LOG_LEVEL: 'info',
     },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],

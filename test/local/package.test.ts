@@ -39,7 +39,7 @@ describe('the package', function () {
     XDG_DATA_HOME: home,
     ...{
       HOOKYARD_PORT: '0',
-      HOOKYARD_METRICS_PORT: '0',
+      OTEL_EXPORTER_PROMETHEUS_PORT: '0',
       POSTGRES_PORT: '0',
       TEMPORAL_PORT: '0',
       TEMPORAL_UI_PORT: '0',

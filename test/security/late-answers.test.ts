@@ -108,7 +108,7 @@ describe('Answers to the organization that sends most (LIMIT-21)', () => {
     let port = 0;
     before(async () => {
       [port = 0] = await freePorts(1);
-      testInstance = await startHookyard(undefined, { HOOKYARD_METRICS_PORT: String(port) });
+      testInstance = await startHookyard(undefined, { OTEL_EXPORTER_PROMETHEUS_PORT: String(port) });
     });
     after(() => testInstance?.close());
 

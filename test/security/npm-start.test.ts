@@ -16,7 +16,10 @@ describe('npm start @turns', () => {
   let metrics: number;
   before(async () => {
     [metrics = 0] = await freePorts(1);
-    run = new Run(project, dataDir, { HOOKYARD_METRICS_PORT: String(metrics), HOOKYARD_OPERATOR_KEY: OPERATOR_KEY });
+    run = new Run(project, dataDir, {
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(metrics),
+      HOOKYARD_OPERATOR_KEY: OPERATOR_KEY,
+    });
     await run.ready();
   });
   after(async () => {

@@ -45,7 +45,7 @@ describe('Own services as destinations @turns', () => {
       HOOKYARD_DELIVERY_DENY: `localhost:${denied},localhost:${metrics}`,
       SMTP_URL: mail.url,
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
-      HOOKYARD_METRICS_PORT: String(metrics),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(metrics),
       HOOKYARD_TEMPORAL_METRICS_PORT: String(ofTheSdk),
     };
     testInstance = await startHookyard(undefined, settings);
@@ -63,7 +63,7 @@ describe('Own services as destinations @turns', () => {
     };
     await testInstance.startWorker({
       HOOKYARD_PORT: String(targets['the API']),
-      HOOKYARD_METRICS_PORT: String(metrics + 1),
+      OTEL_EXPORTER_PROMETHEUS_PORT: String(metrics + 1),
     });
     records = new Records(testInstance);
   });

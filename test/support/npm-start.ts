@@ -25,7 +25,7 @@ export class Run {
     );
     const ports = {
       HOOKYARD_PORT: '0',
-      HOOKYARD_METRICS_PORT: '0',
+      OTEL_EXPORTER_PROMETHEUS_PORT: '0',
       POSTGRES_PORT: '0',
       TEMPORAL_PORT: '0',
       TEMPORAL_UI_PORT: '0',

@@ -51,7 +51,7 @@ function launch(
     HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: '0',
     // Tests of refusals make hundreds, one after the other.
     HOOKYARD_PROMPT_REFUSALS_PER_SECOND: '0',
-    HOOKYARD_METRICS_PORT: '0',
+    OTEL_EXPORTER_PROMETHEUS_PORT: '0',
   };
   const child = spawn(process.execPath, [join(folder, role, 'main.ts')], {
     cwd: folder,

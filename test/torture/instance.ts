@@ -150,7 +150,7 @@ function processEnvironment(stack: Stack, token: string): NodeJS.ProcessEnv {
     HOOKYARD_ENCRYPTION_KEYS: `torture:${randomBytes(ENCRYPTION_KEY_BYTES).toString('base64')}`,
     HOOKYARD_DELIVERY_ALLOW: '127.0.0.1',
     HOOKYARD_DRAIN_SECONDS: '0',
-    HOOKYARD_METRICS_PORT: '0',
+    OTEL_EXPORTER_PROMETHEUS_PORT: '0',
     LOG_LEVEL: 'warn',
   };
 }

@@ -118,7 +118,7 @@ migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
 {{- define "hookyard.env" -}}
 {{- with .root.Values }}
 - { name: HOOKYARD_PUBLIC_URL, value: {{ .publicUrl | quote }} }
-- { name: HOOKYARD_METRICS_HOST, value: "0.0.0.0" }
+- { name: OTEL_EXPORTER_PROMETHEUS_HOST, value: "0.0.0.0" }
 - { name: HOOKYARD_SHUTDOWN_SECONDS, value: {{ .shutdownSeconds | quote }} }
 {{- if and .migrate.enabled (not (hasKey (merge (dict) $.env .config) "HOOKYARD_MIGRATE")) }}
 # The Job has migrated.
