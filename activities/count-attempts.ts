@@ -6,7 +6,6 @@ import {
   type CodeClass,
   deliveriesFinished,
   deliveryLatency,
-  destinationAttempts,
 } from '../core/metrics/deliveries.ts';
 import type { AttemptResult, ChangedDelivery } from '../db/hot-path/record-results.ts';
 import { errorClass } from '../outbound/http/send-errors.ts';
@@ -15,19 +14,10 @@ import type { SendResult } from '../outbound/http/sender.ts';
 const STATUS_CLASSES: readonly CodeClass[] = ['1xx', '2xx', '3xx', '4xx', '5xx'];
 const FIRST = 1;
 
-/**
- * Counts an attempt that was made, recorded or not.
- * @param destinationId null: destinations are not told apart
- */
-export function countAttempt(
-  sent: SendResult,
-  outcome: AttemptResult['deliveryStatus'],
-  attempt: number,
-  destinationId: string | null,
-): void {
+/** Counts an attempt that was made, recorded or not. */
+export function countAttempt(sent: SendResult, outcome: AttemptResult['deliveryStatus'], attempt: number): void {
   attempts.add({ outcome, code_class: codeClass(sent), kind: attempt === FIRST ? 'first' : 'retry' });
   attemptDuration.observe({}, sent.latency / 1000);
-  if (destinationId !== null) destinationAttempts.add({ destination_id: destinationId, outcome });
 }
 
 function codeClass(sent: SendResult): CodeClass {

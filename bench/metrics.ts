@@ -55,7 +55,7 @@ function countingMs(): number {
     ingestRequests.add({ result: 'stored' });
     ingestAck.observe({}, 0.01);
     httpServerDuration.observe({ ...http, http_route: '/ingest/:organization/:source' }, 0.01);
-    countAttempt(sent, 'delivered', 1, null);
+    countAttempt(sent, 'delivered', 1);
     countRecorded([result], changed);
   }
   const { user, system } = process.cpuUsage(began);

@@ -97,7 +97,6 @@ const variables = {
   OTEL_EXPORTER_PROMETHEUS_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
   // 0: a free one.
   HOOKYARD_TEMPORAL_METRICS_PORT: { schema: integer(0, 65535), default: '0' },
-  HOOKYARD_METRICS_PER_DESTINATION: { schema: onOff, default: 'off' },
   HOOKYARD_CONSOLE: { schema: onOff, default: 'on' },
   HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
   HOOKYARD_API_KEY: {

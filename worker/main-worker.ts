@@ -53,7 +53,6 @@ export function activityDepsOf({ settings, log }: WorkerContext, parts: WorkerPa
     tracing: traces.tracing,
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
     version,
-    countsDestinations: settings.HOOKYARD_METRICS_PER_DESTINATION,
     onBegun: lanes.begun,
     onAnswered: (deliveryId) => link.relay?.answered(deliveryId),
     onRecorded: (deliveryId) => link.relay?.recorded(deliveryId),

@@ -41,8 +41,6 @@ export interface AttemptDeps {
   observeLatency: (destinationId: string, latencyMs: number) => void;
   /** Called when the destination has answered an attempt whose result is not recorded yet. */
   onAnswered: (deliveryId: string) => void;
-  /** Whether the metrics tell destinations apart. */
-  countsDestinations?: boolean;
   /** Undefined: traces are not sent. */
   tracing?: Tracing | undefined;
   headerPrefix: string;

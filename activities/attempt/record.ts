@@ -61,7 +61,7 @@ export async function record(
   const judged = judgeAttempt(made, request);
   const { context, sent, verdict } = judged;
   judged.span?.end(endedAttempt(sent, verdict, judged.tookMs));
-  countAttempt(sent, verdict.status, request.attempt, deps.countsDestinations ? context.destinationId : null);
+  countAttempt(sent, verdict.status, request.attempt);
   const recording = submit(deps, request, lane, judged);
   // Only now, when this process knows whether the circuit opens: it lets the next delivery to this destination start.
   deps.onAnswered(context.deliveryId);

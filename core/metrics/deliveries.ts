@@ -122,10 +122,3 @@ export const concurrencyDestinations = new Gauge({
   help: 'Destinations that hookyard_concurrency_limit is about: those used in the last minute.',
   in: ['worker'],
 });
-
-export const destinationAttempts = new Counter({
-  name: 'hookyard_destination_attempts_total',
-  help: 'Attempts by destination, with HOOKYARD_METRICS_PER_DESTINATION; of more than 1,000 destinations the rest is "other".',
-  labels: { destination_id: 1000, outcome: ATTEMPT_OUTCOMES },
-  in: ['worker'],
-});

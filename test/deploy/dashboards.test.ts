@@ -75,7 +75,7 @@ describe('The dashboards @turns', () => {
         startReceiver(),
         startTakingStore(),
       ]);
-      await testInstance.startWorker({ ...ofWorker, HOOKYARD_METRICS_PER_DESTINATION: 'on' });
+      await testInstance.startWorker(ofWorker);
       prometheus = await startPrometheus(
         ports,
         RULE_FILES.map((name) => join(PROMETHEUS_FOLDER, name)),
@@ -90,28 +90,18 @@ describe('The dashboards @turns', () => {
     it('show something in every panel, and more than zeros where something happens', async () => {
       const titles = dashboards.flatMap(({ dashboard }) => dashboard.panels.map(({ title }) => title));
       expect(titles).to.include.members(MAY_BE_ZERO);
-      const destination = traffic.destinationId;
       const all = dashboards.flatMap(({ dashboard }) => expressionsOf(dashboard));
       const empty = new Set(all);
       // Rates begin with the second scrape of a series, and figures of the installation are taken every ten seconds.
       await until(
         'every panel',
         async () => {
-          for (const target of empty) if (await hasData(target, destination)) empty.delete(target);
+          for (const target of empty) if (await hasData(target)) empty.delete(target);
           if (empty.size === 0) return true;
           throw new Error([...empty].map(({ title, expr }) => `${title}: ${expr}`).join('; '));
         },
         120_000,
       );
-    });
-
-    it('find the destinations that they let choose from', async () => {
-      const variables = dashboards.flatMap(({ dashboard }) => dashboard.templating.list);
-      const definitions = variables.flatMap(({ definition }) => definition ?? []);
-      expect(definitions).to.have.lengthOf(1);
-      const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definitions[0] ?? '') ?? [];
-      const series = await prometheus.query(metric);
-      expect(series.map((one) => one.metric[label])).to.include(traffic.destinationId);
     });
 
     it('come with rules that Prometheus can evaluate', async () => {
@@ -133,12 +123,9 @@ describe('The dashboards @turns', () => {
       }
     });
 
-    async function hasData({ title, expr }: { title: string; expr: string }, destinationId: string): Promise<boolean> {
+    async function hasData({ title, expr }: { title: string; expr: string }): Promise<boolean> {
       const mayBeZero = MAY_BE_ZERO.includes(title) || MAY_BE_ZERO_BESIDE.includes(expr);
-      const asked = expr
-        .replaceAll('$__rate_interval', '5s')
-        .replaceAll('$__range', '1m')
-        .replaceAll('$destination', destinationId);
+      const asked = expr.replaceAll('$__rate_interval', '5s').replaceAll('$__range', '1m');
       const series = await prometheus.query(asked);
       return series.some(({ values }) => values.some((value) => Number.isFinite(value) && (mayBeZero || value !== 0)));
     }
@@ -146,8 +133,6 @@ describe('The dashboards @turns', () => {
 });
 
 interface Traffic {
-  /** A destination that gets something all the time. */
-  destinationId: string;
   stop(): Promise<void>;
 }
 
@@ -202,7 +187,6 @@ async function startTraffic(testInstance: OwnHookyard, receiver: Receiver, store
   // Anyone who stops it is told.
   sending.catch(() => undefined);
   return {
-    destinationId: healthy.destination.id,
     async stop() {
       running = false;
       await sending;

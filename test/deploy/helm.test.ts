@@ -96,7 +96,7 @@ describe('The Helm chart @turns', function () {
         expect(() => readSettings({ ...settings, ...Object.fromEntries(inFiles) }), `${name}: ${role}`).to.not.throw();
         if (name !== 'everything') continue;
         expect(settings).to.include({ HOOKYARD_MAX_BUFFERED_BYTES: '536870912', OTEL_TRACES_SAMPLER_ARG: '0.1' });
-        if (role === 'worker') expect(settings).to.include({ HOOKYARD_METRICS_PER_DESTINATION: 'on' });
+        if (role === 'worker') expect(settings).to.include({ HOOKYARD_CONSOLE: 'on' });
       }
     }
   });

@@ -44,7 +44,7 @@ export interface Dashboard {
   uid: string;
   title: string;
   panels: Panel[];
-  templating: { list: { name: string; type: string; definition?: string }[] };
+  templating: { list: { name: string; type: string }[] };
 }
 
 export const dashboards = filesOf(GRAFANA_FOLDER, '.json').map((file) => ({
