@@ -68,8 +68,8 @@ export function openOutbound(
     sender: createSender({ ...reach, publicUrl: baseUrl }),
     warehouses: createWarehouses({ ...reach, access }),
     smtp: smtpOf(settings),
-    transforms: createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(servicePool))),
-    compute: createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log }),
+    transforms: createTransforms(settings.HOOKYARD_THREADS, transformBudgets(createStandings(servicePool))),
+    compute: createCompute({ threads: settings.HOOKYARD_THREADS, log }),
   };
 }
 

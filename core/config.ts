@@ -161,8 +161,7 @@ const variables = {
   HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
   HOOKYARD_ISSUE_RECOVERY_SECONDS: { schema: integer(0, 86_400), default: '60' },
   HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
-  HOOKYARD_COMPUTE_THREADS: { schema: integer(1, 64), default: '2' },
-  HOOKYARD_TRANSFORM_THREADS: { schema: integer(1, 64), default: '2' },
+  HOOKYARD_THREADS: { schema: integer(1, 64), default: '2' },
   HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
   HOOKYARD_API_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
   HOOKYARD_WORKER_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
@@ -183,7 +182,6 @@ const variables = {
   HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']) },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
   HOOKYARD_LOG_FORMAT: { schema: oneOf(['json', 'text']), default: 'json' },
-  HOOKYARD_LOG_LEVELS: { schema: oneOf(['names', 'numbers']), default: 'names' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string }>;
 
 // Variables of the CLI, which may run in the same shell: not settings of the service, but not errors.
@@ -244,8 +242,7 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   return values as Settings;
 }
 
-export type LogSettings = Pick<Settings, 'LOG_LEVEL'> &
-  Partial<Pick<Settings, 'HOOKYARD_LOG_FORMAT' | 'HOOKYARD_LOG_LEVELS'>>;
+export type LogSettings = Pick<Settings, 'LOG_LEVEL'> & Partial<Pick<Settings, 'HOOKYARD_LOG_FORMAT'>>;
 
 /** How a process logs that other settings are wrong: a value that cannot be used counts as unset here. */
 export function readLogSettings(env: Record<string, string | undefined>): LogSettings {
@@ -253,11 +250,7 @@ export function readLogSettings(env: Record<string, string | undefined>): LogSet
     const { schema, default: unset } = variables[name];
     return (schema.safeParse(env[name] || unset).data ?? unset) as Settings[Name];
   };
-  return {
-    LOG_LEVEL: read('LOG_LEVEL'),
-    HOOKYARD_LOG_FORMAT: read('HOOKYARD_LOG_FORMAT'),
-    HOOKYARD_LOG_LEVELS: read('HOOKYARD_LOG_LEVELS'),
-  };
+  return { LOG_LEVEL: read('LOG_LEVEL'), HOOKYARD_LOG_FORMAT: read('HOOKYARD_LOG_FORMAT') };
 }
 
 /** The effective settings as `NAME=value` lines for the start-up print; secrets read `****`, unset ones are left out. */

@@ -30,7 +30,7 @@ export function createLog(settings: LogSettings, role: string): Log {
   return pino({
     ...options,
     timestamp: pino.stdTimeFunctions.isoTime,
-    ...(settings.HOOKYARD_LOG_LEVELS !== 'numbers' && { formatters: { level: (level) => ({ level }) } }),
+    formatters: { level: (level) => ({ level }) },
   });
 }
 

@@ -91,8 +91,8 @@ function openOutbound(
   const lookUp = createLookUps({ resolve: systemResolve, alone: () => !areSeveral() });
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
   const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
-  const transforms = createTransforms(settings.HOOKYARD_TRANSFORM_THREADS, transformBudgets(createStandings(pool)));
-  const compute = createCompute({ threads: settings.HOOKYARD_COMPUTE_THREADS, log });
+  const transforms = createTransforms(settings.HOOKYARD_THREADS, transformBudgets(createStandings(pool)));
+  const compute = createCompute({ threads: settings.HOOKYARD_THREADS, log });
   return { reach, sender, transforms, compute };
 }
 

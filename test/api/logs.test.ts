@@ -39,12 +39,6 @@ describe('the log of the API @turns', () => {
       }
     });
 
-    it('JSON, with numbers of levels', async () => {
-      const service = await start({ HOOKYARD_LOG_LEVELS: 'numbers' });
-      await service.stop();
-      expect(new Set(logLines(service).map(({ level }) => typeof level))).to.deep.equal(new Set(['number']));
-    });
-
     it('text for people', async () => {
       const service = await start({ HOOKYARD_LOG_FORMAT: 'text' });
       await until('its address', () => service.output().includes(`the API listens on ${service.url}`));

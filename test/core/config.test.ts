@@ -129,12 +129,10 @@ describe('settings', () => {
   });
 
   it('of the log count as unset when they cannot be used, so that the log can say so', () => {
-    const unset = { LOG_LEVEL: 'info', HOOKYARD_LOG_FORMAT: 'json', HOOKYARD_LOG_LEVELS: 'names' };
+    const unset = { LOG_LEVEL: 'info', HOOKYARD_LOG_FORMAT: 'json' };
     expect(readLogSettings({})).to.deep.equal(unset);
-    expect(readLogSettings({ LOG_LEVEL: 'loud', HOOKYARD_LOG_FORMAT: 'xml', HOOKYARD_LOG_LEVELS: '' })).to.deep.equal(
-      unset,
-    );
-    const chosen = { LOG_LEVEL: 'warn', HOOKYARD_LOG_FORMAT: 'text', HOOKYARD_LOG_LEVELS: 'numbers' };
+    expect(readLogSettings({ LOG_LEVEL: 'loud', HOOKYARD_LOG_FORMAT: 'xml' })).to.deep.equal(unset);
+    const chosen = { LOG_LEVEL: 'warn', HOOKYARD_LOG_FORMAT: 'text' };
     expect(readLogSettings({ ...chosen, HOOKYARD_COLOUR: 'blue' })).to.deep.equal(chosen);
     expect(problemsOf({ LOG_LEVEL: 'loud' }).join()).to.contain('LOG_LEVEL must be one of fatal, error, warn');
   });
