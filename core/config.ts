@@ -162,9 +162,8 @@ const variables = {
   HOOKYARD_ISSUE_RECOVERY_SECONDS: { schema: integer(0, 86_400), default: '60' },
   HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
   HOOKYARD_THREADS: { schema: integer(1, 64), default: '2' },
-  HOOKYARD_DATABASE_POOL: { schema: integer(2, 500), default: '16' },
-  HOOKYARD_API_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
-  HOOKYARD_WORKER_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
+  // Unset: by the role (core/database-connections.ts).
+  HOOKYARD_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
   HOOKYARD_DRAIN_SECONDS: { schema: integer(0, 600), default: '10' },
   HOOKYARD_SHUTDOWN_SECONDS: { schema: integer(1, 600), default: '15' },
   HOOKYARD_TEMPORAL_DOWNLOAD_URL: { schema: url(['http:', 'https:']) },

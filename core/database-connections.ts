@@ -22,36 +22,27 @@ export interface WorkerConnections {
   warehouses: number;
 }
 
+/** Of a process without a setting. */
+const DEFAULT_TOTAL = { api: 36, worker: 26 };
 const OWN = 2;
-// Without a budget, and the most with one; hot paths take what is left.
+// At most; hot paths take what is left.
 const API_OTHERS = 8;
 const API_SERVICE = 4;
 const WORKER_OTHERS = 4;
 // Settling holds one connection of `commands` and works on another (db/history/lists/settle.ts).
 const FEWEST = 2;
 
-export function apiConnections(
-  settings: Pick<Settings, 'HOOKYARD_DATABASE_POOL' | 'HOOKYARD_API_DATABASE_CONNECTIONS'>,
-): ApiConnections {
-  const total = settings.HOOKYARD_API_DATABASE_CONNECTIONS;
-  if (total === undefined)
-    return {
-      ingest: settings.HOOKYARD_DATABASE_POOL,
-      management: API_OTHERS,
-      records: API_OTHERS,
-      service: API_SERVICE,
-    };
+type Total = Pick<Settings, 'HOOKYARD_DATABASE_CONNECTIONS'>;
+
+export function apiConnections({ HOOKYARD_DATABASE_CONNECTIONS: total = DEFAULT_TOTAL.api }: Total): ApiConnections {
   const others = share(total / 4, API_OTHERS);
   const service = share(total / 8, API_SERVICE);
   return { ingest: total - 2 * others - service, management: others, records: others, service };
 }
 
-export function workerConnections(
-  settings: Pick<Settings, 'HOOKYARD_DATABASE_POOL' | 'HOOKYARD_WORKER_DATABASE_CONNECTIONS'>,
-): WorkerConnections {
-  const total = settings.HOOKYARD_WORKER_DATABASE_CONNECTIONS;
-  if (total === undefined)
-    return { hot: settings.HOOKYARD_DATABASE_POOL, commands: WORKER_OTHERS, warehouses: WORKER_OTHERS };
+export function workerConnections({
+  HOOKYARD_DATABASE_CONNECTIONS: total = DEFAULT_TOTAL.worker,
+}: Total): WorkerConnections {
   const commands = share(total / 6, WORKER_OTHERS);
   const warehouses = Math.min(WORKER_OTHERS, Math.floor(total / 6));
   return { hot: total - OWN - commands - warehouses, commands, warehouses };

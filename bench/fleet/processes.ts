@@ -9,8 +9,8 @@ import { createPipe, install, type Organization } from '../support/service.ts';
 import { waitFor } from '../support/wait.ts';
 
 // The smallest pools that keep up with one process's part of the load.
-const API_SETTINGS = { HOOKYARD_API_DATABASE_CONNECTIONS: '12' };
-const WORKER_SETTINGS = { HOOKYARD_WORKER_DATABASE_CONNECTIONS: '8' };
+const API_SETTINGS = { HOOKYARD_DATABASE_CONNECTIONS: '12' };
+const WORKER_SETTINGS = { HOOKYARD_DATABASE_CONNECTIONS: '8' };
 // More would take longer than a start may, on a machine with few cores.
 const START_AT_A_TIME = 2;
 const DRAIN_DEADLINE_MS = 120_000;

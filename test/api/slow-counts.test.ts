@@ -12,7 +12,7 @@ describe('Slow counts', function () {
   this.timeout(120_000);
   let testInstance: OwnHookyard;
   before(async () => {
-    const settings = { HOOKYARD_API_DATABASE_CONNECTIONS: '8', HOOKYARD_OPERATOR_KEY: OPERATOR };
+    const settings = { HOOKYARD_DATABASE_CONNECTIONS: '8', HOOKYARD_OPERATOR_KEY: OPERATOR };
     testInstance = await startHookyard(undefined, settings);
   });
   after(() => testInstance?.close());

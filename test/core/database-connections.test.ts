@@ -7,11 +7,7 @@ const sum = (parts: object) => Object.values(parts).reduce((total: number, part:
 describe('the budget of PostgreSQL connections', () => {
   it('is spent to the last, and leaves each part what it needs', () => {
     for (let total = 8; total <= 500; total += 1) {
-      const settings = {
-        HOOKYARD_DATABASE_POOL: 16,
-        HOOKYARD_API_DATABASE_CONNECTIONS: total,
-        HOOKYARD_WORKER_DATABASE_CONNECTIONS: total,
-      };
+      const settings = { HOOKYARD_DATABASE_CONNECTIONS: total };
       const [api, worker] = [apiConnections(settings), workerConnections(settings)];
       expect(sum(api), `API, ${total}`).to.equal(total);
       // One more listens, and one holds the lock.
@@ -23,16 +19,12 @@ describe('the budget of PostgreSQL connections', () => {
     }
   });
 
-  it('is what the pools make of it by default', () => {
+  it('is 36 for an API and 26 for a worker by default', () => {
     expect(apiConnections(readSettings({}))).to.deep.equal({ ingest: 16, management: 8, records: 8, service: 4 });
-    expect(workerConnections(readSettings({ HOOKYARD_DATABASE_POOL: '20' }))).to.deep.equal({
-      hot: 20,
-      commands: 4,
-      warehouses: 4,
-    });
+    expect(workerConnections(readSettings({}))).to.deep.equal({ hot: 16, commands: 4, warehouses: 4 });
   });
 
   it('cannot be less than works', () => {
-    expect(() => readSettings({ HOOKYARD_WORKER_DATABASE_CONNECTIONS: '7' })).to.throw('must be between 8 and 500');
+    expect(() => readSettings({ HOOKYARD_DATABASE_CONNECTIONS: '7' })).to.throw('must be between 8 and 500');
   });
 });

@@ -39,14 +39,13 @@ describe('docker-compose.yml, as Docker Compose reads it @turns', function () {
     ]);
     expect(example.map(([name]) => name)).to.include.members(['HOOKYARD_TRUSTED_PROXIES', 'HOOKYARD_OPERATOR_KEY']);
     const model = await composeModel(secrets, example.map((pair) => `${pair.join('=')}\n`).join(''));
-    for (const role of ['api', 'worker']) {
+    for (const [role, connections] of Object.entries({ api: 12, worker: 8 })) {
       const { environment } = roleIn(model, role);
       // Of a variable that the composition itself sets the line would do nothing.
       expect(environment, role).to.include(Object.fromEntries(example));
       expect(readSettings(environment), role).to.deep.include({
         HOOKYARD_PUBLIC_URL: 'http://localhost:3000',
-        HOOKYARD_API_DATABASE_CONNECTIONS: 12,
-        HOOKYARD_WORKER_DATABASE_CONNECTIONS: 8,
+        HOOKYARD_DATABASE_CONNECTIONS: connections,
         OTEL_EXPORTER_PROMETHEUS_HOST: '0.0.0.0',
         HOOKYARD_LANE: 'express',
       });

@@ -84,8 +84,8 @@ describe('the commands of docs/production.md @turns', function () {
       ],
       [/^export HOOKYARD_PUBLIC_URL=.*$/m, `export HOOKYARD_PUBLIC_URL=http://127.0.0.1:${port}`],
       [/^export SECRETS=.*$/m, `export SECRETS=${join(folder, 'secrets')}`],
-      [/^npm run api &$/m, `HOOKYARD_PORT=${port} OTEL_EXPORTER_PROMETHEUS_PORT=${apiMetrics} npm run api &`],
-      [/^npm run worker &$/m, `OTEL_EXPORTER_PROMETHEUS_PORT=${workerMetrics} npm run worker &`],
+      [/(?<=12 )npm run api &$/m, `HOOKYARD_PORT=${port} OTEL_EXPORTER_PROMETHEUS_PORT=${apiMetrics} npm run api &`],
+      [/(?<=8 )npm run worker &$/m, `OTEL_EXPORTER_PROMETHEUS_PORT=${workerMetrics} npm run worker &`],
     ];
     let script = commands();
     for (const [line, mine] of own) {

@@ -15,13 +15,10 @@ describe('a budget of PostgreSQL connections @turns @lanes', function () {
   let records: Records;
   let receiver: Receiver;
   before(async () => {
-    const settings = {
-      HOOKYARD_API_DATABASE_CONNECTIONS: String(API_CONNECTIONS),
-      HOOKYARD_WORKER_DATABASE_CONNECTIONS: String(WORKER_CONNECTIONS),
-    };
+    const settings = { HOOKYARD_DATABASE_CONNECTIONS: String(API_CONNECTIONS) };
     [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
     records = new Records(testInstance);
-    await testInstance.startWorker();
+    await testInstance.startWorker({ HOOKYARD_DATABASE_CONNECTIONS: String(WORKER_CONNECTIONS) });
   });
   after(() => Promise.all([testInstance.close(), receiver.close()]));
 

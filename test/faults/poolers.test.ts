@@ -9,7 +9,7 @@ import { asServices, killPart, stackAddresses, startPart } from '../support/stac
 import { until } from '../support/until.ts';
 
 const RECOVERY_MS = 180_000;
-const FEW_CONNECTIONS = { HOOKYARD_API_DATABASE_CONNECTIONS: '8', HOOKYARD_WORKER_DATABASE_CONNECTIONS: '8' };
+const FEW_CONNECTIONS = { HOOKYARD_DATABASE_CONNECTIONS: '8' };
 
 interface Mode {
   name: 'session' | 'transaction';
