@@ -10,7 +10,6 @@ import { LANE_SETTINGS } from './lane.ts';
 import { SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from './notify-recipients.ts';
 import { parseIdentityGrant } from './warehouse/identity.ts';
-import { parseR2Bucket } from './warehouse/r2-operator.ts';
 
 export { ConfigError };
 
@@ -33,14 +32,9 @@ const hostsAndPorts = list.refine(
   'must be comma-separated host:port pairs, for example temporal-ui:8080',
 );
 
-const r2Buckets = list.refine(
-  (entries) => entries.every((entry) => parseR2Bucket(entry) !== null),
-  'must be comma-separated entries of the form <organization slug>:<bucket> or <organization slug>:<bucket>/<prefix>',
-);
-
 const identityGrants = list.refine(
   (entries) => entries.every((entry) => parseIdentityGrant(entry) !== null),
-  'must be comma-separated entries of the form <organization slug>:<s3 or gcs>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each with /<prefix> behind it or without',
+  'must be comma-separated entries of the form <organization slug>:<s3, gcs or r2>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each with /<prefix> behind it or without',
 );
 
 const recipients = list.refine(isRecipientRule, 'must be any, confirmed, or comma-separated domains in lower case');
@@ -120,7 +114,6 @@ const variables = {
   },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
   HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
-  HOOKYARD_R2_BUCKETS: { schema: r2Buckets, default: '' },
   HOOKYARD_WAREHOUSE_IDENTITY: { schema: identityGrants, default: '' },
   HOOKYARD_LANE: { schema: oneOf(LANE_SETTINGS), default: 'adaptive' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
@@ -178,7 +171,6 @@ const variables = {
   HOOKYARD_NOTIFY_FROM: { schema: z.email('must be an e-mail address') },
   DATABASE_URL: { schema: url(['postgres:', 'postgresql:']) },
   DATABASE_DIRECT_URL: { schema: url(['postgres:', 'postgresql:']) },
-  HOOKYARD_MIGRATE_DATABASE_URL: { schema: url(['postgres:', 'postgresql:']) },
   LOG_LEVEL: { schema: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), default: 'info' },
   HOOKYARD_LOG_FORMAT: { schema: oneOf(['json', 'text']), default: 'json' },
 } as const satisfies Record<string, { schema: z.ZodType; default?: string }>;

@@ -9,7 +9,6 @@ export const SECRETS = [
   'HOOKYARD_ENCRYPTION_KEYS',
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
-  'HOOKYARD_MIGRATE_DATABASE_URL',
   'SMTP_URL',
   // No settings of core/config.ts: hookyard mcp, Temporal's loader (temporal-config/connection.ts) and core/warehouse/r2-operator.ts read them.
   'HOOKYARD_MCP_TOKEN',

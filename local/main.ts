@@ -84,7 +84,7 @@ async function start(settings: Settings, env: NodeJS.ProcessEnv): Promise<void> 
       apiPort = await claimPort(settings.HOOKYARD_PORT, 'HOOKYARD_PORT', 'the API', settings.HOOKYARD_HOST);
     },
     async onDatabase(ownerUrl) {
-      const url = settings.HOOKYARD_MIGRATE_DATABASE_URL ?? settings.DATABASE_DIRECT_URL ?? ownerUrl;
+      const url = settings.DATABASE_DIRECT_URL ?? ownerUrl;
       prepared = await phase(log, 'the database is up to date', () => prepare(settings, url));
       if (settings.DATABASE_URL) return;
       await asOwner(url, async (pool) => {

@@ -2,7 +2,8 @@
 // Rules: WH-29, WH-43, ERR-09.
 import { type WarehouseConfig, WAREHOUSE_TYPES, warehouseConfigSchemas } from '../../core/warehouse/config.ts';
 import { isPrefixGranted } from '../../core/warehouse/bucket-grants.ts';
-import { type IdentityGrant, identityNeeds } from '../../core/warehouse/identity.ts';
+import type { CREDENTIALS } from '../../core/warehouse/credentials.ts';
+import { identityNeeds } from '../../core/warehouse/identity.ts';
 import { usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps, Caller } from '../context.ts';
@@ -26,7 +27,7 @@ export function requireAccess(
   else requireIdentity(type, warehouseConfigSchemas[type].safeParse(config).data, organization, operatorAccess);
 }
 
-type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: IdentityGrant['type'] }>;
+type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: keyof typeof CREDENTIALS }>;
 
 function requireIdentity(
   type: Identified['type'],
@@ -51,6 +52,6 @@ function requireKeys(
   if (isPrefixGranted(r2.buckets, { organization, bucket: config.bucket, prefix: config.prefix })) return;
   throw invalidMember(
     config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
-    'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_R2_BUCKETS)',
+    'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_WAREHOUSE_IDENTITY)',
   );
 }

@@ -23,9 +23,9 @@ export function addMigrate(program: Command): void {
     .addHelpText(
       'after',
       `
-HOOKYARD_MIGRATE_DATABASE_URL, else DATABASE_DIRECT_URL, else DATABASE_URL, names the database and the owner; with _FILE at its
-end, a file that holds it. Services whose
-own role may not change the schema, or which have HOOKYARD_MIGRATE=off, start when this has been done (docs/database-roles.md).
+DATABASE_DIRECT_URL, else DATABASE_URL, names the database and the owner of its tables; with _FILE at its end, a file that holds
+the URL. Services whose own role may not change the schema, or which have HOOKYARD_MIGRATE=off, start when this has been done
+(docs/database-roles.md).
 For --check any role will do that may read the tables.`,
     )
     .action(async ({ check, grant, tenantRole }: Options, command: Command) => {
@@ -57,11 +57,8 @@ For --check any role will do that may read the tables.`,
 
 async function ownersUrl(): Promise<string> {
   const { secretOf } = await import('../../core/secret-files.ts');
-  const url =
-    secretOf(process.env, 'HOOKYARD_MIGRATE_DATABASE_URL') ??
-    secretOf(process.env, 'DATABASE_DIRECT_URL') ??
-    secretOf(process.env, 'DATABASE_URL');
-  if (!url) throw usage('HOOKYARD_MIGRATE_DATABASE_URL must name the database and the owner of its tables');
+  const url = secretOf(process.env, 'DATABASE_DIRECT_URL') ?? secretOf(process.env, 'DATABASE_URL');
+  if (!url) throw usage('DATABASE_URL must name the database and the owner of its tables');
   return url;
 }
 

@@ -1,6 +1,6 @@
-// The identity of this service in a cloud (a role, a managed identity, workload identity), and which organizations may write where with
-// it. Without a list it is for nobody: anyone who could use it could write wherever the service may.
-// Rules: WH-42, WH-43.
+// The identity of this service in a cloud (a role, a managed identity, workload identity; of R2 its keys), and which organizations may
+// write where with it. Without a list it is for nobody: anyone who could use it could write wherever the service may.
+// Rules: WH-29, WH-42, WH-43.
 import { type CREDENTIALS, usesIdentity } from './credentials.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';
 import type { BucketGrant } from './bucket-grants.ts';
@@ -8,7 +8,7 @@ import { normalPrefix } from './object-key.ts';
 
 /** One entry of HOOKYARD_WAREHOUSE_IDENTITY. */
 export interface IdentityGrant extends BucketGrant {
-  type: keyof typeof CREDENTIALS;
+  type: keyof typeof CREDENTIALS | 'r2';
 }
 
 // Names of buckets. An account of Azure has containers, so a bucket is two names there.
@@ -16,6 +16,7 @@ const BUCKETS: Readonly<Record<IdentityGrant['type'], RegExp>> = {
   s3: /[a-z0-9.-]+/,
   gcs: /[a-z0-9._-]+/,
   azure_blob: /[a-z0-9]+\/[a-z0-9-]+/,
+  r2: /[a-z0-9.-]+/,
 };
 const ENTRIES = (Object.keys(BUCKETS) as IdentityGrant['type'][]).map(
   (type) => [type, new RegExp(`^([a-z0-9-]+):${type}:(${BUCKETS[type].source})(\\/.*)?$`)] as const,

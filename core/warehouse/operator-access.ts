@@ -9,10 +9,10 @@ export interface OperatorAccess {
   identity: readonly IdentityGrant[];
 }
 
-export const NO_OPERATOR_ACCESS: OperatorAccess = { r2: operatorR2({ HOOKYARD_R2_BUCKETS: [] }, {}), identity: [] };
+export const NO_OPERATOR_ACCESS: OperatorAccess = { r2: operatorR2({ HOOKYARD_WAREHOUSE_IDENTITY: [] }, {}), identity: [] };
 
 export function operatorAccess(
-  settings: Pick<Settings, 'HOOKYARD_R2_BUCKETS' | 'HOOKYARD_WAREHOUSE_IDENTITY'>,
+  settings: Pick<Settings, 'HOOKYARD_WAREHOUSE_IDENTITY'>,
   env: Readonly<Record<string, string | undefined>>,
 ): OperatorAccess {
   const identity = settings.HOOKYARD_WAREHOUSE_IDENTITY.map(parseIdentityGrant).filter((grant) => grant !== null);

@@ -5,7 +5,7 @@ import type { Settings } from '../config.ts';
 import { currentSecret } from '../secret-files.ts';
 import type { BucketGrant } from './bucket-grants.ts';
 import type { WarehouseConfig } from './config.ts';
-import { normalPrefix } from './object-key.ts';
+import { parseIdentityGrant } from './identity.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -18,16 +18,8 @@ export interface OperatorR2 {
   buckets: readonly BucketGrant[];
 }
 
-/** Reads an entry of HOOKYARD_R2_BUCKETS, `<organization>:<bucket>` or `<organization>:<bucket>/<prefix>`; null when it is neither. */
-export function parseR2Bucket(entry: string): BucketGrant | null {
-  const [, organization, bucket, prefix = ''] = /^([a-z0-9-]+):([a-z0-9.-]+)(\/.*)?$/.exec(entry) ?? [];
-  return organization === undefined || bucket === undefined
-    ? null
-    : { organization, bucket, prefix: normalPrefix(prefix) };
-}
-
 export function operatorR2(
-  { HOOKYARD_R2_BUCKETS }: Pick<Settings, 'HOOKYARD_R2_BUCKETS'>,
+  { HOOKYARD_WAREHOUSE_IDENTITY }: Pick<Settings, 'HOOKYARD_WAREHOUSE_IDENTITY'>,
   env: Environment,
 ): OperatorR2 {
   const accessKeyId = currentSecret(env, 'R2_ACCESS_KEY_ID');
@@ -41,7 +33,7 @@ export function operatorR2(
     get secretAccessKey() {
       return secretAccessKey?.();
     },
-    buckets: HOOKYARD_R2_BUCKETS.map(parseR2Bucket).filter((bucket) => bucket !== null),
+    buckets: HOOKYARD_WAREHOUSE_IDENTITY.map(parseIdentityGrant).filter((grant) => grant?.type === 'r2'),
   };
 }
 

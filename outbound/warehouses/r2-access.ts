@@ -46,7 +46,7 @@ export function withinGrantedBuckets(
 ): ObjectStore {
   if (!usesOperatorsKeys(config, r2)) return store;
   const { bucket } = config;
-  const refusal = ownWords`R2 keys of the environment are not for ${named(bucket)}/${named(config.prefix ?? '')} of this organization: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_R2_BUCKETS`;
+  const refusal = ownWords`R2 keys of the environment are not for ${named(bucket)}/${named(config.prefix ?? '')} of this organization: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
   return withinGrants(store, { grants: r2.buckets, organization, bucket }, refusal);
 }
 

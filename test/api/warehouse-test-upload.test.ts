@@ -283,7 +283,7 @@ describe('SDKs of object stores in the API process', () => {
       R2_ENDPOINT: server.url,
       R2_ACCESS_KEY_ID: S3_ACCESS_KEY,
       R2_SECRET_ACCESS_KEY: S3_SECRET_KEY,
-      HOOKYARD_R2_BUCKETS: `${slug}:${bucket}`,
+      HOOKYARD_WAREHOUSE_IDENTITY: `${slug}:r2:${bucket}`,
     });
     organization = await createOrganization({ service: api, slug });
   });

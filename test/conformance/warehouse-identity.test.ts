@@ -79,7 +79,7 @@ describe('the identity of this service @turns', () => {
     environment: Record<string, string>,
     { key = 'hooks/a.jsonl', roleArn }: { key?: string; roleArn?: string } = {},
   ) {
-    const settings = { HOOKYARD_R2_BUCKETS: [], HOOKYARD_WAREHOUSE_IDENTITY: [`acme:s3:${bucket}/hooks`] };
+    const settings = { HOOKYARD_WAREHOUSE_IDENTITY: [`acme:s3:${bucket}/hooks`] };
     const warehouses = createWarehouses({ allow: ['127.0.0.1'], access: operatorAccess(settings, {}) });
     const changes = { ...NO_KEYS, credentials: 'identity', forcePathStyle: true, roleArn };
     const nothing = join(folder, 'nothing');

@@ -12,7 +12,8 @@ describe('the identity of this service', () => {
     expect(parseIdentityGrant('acme:azure_blob:lake/events/in')).to.deep.equal(
       grant('azure_blob', 'lake/events', 'in'),
     );
-    for (const entry of ['acme:events', 'acme:r2:events', 'acme:azure_blob:lake', ':s3:events', 'acme:s3:', 'a:s3:b:c'])
+    expect(parseIdentityGrant('acme:r2:events/in')).to.deep.equal(grant('r2', 'events', 'in'));
+    for (const entry of ['acme:events', 'acme:r2:Events', 'acme:azure_blob:lake', ':s3:events', 'acme:s3:', 'a:s3:b:c'])
       expect(parseIdentityGrant(entry), entry).to.equal(null);
   });
 

@@ -71,7 +71,7 @@ describe('PostgreSQL of other versions', function () {
         await superuser('postgres', ...documentedRoles(Number(version)));
         await run(process.execPath, ['cli/main.ts', ...MIGRATE], {
           cwd: project,
-          env: { PATH: process.env.PATH, HOOKYARD_MIGRATE_DATABASE_URL: urlOf('hookyard_owner') },
+          env: { PATH: process.env.PATH, DATABASE_URL: urlOf('hookyard_owner') },
         });
         const databaseUrl = server.postgres.url('hookyard');
         [testInstance, receiver] = await Promise.all([

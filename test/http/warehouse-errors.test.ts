@@ -124,7 +124,7 @@ describe('errors of object stores', () => {
   it("takes what R2 lacks from the environment, and does not use the operator's key for an endpoint of the config", async () => {
     answer = () => ({ status: 200 });
     const env = { R2_ENDPOINT: url, R2_ACCESS_KEY_ID: 'operator', R2_SECRET_ACCESS_KEY: 'operators-secret' };
-    const r2 = operatorR2({ HOOKYARD_R2_BUCKETS: ['acme:events'] }, env);
+    const r2 = operatorR2({ HOOKYARD_WAREHOUSE_IDENTITY: ['acme:r2:events'] }, env);
     const others = createWarehouses({ allow: ['127.0.0.1'], access: { r2, identity: [] } });
     try {
       const own = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'events' }) });

@@ -248,7 +248,7 @@ describe('Every attack, in short', () => {
         [other.instance.client, { bucket: 'events', prefix: 'hooks/eu' }],
       ] as const) {
         const answer = await who.request('POST', '/api/destinations', lake(config));
-        expectError(answer, 400, undefined, /HOOKYARD_R2_BUCKETS/);
+        expectError(answer, 400, undefined, /HOOKYARD_WAREHOUSE_IDENTITY/);
       }
       expect(attacked.r2.byOperator()).to.have.length(1);
     });

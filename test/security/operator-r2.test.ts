@@ -8,13 +8,13 @@ import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-const NOT_GIVEN = /HOOKYARD_R2_BUCKETS/;
+const NOT_GIVEN = /HOOKYARD_WAREHOUSE_IDENTITY/;
 
 describe("The operator's R2 keys @turns", () => {
   let testInstance: OwnHookyard;
   let other: TestOrganization;
   let byOperator: () => string[];
-  const given = { HOOKYARD_R2_BUCKETS: 'default:events/hooks,default:spare' };
+  const given = { HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events/hooks,default:r2:spare' };
 
   before(async () => {
     const r2 = await startOperatorR2();
@@ -43,7 +43,7 @@ describe("The operator's R2 keys @turns", () => {
     for (const member of ['accessKeyId', 'secretAccessKey']) {
       const patch = { config: { [member]: null } };
       const refused = await client.request('PATCH', `/api/destinations/${id}`, patch);
-      expectError(refused, 400, undefined, new RegExp(`^config\\.${member} .*HOOKYARD_R2_BUCKETS`));
+      expectError(refused, 400, undefined, new RegExp(`^config\\.${member} .*HOOKYARD_WAREHOUSE_IDENTITY`));
     }
     expect(byOperator()).to.deep.equal([]);
   });

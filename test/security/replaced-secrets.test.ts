@@ -57,7 +57,7 @@ describe('secrets in files that are replaced @turns', function () {
       R2_ENDPOINT: `http://127.0.0.1:${store}`,
       R2_ACCESS_KEY_ID_FILE: write('r2-id', 'first'),
       R2_SECRET_ACCESS_KEY_FILE: write('r2-secret', 'first-secret'),
-      HOOKYARD_R2_BUCKETS: 'default:events',
+      HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events',
       HOOKYARD_LANE: 'workflow',
     });
     records = new Records(testInstance);

@@ -71,10 +71,10 @@ describe('a process whose secrets are in files @turns', () => {
         encoding: 'utf8',
       });
     const url = write('owner', stackAddresses().databaseUrl);
-    expect(run({ HOOKYARD_MIGRATE_DATABASE_URL_FILE: url })).to.include({ status: 0 });
-    const refused = run({ HOOKYARD_MIGRATE_DATABASE_URL_FILE: join(folder, 'none') });
+    expect(run({ DATABASE_URL_FILE: url })).to.include({ status: 0 });
+    const refused = run({ DATABASE_URL_FILE: join(folder, 'none') });
     expect(refused.status).to.equal(1);
-    expect(refused.stderr).to.include('HOOKYARD_MIGRATE_DATABASE_URL_FILE').and.include('cannot be read');
+    expect(refused.stderr).to.include('DATABASE_URL_FILE').and.include('cannot be read');
   });
 });
 

@@ -55,7 +55,7 @@ export async function startAttackedInstance(): Promise<AttackedInstance> {
   const { rows } = await database.pool.query<{ bytes: number }>('select pg_database_size(current_database()) as bytes');
   const settings = {
     ...r2.environment,
-    HOOKYARD_R2_BUCKETS: 'default:events/hooks',
+    HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events/hooks',
     HOOKYARD_LANE: 'express',
     HOOKYARD_MAX_BACKLOG: String(SMALL.backlog),
     HOOKYARD_MAX_IN_FLIGHT: String(SMALL.inFlight),

@@ -56,7 +56,7 @@ export class SecretRun {
         SMTP_URL: `smtp://hookyard:${SECRETS.smtp}@127.0.0.1:${mail.port}`,
         HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
         R2_SECRET_ACCESS_KEY: SECRETS.r2,
-        HOOKYARD_R2_BUCKETS: 'default:events',
+        HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events',
         // Nobody listens there.
         HOOKYARD_PAGERDUTY_URL: 'http://127.0.0.1:9',
         LOG_LEVEL: 'trace',

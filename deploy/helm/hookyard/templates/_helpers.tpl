@@ -55,7 +55,7 @@ r2AccessKeyId: R2_ACCESS_KEY_ID
 r2SecretAccessKey: R2_SECRET_ACCESS_KEY
 {{- end }}
 {{- define "hookyard.migrateSecrets" -}}
-migrateDatabaseUrl: HOOKYARD_MIGRATE_DATABASE_URL
+migrateDatabaseUrl: DATABASE_URL
 {{- end }}
 
 {{/* { root, secrets }: a variable for each file. */}}
