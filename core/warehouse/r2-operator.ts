@@ -33,7 +33,9 @@ export function operatorR2(
     get secretAccessKey() {
       return secretAccessKey?.();
     },
-    buckets: HOOKYARD_WAREHOUSE_IDENTITY.map(parseIdentityGrant).filter((grant) => grant?.type === 'r2'),
+    buckets: HOOKYARD_WAREHOUSE_IDENTITY.map(parseIdentityGrant)
+      .filter((grant) => grant !== null)
+      .filter(({ type }) => type === 'r2'),
   };
 }
 
