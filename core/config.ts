@@ -44,6 +44,17 @@ const oneOf = <const Choice extends string>(choices: readonly Choice[]) =>
 
 const onOff = oneOf(['on', 'off', '1', '0']).transform((text) => text === 'on' || text === '1');
 
+// A switch, or the name of a release. A switch that is misspelt must not become one name for all releases.
+const versioning = z
+  .string()
+  .transform((text) => onOff.safeParse(text).data ?? text)
+  .refine(
+    (value) =>
+      typeof value === 'boolean' ||
+      (/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(value) && !/^(on|off|true|false|yes|no)$/i.test(value)),
+    'must be off, on or the name of a release: at most 100 letters, digits, dots, hyphens and underscores',
+  );
+
 const slug = z
   .string()
   .max(63)
@@ -106,12 +117,7 @@ const variables = {
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_TEMPORAL_PREFIX: { schema: prefix, default: '' },
-  HOOKYARD_WORKER_VERSIONING: { schema: onOff, default: 'off' },
-  HOOKYARD_BUILD_ID: {
-    schema: z
-      .string()
-      .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/, 'must be at most 100 letters, digits, dots, hyphens and underscores'),
-  },
+  HOOKYARD_WORKER_VERSIONING: { schema: versioning, default: 'off' },
   HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
   HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
   HOOKYARD_WAREHOUSE_IDENTITY: { schema: identityGrants, default: '' },

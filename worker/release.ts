@@ -35,14 +35,15 @@ export interface Release {
  * @param version of the package. With what its workflows are made of it names a release that nobody has named
  */
 export function releaseOf(
-  settings: Pick<Settings, 'HOOKYARD_WORKER_VERSIONING' | 'HOOKYARD_BUILD_ID' | 'HOOKYARD_TEMPORAL_PREFIX'>,
+  settings: Pick<Settings, 'HOOKYARD_WORKER_VERSIONING' | 'HOOKYARD_TEMPORAL_PREFIX'>,
   version: string,
   bundle: WorkflowBundleOption,
 ): Release | null {
-  if (!settings.HOOKYARD_WORKER_VERSIONING) return null;
+  const { HOOKYARD_WORKER_VERSIONING: versioning } = settings;
+  if (versioning === false) return null;
   return {
     deploymentName: deploymentNameOf(settings.HOOKYARD_TEMPORAL_PREFIX),
-    buildId: settings.HOOKYARD_BUILD_ID ?? `${version}-${hashOf(bundle)}`,
+    buildId: versioning === true ? `${version}-${hashOf(bundle)}` : versioning,
   };
 }
 

@@ -37,8 +37,7 @@ describe('a Temporal that asks for rights @turns', function () {
     const settings = {
       ...withRights(`${NAMESPACE}:write`),
       HOOKYARD_LANE: 'workflow',
-      HOOKYARD_WORKER_VERSIONING: 'on',
-      HOOKYARD_BUILD_ID: 'rights',
+      HOOKYARD_WORKER_VERSIONING: 'rights',
     };
     const { databaseUrl } = stackAddresses();
     const servers = { databaseUrl, temporalAddress: guarded.address };

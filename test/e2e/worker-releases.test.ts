@@ -21,11 +21,11 @@ describe('workers of two releases @turns', function () {
   let second: Service;
   before(async () => {
     [testInstance, receiver] = await Promise.all([
-      startHookyard(undefined, { HOOKYARD_LANE: 'workflow', HOOKYARD_WORKER_VERSIONING: 'on' }),
+      startHookyard(undefined, { HOOKYARD_LANE: 'workflow' }),
       startReceiver(),
     ]);
     records = new Records(testInstance);
-    first = await startRelease('1');
+    first = await startRelease('r1');
   });
   after(async () => {
     await testInstance?.close();
@@ -33,7 +33,7 @@ describe('workers of two releases @turns', function () {
   });
 
   const startRelease = async (buildId: string) => {
-    const worker = await testInstance.startWorker({ HOOKYARD_BUILD_ID: buildId });
+    const worker = await testInstance.startWorker({ HOOKYARD_WORKER_VERSIONING: buildId });
     await until('its release to be the current one', () => worker.output().includes('this release is the current one'));
     return worker;
   };
@@ -52,7 +52,7 @@ describe('workers of two releases @turns', function () {
   it('deliver with the first one', async () => {
     const { delivery } = await records.deliver(receiver.endpoint(200).url, '{"n":0}', 'delivered');
     await records.workflowsEnd([delivery.id]);
-    expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['1'], failed: 0 });
+    expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['r1'], failed: 0 });
   });
 
   it('change while webhooks come in: the second takes over what waits, and nothing is late', async () => {
@@ -74,7 +74,7 @@ describe('workers of two releases @turns', function () {
         await delay(100);
       }
     })();
-    second = await startRelease('2');
+    second = await startRelease('r2');
     await testInstance.client.post(`/api/deliveries/${waiting.delivery.id}/retry`, {});
     await records.deliveryWith('delivered', waiting.eventId);
     const stopping = first.stop();
@@ -88,7 +88,7 @@ describe('workers of two releases @turns', function () {
     await records.deliveryWith('delivered', inAttempt);
     expect(slow.requests).to.have.length(1);
 
-    expect((await workedOn(waiting.delivery.id)).releases).to.deep.equal(['1', '2']);
+    expect((await workedOn(waiting.delivery.id)).releases).to.deep.equal(['r1', 'r2']);
     for (const id of sent.keys()) {
       const [delivery] = await records.deliveries(id);
       const { failed } = await workedOn(delivery?.id ?? '');
@@ -97,11 +97,11 @@ describe('workers of two releases @turns', function () {
   });
 
   it('leave a restarted worker of the first one without new work', async () => {
-    const again = await testInstance.startWorker({ HOOKYARD_BUILD_ID: '1' });
+    const again = await testInstance.startWorker({ HOOKYARD_WORKER_VERSIONING: 'r1' });
     await until('it to say so', () => again.output().includes('another release is the current one'));
     const { delivery } = await records.deliver(receiver.endpoint(200).url, '{"n":3}', 'delivered');
     await records.workflowsEnd([delivery.id]);
-    expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['2'], failed: 0 });
+    expect(await workedOn(delivery.id)).to.deep.equal({ releases: ['r2'], failed: 0 });
     expect(second.running).to.equal(true);
   });
 
@@ -128,12 +128,12 @@ describe('workers of two releases @turns', function () {
     }
 
     it('go back to one that was current before, by itself', async () => {
-      await startRelease('3');
-      expect(await takenOverBy({ HOOKYARD_BUILD_ID: '1' })).to.deep.equal(['3', '1']);
+      await startRelease('r3');
+      expect(await takenOverBy({ HOOKYARD_WORKER_VERSIONING: 'r1' })).to.deep.equal(['r3', 'r1']);
     });
 
     it('give way to workers without a release', async () => {
-      expect(await takenOverBy({ HOOKYARD_WORKER_VERSIONING: 'off' })).to.deep.equal(['1']);
+      expect(await takenOverBy({ HOOKYARD_WORKER_VERSIONING: 'off' })).to.deep.equal(['r1']);
     });
   });
 });

@@ -104,7 +104,7 @@ async function startProcesses(stack: Stack, parts: Map<string, Part>, { workers,
       ...env,
       // A worker has no use for it.
       HOOKYARD_PORT: String(ports[APIS.indexOf(label)] ?? 0),
-      ...(buildId !== undefined && { HOOKYARD_WORKER_VERSIONING: 'on', HOOKYARD_BUILD_ID: buildId }),
+      ...(buildId !== undefined && { HOOKYARD_WORKER_VERSIONING: buildId }),
     };
     const name = label.startsWith('api') ? 'api' : 'worker';
     return (await launchRole({ name, label, dataDir: stack.dataDir, env: own })).child;
