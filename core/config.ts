@@ -5,7 +5,7 @@ import { ConfigError } from './config-error.ts';
 import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './access.ts';
 import { parseRange } from './address-ranges.ts';
-import { hostAndPort } from './host-and-port.ts';
+import { hostAndPort, isDenied } from './host-and-port.ts';
 import { LANE_SETTINGS } from './lane.ts';
 import { SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from './notify-recipients.ts';
@@ -27,9 +27,10 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
-const hostsAndPorts = list.refine(
-  (entries) => entries.every((entry) => hostAndPort(entry) !== null),
-  'must be comma-separated host:port pairs, for example temporal-ui:8080',
+// What is allowed, outbound/http/allow-list.ts reads.
+const reachable = list.refine(
+  (entries) => entries.every((entry) => !isDenied(entry) || hostAndPort(entry.slice(1)) !== null),
+  'must have host:port behind each !, for example !temporal-ui:8080',
 );
 
 const identityGrants = list.refine(
@@ -100,8 +101,6 @@ const variables = {
   // Unset: by the role (core/metrics/ports.ts). The last port is left for the worker that has the next one.
   OTEL_EXPORTER_PROMETHEUS_PORT: { schema: integer(0, 65534) },
   OTEL_EXPORTER_PROMETHEUS_HOST: { schema: z.string().min(1), default: '127.0.0.1' },
-  // 0: a free one.
-  HOOKYARD_TEMPORAL_METRICS_PORT: { schema: integer(0, 65535), default: '0' },
   HOOKYARD_CONSOLE: { schema: onOff, default: 'on' },
   HOOKYARD_DATA_DIR: { schema: z.string().min(1), default: './data' },
   HOOKYARD_API_KEY: {
@@ -118,8 +117,7 @@ const variables = {
   HOOKYARD_TEMPORAL_CODEC: { schema: oneOf(CODEC_MODES), default: 'off' },
   HOOKYARD_TEMPORAL_PREFIX: { schema: prefix, default: '' },
   HOOKYARD_WORKER_VERSIONING: { schema: versioning, default: 'off' },
-  HOOKYARD_DELIVERY_ALLOW: { schema: list, default: '' },
-  HOOKYARD_DELIVERY_DENY: { schema: hostsAndPorts, default: '' },
+  HOOKYARD_DELIVERY_ALLOW: { schema: reachable, default: '' },
   HOOKYARD_WAREHOUSE_IDENTITY: { schema: identityGrants, default: '' },
   HOOKYARD_LANE: { schema: oneOf(LANE_SETTINGS), default: 'adaptive' },
   HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },

@@ -13,3 +13,6 @@ export function hostAndPort(text: string): HostAndPort | null {
   if (host === undefined || port < 1 || port > 65_535) return null;
   return { host: host.replace(/^\[|\]$/g, '').toLowerCase(), port };
 }
+
+/** Whether an entry of HOOKYARD_DELIVERY_ALLOW, `!host:port`, keeps destinations from one port. */
+export const isDenied = (entry: string): boolean => entry.startsWith('!');

@@ -1,6 +1,6 @@
 // Where Hookyard's own services listen. Destinations never reach them (outbound/http/own-services.ts).
 import type { Settings } from './config.ts';
-import { type HostAndPort, hostAndPort } from './host-and-port.ts';
+import { type HostAndPort, hostAndPort, isDenied } from './host-and-port.ts';
 import { metricsPorts } from './metrics/ports.ts';
 
 const THIS_MACHINE = 'localhost';
@@ -20,12 +20,11 @@ type Settled = Pick<
   | 'HOOKYARD_HOST'
   | 'OTEL_EXPORTER_PROMETHEUS_PORT'
   | 'OTEL_EXPORTER_PROMETHEUS_HOST'
-  | 'HOOKYARD_TEMPORAL_METRICS_PORT'
-  | 'HOOKYARD_DELIVERY_DENY'
+  | 'HOOKYARD_DELIVERY_ALLOW'
 >;
 
 /**
- * Everything the settings name: the API, the ports for metrics, PostgreSQL, Temporal, its UI, the mail server, and HOOKYARD_DELIVERY_DENY.
+ * Everything the settings name: the API, the ports for metrics, PostgreSQL, Temporal, its UI, the mail server, and what HOOKYARD_DELIVERY_ALLOW denies.
  * @param temporalAddress `host:port`, as the SDK reads it
  */
 export function ownServices(settings: Settled, temporalAddress: string): HostAndPort[] {
@@ -34,13 +33,12 @@ export function ownServices(settings: Settled, temporalAddress: string): HostAnd
     ...metricsPorts(settings).flatMap((port) =>
       apiService({ HOOKYARD_HOST: settings.OTEL_EXPORTER_PROMETHEUS_HOST }, port),
     ),
-    ...onThisMachine(settings.HOOKYARD_TEMPORAL_METRICS_PORT),
     ...database(settings.DATABASE_URL),
     ...database(settings.DATABASE_DIRECT_URL),
     hostAndPort(temporalAddress) ?? { host: temporalAddress, port: TEMPORAL_PORT },
     ...web(settings.TEMPORAL_UI_URL),
     ...mail(settings.SMTP_URL),
-    ...settings.HOOKYARD_DELIVERY_DENY.map(hostAndPort),
+    ...settings.HOOKYARD_DELIVERY_ALLOW.filter(isDenied).map((entry) => hostAndPort(entry.slice(1))),
   ].filter((service) => service !== null);
 }
 

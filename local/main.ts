@@ -139,7 +139,7 @@ async function startRoles(
   port: number,
 ) {
   // The API has to know it too: a test send must not reach it.
-  const sdkPort = settings.HOOKYARD_TEMPORAL_METRICS_PORT || (await freePorts(1))[0];
+  const [sdkPort = 0] = await freePorts(1);
   const env = {
     ...process.env,
     // Each role reads files of secrets for itself.
@@ -149,21 +149,21 @@ async function startRoles(
     TEMPORAL_UI_URL: process.env.TEMPORAL_UI_URL || (temporalUiUrl ?? ''),
     HOOKYARD_DATA_DIR: dataDir,
     HOOKYARD_PORT: String(port),
-    HOOKYARD_DELIVERY_ALLOW: settings.HOOKYARD_DELIVERY_ALLOW.join(','),
     // Some of them are in no other setting: the port for metrics of the other role, those of Temporal's services, and of PostgreSQL
     // when it only serves Temporal.
-    HOOKYARD_DELIVERY_DENY: [
-      ...settings.HOOKYARD_DELIVERY_DENY,
-      ...[...ports(), ...metricsPorts(settings)].map((own) => `localhost:${own}`),
+    HOOKYARD_DELIVERY_ALLOW: [
+      ...settings.HOOKYARD_DELIVERY_ALLOW,
+      ...[...ports(), ...metricsPorts(settings), sdkPort].map((own) => `!localhost:${own}`),
     ].join(','),
     HOOKYARD_DRAIN_SECONDS: String(settings.HOOKYARD_DRAIN_SECONDS),
-    HOOKYARD_TEMPORAL_METRICS_PORT: String(sdkPort),
     HOOKYARD_MAX_DATABASE_BYTES: String(settings.HOOKYARD_MAX_DATABASE_BYTES ?? ''),
   };
   const keep = async (name: 'api' | 'worker') => {
     // Both may not listen on the same port.
-    const metrics = name === 'worker' ? { OTEL_EXPORTER_PROMETHEUS_PORT: String(workersMetricsPort(settings)) } : {};
-    roles[name] = await startRole({ name, dataDir, env: { ...env, ...metrics }, log });
+    const isWorker = name === 'worker';
+    const metrics = isWorker ? { OTEL_EXPORTER_PROMETHEUS_PORT: String(workersMetricsPort(settings)) } : {};
+    const args = isWorker ? [`--temporal-metrics-port=${sdkPort}`] : [];
+    roles[name] = await startRole({ name, dataDir, env: { ...env, ...metrics }, args, log });
   };
   const started = await Promise.allSettled([keep('worker'), keep('api')]);
   for (const result of started) if (result.status === 'rejected') throw result.reason;

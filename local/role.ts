@@ -25,6 +25,7 @@ export interface RoleOptions {
   name: 'api' | 'worker';
   dataDir: string;
   env: NodeJS.ProcessEnv;
+  args?: string[];
   log: Log;
 }
 
@@ -61,7 +62,7 @@ interface Running {
   url: string | undefined;
 }
 
-export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env'> {
+export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'env' | 'args'> {
   /** The name of this process when there are several of its role; its log file has that name. */
   label?: string;
   /** Of the sources; another release has them in another folder. */
@@ -72,12 +73,19 @@ export interface LaunchOptions extends Pick<RoleOptions, 'name' | 'dataDir' | 'e
  * Starts a role once; resolves when it serves.
  * @throws StartupError when it ends before, or is not ready within a minute
  */
-export async function launchRole({ name, label, folder = project, dataDir, env }: LaunchOptions): Promise<Running> {
+export async function launchRole({
+  name,
+  label,
+  folder = project,
+  dataDir,
+  env,
+  args = [],
+}: LaunchOptions): Promise<Running> {
   const child = await startChild({
     name: label ?? name,
     dataDir,
     command: process.execPath,
-    args: [join(folder, name, 'main.ts'), `--data-dir=${dataDir}`], // marks whose process this is, and that its settings are printed
+    args: [join(folder, name, 'main.ts'), `--data-dir=${dataDir}`, ...args], // marks whose process this is, and that its settings are printed
     // What the first start compiles, later ones read (nodejs.org/api/module.html#module-compile-cache).
     env: { ...env, NODE_COMPILE_CACHE: env.NODE_COMPILE_CACHE || join(dataDir, 'compiled') },
     cwd: process.cwd(),

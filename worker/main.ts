@@ -33,7 +33,7 @@ async function main(log: Log): Promise<void> {
   // npm start, which names the data folder, has printed them already.
   if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
     log.info({ settings: describeSettings(settings) }, 'the worker starts');
-  const metrics = await temporalMetrics(settings, env, log);
+  const metrics = await temporalMetrics(settings, env, log, process.argv);
   installTemporalRuntime(log, metrics?.options);
   const temporal = temporalConnectionOptions(env);
   const database = await waitFor('PostgreSQL (DATABASE_URL)', log, async () => {

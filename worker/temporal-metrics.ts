@@ -23,15 +23,22 @@ export interface TemporalMetrics {
   text?: () => Promise<string | undefined>;
 }
 
-/** @returns undefined when this process neither serves nor sends metrics */
+// npm start keeps the API from it too, so it chooses the port.
+const PORT_ARGUMENT = '--temporal-metrics-port=';
+
+/**
+ * @param args of this process
+ * @returns undefined when this process neither serves nor sends metrics
+ */
 export async function temporalMetrics(
-  settings: Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT' | 'HOOKYARD_TEMPORAL_METRICS_PORT'>,
+  settings: Pick<Settings, 'OTEL_EXPORTER_PROMETHEUS_PORT'>,
   env: OtelVariables,
   log: Log,
+  args: readonly string[] = [],
 ): Promise<TemporalMetrics | undefined> {
-  return metricsPort(settings, 'worker') === 0
-    ? sentMetrics(env)
-    : servedMetrics(settings.HOOKYARD_TEMPORAL_METRICS_PORT, log);
+  if (metricsPort(settings, 'worker') === 0) return sentMetrics(env);
+  const given = args.find((arg) => arg.startsWith(PORT_ARGUMENT))?.slice(PORT_ARGUMENT.length);
+  return servedMetrics(Number(given) || (await freePort()), log);
 }
 
 async function sentMetrics(env: OtelVariables): Promise<TemporalMetrics | undefined> {
@@ -50,9 +57,7 @@ async function sentMetrics(env: OtelVariables): Promise<TemporalMetrics | undefi
   };
 }
 
-/** @param wanted 0: a free one */
-async function servedMetrics(wanted: number, log: Log): Promise<TemporalMetrics> {
-  const port = wanted || (await freePort());
+function servedMetrics(port: number, log: Log): TemporalMetrics {
   // Of its own, because proxies of the environment are not for this machine.
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   let isAway = false;

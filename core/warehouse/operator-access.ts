@@ -9,7 +9,10 @@ export interface OperatorAccess {
   identity: readonly IdentityGrant[];
 }
 
-export const NO_OPERATOR_ACCESS: OperatorAccess = { r2: operatorR2({ HOOKYARD_WAREHOUSE_IDENTITY: [] }, {}), identity: [] };
+export const NO_OPERATOR_ACCESS: OperatorAccess = {
+  r2: operatorR2({ HOOKYARD_WAREHOUSE_IDENTITY: [] }, {}),
+  identity: [],
+};
 
 export function operatorAccess(
   settings: Pick<Settings, 'HOOKYARD_WAREHOUSE_IDENTITY'>,

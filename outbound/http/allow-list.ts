@@ -1,6 +1,7 @@
 // `HOOKYARD_DELIVERY_ALLOW`: what an operator opens in the address guard.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { isDenied } from '../../core/host-and-port.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/loopback-default.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
@@ -48,9 +49,10 @@ export function parseAllowList(entries: readonly string[]): AllowList {
  * @throws Error as `parseAllowList` does
  */
 export function currentAllowList(entries: readonly string[], several: () => boolean): () => AllowList {
-  const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE);
+  // core/own-services.ts has those that deny.
+  const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE && !isDenied(entry));
   const shared = parseAllowList(lasting);
-  if (lasting.length === entries.length) return () => shared;
+  if (!entries.includes(LOOPBACK_FOR_ONE)) return () => shared;
   const alone = { ...parseAllowList([...lasting, ...LOOPBACK_HOSTS]), thisMachine: true };
   return () => (several() ? shared : alone);
 }

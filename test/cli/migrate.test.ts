@@ -13,8 +13,7 @@ describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off @turns', func
   let database: CreatedDatabase;
   // It asks no service.
   const cli = commandLine({ api: createClient('http://127.0.0.1:1', ''), token: '' });
-  const run = (...args: string[]) =>
-    cli.run(['migrate', ...args], { env: { DATABASE_URL: database.databaseUrl } });
+  const run = (...args: string[]) => cli.run(['migrate', ...args], { env: { DATABASE_URL: database.databaseUrl } });
   // The owner of the tables: a role that would migrate.
   const settings = () => ({
     DATABASE_URL: database.databaseUrl,

@@ -128,6 +128,20 @@ describe('settings', () => {
     expect(() => read('true')).to.throw('HOOKYARD_CONSOLE must be one of on, off, 1, 0 (is "true")');
   });
 
+  it('take a switch of versioning or the name of a release', () => {
+    const read = (text: string) => readSettings({ HOOKYARD_WORKER_VERSIONING: text }).HOOKYARD_WORKER_VERSIONING;
+    expect(['', 'off', '0', 'on', '1', 'back-1'].map(read)).to.deep.equal([false, false, false, true, true, 'back-1']);
+    for (const text of ['true', 'ON', 'no', 'a b', '-a'])
+      expect(() => read(text), text).to.throw('or the name of a release');
+  });
+
+  it('take a host and a port behind ! in the allow list', () => {
+    const read = (text: string) => readSettings({ HOOKYARD_DELIVERY_ALLOW: text }).HOOKYARD_DELIVERY_ALLOW;
+    expect(read('10.0.0.0/8,!ui:8080,![::1]:80,')).to.deep.equal(['10.0.0.0/8', '!ui:8080', '![::1]:80']);
+    for (const text of ['!ui', '!10.0.0.0/8', '!', '! ui:80'])
+      expect(() => read(text), text).to.throw('must have host:port behind each !');
+  });
+
   it('of the log count as unset when they cannot be used, so that the log can say so', () => {
     const unset = { LOG_LEVEL: 'info', HOOKYARD_LOG_FORMAT: 'json' };
     expect(readLogSettings({})).to.deep.equal(unset);

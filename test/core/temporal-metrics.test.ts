@@ -10,11 +10,7 @@ const METRICS = 'http://collector:4318/v1/metrics';
 
 /** Of a worker that serves no metrics. */
 async function sentTo(variables: OtelVariables) {
-  const made = await temporalMetrics(
-    { OTEL_EXPORTER_PROMETHEUS_PORT: 0, HOOKYARD_TEMPORAL_METRICS_PORT: 0 },
-    variables,
-    log,
-  );
+  const made = await temporalMetrics({ OTEL_EXPORTER_PROMETHEUS_PORT: 0 }, variables, log);
   expect(made?.text).to.equal(undefined);
   const metrics = made?.options.metrics;
   return metrics && 'otel' in metrics ? metrics : null;
@@ -22,11 +18,7 @@ async function sentTo(variables: OtelVariables) {
 
 describe("the metrics of Temporal's SDK", () => {
   it('are served where the worker serves its own, also when these are sent', async () => {
-    const made = await temporalMetrics(
-      { OTEL_EXPORTER_PROMETHEUS_PORT: 9465, HOOKYARD_TEMPORAL_METRICS_PORT: 0 },
-      ENDPOINT,
-      log,
-    );
+    const made = await temporalMetrics({ OTEL_EXPORTER_PROMETHEUS_PORT: 9465 }, ENDPOINT, log);
     expect(made?.options.metrics)
       .to.have.property('prometheus')
       .and.have.property('bindAddress')
