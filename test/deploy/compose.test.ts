@@ -33,7 +33,7 @@ describe('docker-compose.yml, as Docker Compose reads it @turns', function () {
   });
 
   it('gives both roles settings that Hookyard takes, with what its head suggests for hookyard.env', async () => {
-    const example = [...text.matchAll(/^# {3}((?:HOOKYARD|R2)_\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+    const example = [...text.matchAll(/^# {3}((?:HOOKYARD|OTEL|R2)_\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [
       name,
       value === '<openssl rand -hex 32>' ? randomBytes(32).toString('hex') : value,
     ]);
