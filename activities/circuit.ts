@@ -2,7 +2,6 @@
 // stops all of it until its end. A paused destination has such a workflow too, which only waits and releases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { changesAt } from '../core/circuit.ts';
-import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import type { Places } from '../core/places.ts';
 import { changeCircuits, electProbe, loadCircuits, resetCircuit, type StoredCircuit } from '../db/circuits/circuits.ts';
@@ -26,12 +25,13 @@ import { CONCURRENT_SIGNALS, release, releaseInTurn, type ReleaseDeps } from './
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
 
 export interface CircuitDeps extends ReleaseDeps {
-  settings: Pick<Settings, 'HOOKYARD_CIRCUIT_RELEASE_PER_SECOND'>;
   /** Of circuits that release. */
   releases: Places;
   log: Log;
 }
 
+/** Held deliveries of a route released per second, unless a resume says otherwise: a destination that has just recovered must not fail again. */
+export const RELEASE_PER_SECOND = 50;
 // How long one call releases; then the workflow shows its progress and notices changes.
 const RELEASE_MS = 5000;
 // The shortest step of a release; with a higher rate, a step releases several, and so many at most.
@@ -243,12 +243,11 @@ async function releaseHeld(
   current: StoredCircuit | undefined,
 ): Promise<CircuitAdvice> {
   // At most one second's worth of released deliveries is in flight, so that they stay in order even if workers are busy.
-  const usual = deps.settings.HOOKYARD_CIRCUIT_RELEASE_PER_SECOND;
   const startedAt = performance.now();
   let released = 0;
   for (;;) {
     const elapsedMs = performance.now() - startedAt;
-    const { stopped, perSecond, onTheWay } = await releaseState(deps.pool, routeId, usual);
+    const { stopped, perSecond, onTheWay } = await releaseState(deps.pool, routeId, RELEASE_PER_SECOND);
     if (stopped || elapsedMs > RELEASE_MS) break;
     const atRate = Math.floor((elapsedMs / 1000) * perSecond) + 1 - released;
     const due = Math.min(atRate, perSecond - onTheWay, MOST_OF_A_STEP);

@@ -30,7 +30,7 @@ const LOCAL_END_MS = 7500;
 const LEAST_AWAIT_RECORD_MS = 500;
 
 export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps, ReconcileDeps {
-  settings: MaintenanceDeps['settings'] & CircuitDeps['settings'];
+  settings: MaintenanceDeps['settings'];
   client: InstallationClient;
   parking: Parking;
   compute: Pick<Compute, 'validate'>;

@@ -20,7 +20,7 @@ import { forgetRotatedSecrets } from '../db/retention/rotated-secrets.ts';
 import { tellOfFailure } from './background-steps.ts';
 import { finishDeletions } from './deletions.ts';
 import { finishOrganizations, type OrganizationDeletionDeps } from './organization-deletions.ts';
-import { applyRetention, type RetentionSettings } from './retention.ts';
+import { applyRetention, type RetentionDeps, type RetentionSettings } from './retention.ts';
 
 // How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
 // to catch up with.
@@ -30,6 +30,7 @@ export interface MaintenanceDeps extends OrganizationDeletionDeps {
   pool: Pool;
   secretBox: SecretBox;
   settings: RetentionSettings & Pick<Settings, 'HOOKYARD_AUDIT_RETENTION_DAYS'>;
+  tuning: RetentionDeps['tuning'];
   log: Log;
 }
 

@@ -2,6 +2,7 @@
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { payloadDays } from '../core/payload-days.ts';
+import type { Tuning } from '../core/tuning.ts';
 import { databaseTime } from '../db/clock.ts';
 import { forgetEarlierVersions } from '../db/retention/earlier-versions.ts';
 import { forgetEventReplays } from '../db/replay/event-replays.ts';
@@ -15,14 +16,12 @@ import {
 } from '../db/retention/retention.ts';
 import { forgetBatches } from '../db/warehouse/batches.ts';
 
-export type RetentionSettings = Pick<
-  Settings,
-  'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS' | 'HOOKYARD_WAREHOUSE_RETRY_SECONDS'
->;
+export type RetentionSettings = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
 
 export interface RetentionDeps {
   pool: Pool;
   settings: RetentionSettings;
+  tuning: Pick<Tuning, 'warehouseRetrySeconds'>;
   log: Log;
 }
 
@@ -40,7 +39,7 @@ const FILE_MARGIN_SECONDS = 86_400;
  * @throws a database error; partitions dropped before it stay dropped
  */
 export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
-  const { pool, settings, log } = deps;
+  const { pool, settings, tuning, log } = deps;
   const kept = firstKeptDays(settings, await databaseTime(pool));
   if (kept.payloads === null) return false;
   if ((await daysBefore(pool, 'event_payloads', kept.payloads)).length > 0) {
@@ -57,7 +56,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
     if (!done || failed > 0) return true;
   }
   // Checked after that, because files may have taken some of the open deliveries.
-  const inFiles = await firstDayInFiles(pool, settings.HOOKYARD_WAREHOUSE_RETRY_SECONDS + FILE_MARGIN_SECONDS);
+  const inFiles = await firstDayInFiles(pool, tuning.warehouseRetrySeconds + FILE_MARGIN_SECONDS);
   if (!(await drop(deps, 'event_payloads', Math.min(kept.payloads, inFiles)))) return false;
   await forgetEarlierVersions(pool, Math.min(kept.payloads, inFiles));
   if (kept.events === null) return false;
@@ -77,7 +76,7 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
 
 /** The first days, in days since 1970, that are kept; null keeps everything. */
 export function firstKeptDays(
-  settings: Omit<RetentionSettings, 'HOOKYARD_WAREHOUSE_RETRY_SECONDS'>,
+  settings: RetentionSettings,
   nowMs: number,
 ): { payloads: number | null; events: number | null } {
   const today = Math.floor(nowMs / DAY_MS);

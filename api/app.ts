@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { causeOf } from '../core/log-cause.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
-import { bodyMemory } from './body-memory-budget.ts';
+import { bodyMemory, bufferedBytes } from './body-memory-budget.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
 import { mountConsole } from './console/serve-console.ts';
 import { mountSignIn } from './console/sign-in.ts';
@@ -56,20 +56,17 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
     mountSignIn(page, deps);
   }
   const management = managementRouter(deps);
-  app.use(lateRefusals(deps.settings.HOOKYARD_PROMPT_REFUSALS_PER_SECOND));
+  app.use(lateRefusals(deps.tuning.promptRefusalsPerSecond));
   app.use(lateAnswers());
   app.use(httpMetrics);
   app.use(requestLog(deps.log, deps.proxies, deps.refused));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
   app.use(renderErrors(deps.log));
   app.use(
-    bodyMemory(
-      {
-        maxBytes: deps.settings.HOOKYARD_MAX_BUFFERED_BYTES,
-        maxRequestsPerSource: deps.settings.HOOKYARD_MAX_REQUESTS_PER_SOURCE,
-      },
-      deps.settings.HOOKYARD_MIN_BODY_BYTES_PER_SECOND,
-    ),
+    bodyMemory({
+      maxBytes: bufferedBytes(deps.tuning.bufferedBytes, deps.settings.HOOKYARD_MAX_PAYLOAD_BYTES),
+      maxRequestsPerSource: deps.tuning.maxRequestsPerSource,
+    }),
   );
   app.use(deps.ingest);
   app.use(open.routes());

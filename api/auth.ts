@@ -12,17 +12,17 @@ import { ApiError, notFound } from './errors.ts';
 import type { FirstOfMinute } from './first-of-minute.ts';
 import { createSignIns } from './sign-ins.ts';
 
-type Deps = Pick<ApiDeps, 'pool' | 'servicePool' | 'settings' | 'log'>;
+type Deps = Pick<ApiDeps, 'pool' | 'servicePool' | 'tuning' | 'log'>;
 
 // Every token begins so (newToken); HOOKYARD_API_KEY may be shorter than a generated one.
 const TOKEN = /^whr_[A-Za-z0-9_-]{16,}$/;
 
 /** Middleware: 401 without a valid key, 403 from an address that the key may not be used from. */
 export function authenticate(
-  { pool, servicePool, settings, log }: Deps,
+  { pool, servicePool, tuning, log }: Deps,
   firsts: FirstOfMinute,
 ): (ctx: Context, next: Next) => Promise<void> {
-  const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
+  const signIns = createSignIns(tuning.failedSignInsPerMinute, log);
   const noteRefusedUse = recordRefusedUses(servicePool, firsts);
 
   // It may wait for the row, so it counts for the organization.

@@ -111,15 +111,18 @@ function holdersOf({ client, source, organization }: Sender): Holder[] {
 }
 
 /**
- * Middleware: gives every request its budget, and releases it when the request has been handled.
- * @param minBodyRate bytes per second in which bodies must arrive
+ * Bytes for all bodies, so that one client address may hold the largest webhook: it gets three eighths (`INGEST_PART` and `FACTORS`).
+ * Three times leave an eighth of the webhook for the overhead of its chunks.
+ * @param least of which a management request may have three quarters; the largest import (api/body.ts) must fit
  */
-export function bodyMemory(limits: RoomLimits, minBodyRate: number): (ctx: AppContext, next: Next) => Promise<void> {
+export const bufferedBytes = (least: number, maxPayloadBytes: number): number => Math.max(least, 3 * maxPayloadBytes);
+
+/** Middleware: gives every request its budget, and releases it when the request has been handled. */
+export function bodyMemory(limits: RoomLimits): (ctx: AppContext, next: Next) => Promise<void> {
   const open = createBodyMemoryBudgets(limits);
   return async (ctx, next) => {
     const room = open();
     ctx.state.room = room;
-    ctx.state.minBodyRate = minBodyRate;
     try {
       await next();
     } finally {

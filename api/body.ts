@@ -56,15 +56,15 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     if (known.length > limit) throw tooLarge(limit);
     return known;
   }
-  const { room, client, minBodyRate } = ctx.state;
+  const { room, client } = ctx.state;
   room.enter({ client: client.client, organization: ctx.state.caller?.organization.id ?? '' });
   try {
-    return await receiveBody(ctx.req, { limit, minRate: minBodyRate }, room);
+    return await receiveBody(ctx.req, limit, room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
     // The client may still be sending, so the connection cannot be reused.
     if (error.reason === 'too_large') throw tooLarge(limit, { Connection: 'close' });
-    if (error.reason === 'too_slow') throw tooSlow(minBodyRate, 'nothing was changed');
+    if (error.reason === 'too_slow') throw tooSlow('nothing was changed');
     if (error.reason === 'no_room') throw noRoom('nothing was changed, try again in a moment');
     throw new ApiError(400, 'INVALID_JSON', 'The body ended before its announced length; send it again');
   }

@@ -9,6 +9,7 @@ import type { Log } from '../core/log.ts';
 import type { IngestResult } from '../core/metrics/ingest.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import type { WorkflowLink } from '../core/temporal-link.ts';
+import type { Tuning } from '../core/tuning.ts';
 import type { OperatorAccess } from '../core/warehouse/operator-access.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
@@ -45,8 +46,6 @@ export interface ApiState {
   client: ClientAddress;
   /** The memory that its body takes. */
   room: BodyMemoryBudget;
-  /** Bytes per second in which its body must arrive. */
-  minBodyRate: number;
   /** Set by `authenticate`. */
   caller?: Caller;
   /** The source of a webhook, when there is one by that name. */
@@ -71,6 +70,7 @@ export type ApiRouter = Router<ApiState>;
 /** Dependencies of the handlers. */
 export interface ApiDeps {
   settings: Settings;
+  tuning: Tuning;
   /** Base of every `webhookUrl`, without a trailing slash; known once the server listens. */
   baseUrl: () => string;
   orm: MikroORM;

@@ -32,21 +32,20 @@ export interface HttpLimits {
   managementHeadersMs: number;
 }
 
-/** What the settings decide. */
+/** What differs between processes: by a setting, and in tests. */
 type ConnectionCounts = Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>;
 
 /** Which part of all connections is kept for the management API. */
 const MANAGEMENT_PART = 1 / 20;
 
-/** The numbers of connections that the settings ask for. */
-export function connectionCounts(settings: {
-  HOOKYARD_MAX_CONNECTIONS: number;
-  HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: number;
-}): ConnectionCounts {
+export function connectionCounts(
+  maxConnections: number,
+  settings: { HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: number },
+): ConnectionCounts {
   return {
-    maxConnections: settings.HOOKYARD_MAX_CONNECTIONS,
+    maxConnections,
     maxConnectionsPerAddress: settings.HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS,
-    managementConnections: Math.floor(settings.HOOKYARD_MAX_CONNECTIONS * MANAGEMENT_PART),
+    managementConnections: Math.floor(maxConnections * MANAGEMENT_PART),
   };
 }
 

@@ -15,7 +15,7 @@ const MOST_COUNTED = 10_000;
 
 /**
  * Middleware, outside the one that logs and measures: their figures are those of the work.
- * @param promptPerSecond refusals of an organization, or of an address without its key, that are answered at once; 0: all of them
+ * @param promptPerSecond refusals of an organization, or of an address without its key, that are answered at once
  * @param late resolves when a late answer is due
  */
 export function lateRefusals(
@@ -26,7 +26,7 @@ export function lateRefusals(
   let waiting = 0;
   return async (ctx, next) => {
     await next();
-    if (promptPerSecond === 0 || isProbe(ctx) || !isRefusal(ctx.status, ctx.state.caller !== undefined)) return;
+    if (isProbe(ctx) || !isRefusal(ctx.status, ctx.state.caller !== undefined)) return;
     if (counts.add(refusedOne(ctx)) <= promptPerSecond || waiting >= MOST_WAITING) return;
     waiting += 1;
     try {

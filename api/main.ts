@@ -1,21 +1,5 @@
-// The API process: wiring only.
-import { describeSettings, readLogSettings, readSettings } from '../core/config.ts';
-import { endWithParent } from '../core/end-request.ts';
-import { withSecretFiles } from '../core/secret-files.ts';
-import { createLog, exitWith, logForNode } from '../core/log.ts';
-import { startService } from './service.ts';
+// The API process.
+import { TUNING } from '../core/tuning.ts';
+import { runApiProcess } from './process.ts';
 
-const canEndInOrder = endWithParent();
-const log = createLog(readLogSettings(process.env), 'api');
-logForNode(log);
-try {
-  const env = withSecretFiles(process.env);
-  const settings = readSettings(env);
-  // npm start, which names the data folder, has printed them already.
-  if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
-    log.info({ settings: describeSettings(settings) }, 'the API starts');
-  await startService(settings, env, log);
-  canEndInOrder();
-} catch (error) {
-  exitWith(log, error);
-}
+await runApiProcess(TUNING);

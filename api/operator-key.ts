@@ -5,21 +5,23 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { isUsable, type Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { currentSecret } from '../core/secret-files.ts';
+import type { Tuning } from '../core/tuning.ts';
 import type { Context, Next } from './context.ts';
 import { ApiError } from './errors.ts';
 import { createSignIns } from './sign-ins.ts';
 
-type OperatorSettings = Pick<
-  Settings,
-  'HOOKYARD_OPERATOR_KEY' | 'HOOKYARD_OPERATOR_KEY_FILE' | 'HOOKYARD_FAILED_SIGN_INS_PER_MINUTE'
->;
+interface OperatorDeps {
+  settings: Pick<Settings, 'HOOKYARD_OPERATOR_KEY' | 'HOOKYARD_OPERATOR_KEY_FILE'>;
+  tuning: Pick<Tuning, 'failedSignInsPerMinute'>;
+  log: Log;
+}
 
 /** Middleware: 404 where there is no such key, 401 without it. */
-export function requireOperator(settings: OperatorSettings, log: Log): (ctx: Context, next: Next) => Promise<void> {
+export function requireOperator({ settings, tuning, log }: OperatorDeps): (ctx: Context, next: Next) => Promise<void> {
   const expected = currentSecret(settings, 'HOOKYARD_OPERATOR_KEY', {
     isUsable: (text) => isUsable('HOOKYARD_OPERATOR_KEY', text),
   });
-  const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
+  const signIns = createSignIns(tuning.failedSignInsPerMinute, log);
   return async (ctx, next) => {
     if (expected === undefined)
       throw new ApiError(

@@ -9,6 +9,8 @@ import { ApiError } from './errors.ts';
 const PIECE_BYTES = 256;
 /** How long a body has before its rate counts, and over which time it counts, ms: a lost packet may stop a sender for seconds. */
 const RATE_WINDOW_MS = 10_000;
+/** Bytes per second that must arrive in each of these. The network of every sender carries more, and a stalled body holds memory. */
+const LEAST_RATE = 1000;
 
 /** `incomplete`: the sender closed the connection early. In the other cases the client may still be sending. */
 export class BodyError extends Error {
@@ -20,25 +22,15 @@ export class BodyError extends Error {
   }
 }
 
-export interface BodyRules {
-  /** Largest body, in bytes. */
-  limit: number;
-  /** Bytes per second that must arrive in every ten seconds until the body is complete; 0: any. */
-  minRate: number;
-}
-
 /**
+ * @param limit largest body, in bytes
  * @returns its exact bytes; nothing is ever decompressed
  * @throws BodyError
  */
-export async function receiveBody(
-  request: IncomingMessage,
-  { limit, minRate }: BodyRules,
-  room: BodyMemoryBudget,
-): Promise<Buffer> {
+export async function receiveBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
   // raw-body drops a stream that reports an error, and the bytes that it has read.
   const refuse = (reason: BodyError['reason']) => request.emit('error', new BodyError(reason));
-  const rate = watchRate(minRate, () => refuse('too_slow'));
+  const rate = watchRate(() => refuse('too_slow'));
   const meter = (chunk: Buffer): void => {
     rate.count(chunk.length);
     if (room.take(chunk.length + PIECE_BYTES)) return;
@@ -63,18 +55,15 @@ export async function receiveBody(
 }
 
 /** Calls back once when too few bytes have arrived in one window of time. */
-function watchRate(minRate: number, onSlow: () => void): { count(bytes: number): void; stop(): void } {
+function watchRate(onSlow: () => void): { count(bytes: number): void; stop(): void } {
   let bytes = 0;
-  const timer =
-    minRate > 0
-      ? setInterval(() => {
-          if (bytes < (minRate * RATE_WINDOW_MS) / 1000) {
-            clearInterval(timer);
-            onSlow();
-          }
-          bytes = 0;
-        }, RATE_WINDOW_MS)
-      : undefined;
+  const timer = setInterval(() => {
+    if (bytes < (LEAST_RATE * RATE_WINDOW_MS) / 1000) {
+      clearInterval(timer);
+      onSlow();
+    }
+    bytes = 0;
+  }, RATE_WINDOW_MS);
   return {
     count(length) {
       bytes += length;
@@ -99,7 +88,7 @@ export function noRoom(consequence: string): ApiError {
 }
 
 /** 408 when the body came too slowly; the connection is closed. */
-export function tooSlow(minRate: number, consequence: string): ApiError {
-  const message = `The body must arrive with at least ${minRate} bytes per second (HOOKYARD_MIN_BODY_BYTES_PER_SECOND); ${consequence}`;
+export function tooSlow(consequence: string): ApiError {
+  const message = `The body must arrive with at least ${LEAST_RATE} bytes per second; ${consequence}`;
   return new ApiError(408, 'REQUEST_TIMEOUT', message, undefined, { Connection: 'close' });
 }

@@ -2,6 +2,7 @@
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { ownServices } from '../core/own-services.ts';
+import type { Tuning } from '../core/tuning.ts';
 import { operatorAccess } from '../core/warehouse/operator-access.ts';
 import type { EncryptionKey, SecretBox } from '../db/encryption/secret-box.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
@@ -32,6 +33,7 @@ import { createSignals } from './signals.ts';
 /** What an API process is started with. */
 export interface ServiceContext {
   settings: Settings;
+  tuning: Tuning;
   /** Of the process, with the secrets that are in files. */
   env: Record<string, string | undefined>;
   keys: EncryptionKey[];
@@ -75,14 +77,13 @@ export function openOutbound(
 
 /** Ingest, with what it counts and looks at. */
 export async function openReceiving(
-  { settings, env, secretBox, baseUrl, log }: ServiceContext,
+  { settings, tuning, env, secretBox, baseUrl, log }: ServiceContext,
   { ingestPool, servicePool, slowPool }: Pick<ServiceDatabase, 'ingestPool' | 'servicePool' | 'slowPool'>,
   { sender, compute }: Pick<Outbound, 'sender' | 'compute'>,
 ) {
   const backlog = await watchBacklog({ pool: slowPool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
-  const recoverySeconds = settings.HOOKYARD_ISSUE_RECOVERY_SECONDS;
-  const issueCounts = new CountedIssues({ pool: servicePool, recoverySeconds, log });
+  const issueCounts = new CountedIssues({ pool: servicePool, recoverySeconds: tuning.issueRecoverySeconds, log });
   const issues = new IngestIssues(issueCounts);
   const refusals = new Refusals({ pool: servicePool, issues, log });
   const traces = await startTracing({ role: 'api', version: packageJson.version, env, log });

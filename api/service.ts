@@ -9,6 +9,7 @@ import { recipientRule } from '../core/notify-recipients.ts';
 import { apiService } from '../core/own-services.ts';
 import { sayReady } from '../core/ready.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
+import type { Tuning } from '../core/tuning.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
@@ -60,11 +61,12 @@ interface Service {
  */
 export async function startService(
   settings: Settings,
+  tuning: Tuning,
   env: Record<string, string | undefined>,
   log: Log,
 ): Promise<void> {
   let baseUrl = publicUrl(settings);
-  const service = await openService(settings, env, () => baseUrl, log);
+  const service = await openService(settings, tuning, env, () => baseUrl, log);
   const { database, outbound } = service;
   const connections = new OpenConnections();
   const proxies = proxyTrust(settings);
@@ -73,7 +75,7 @@ export async function startService(
   const handle = createServiceApp(service, connections, proxies, refused).callback();
   const server = createHttpServer(
     (request, response) => void handle(request, response),
-    { ...HTTP_LIMITS, ...connectionCounts(settings) },
+    { ...HTTP_LIMITS, ...connectionCounts(tuning.maxConnections, settings) },
     refusedConnections(log),
     connections,
     proxies,
@@ -98,13 +100,14 @@ export async function startService(
 
 async function openService(
   settings: Settings,
+  tuning: Tuning,
   env: Record<string, string | undefined>,
   baseUrl: () => string,
   log: Log,
 ): Promise<Service> {
   const givenUrl = requireDatabaseUrl(settings);
   const keys = loadEncryptionKeys(settings);
-  const context = { settings, env, keys, secretBox: new SecretBox(keys), baseUrl, log };
+  const context = { settings, tuning, env, keys, secretBox: new SecretBox(keys), baseUrl, log };
   const database = await openDatabase(settings, givenUrl, log);
   const temporal = openTemporal(context, database);
   const outbound = openOutbound(context, database, temporal);
@@ -118,7 +121,7 @@ function createServiceApp(
   proxies: ProxyTrust,
   refused: RefusedRequests,
 ) {
-  const { settings, secretBox, baseUrl, log } = context;
+  const { settings, tuning, secretBox, baseUrl, log } = context;
   const { ingestPool, servicePool, slowPool, pool, orm, organizations } = database;
   const { sender, warehouses, transforms, compute, access, smtp } = outbound;
   const { backlog, ingest } = receiving;
@@ -126,6 +129,7 @@ function createServiceApp(
   const stopLink = createStopLink({ secretBox, recipientRule: rule }, baseUrl);
   return createApp({
     settings,
+    tuning,
     baseUrl,
     orm,
     pool,

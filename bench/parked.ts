@@ -1,11 +1,11 @@
 // npm run bench -- parked [--events 200000 --seconds 30 --lane express]: what a healthy destination notices of an outage that has failed
 // so many deliveries: while some of them wait in Temporal to be replayed, and when the windows of all of them end.
 //
-// Only a part of them waits: the limit of the organization is a twentieth of them here, as 10,000 is of 200,000. That windows end is
-// measured as if 200,000 (or more, with more events) had waited, all had failed in one moment, and the window were its usual length: by
+// Of more than 10,000, only a part waits: the limit of their organization. That windows end is measured as if 200,000 (or more, with more events) had waited, all had failed in one moment, and the window were its usual length: by
 // as many workflows of that kind as end in the measured time then.
 import type { Stack } from '../local/stack.ts';
 import { newId } from '../core/ids.ts';
+import { TUNING } from '../core/tuning.ts';
 import { TASK_QUEUE } from '../core/workflow-names.ts';
 import { deliveryStatusAttribute } from '../core/search-attributes.ts';
 import { type Bar, barLine } from './support/bars.ts';
@@ -34,7 +34,6 @@ import { delay, waitFor } from './support/wait.ts';
 const BAR = 2;
 // Each worker counts now and then, so the limit is kept approximately.
 const OVER_LIMIT = 1.2;
-const PART_THAT_WAITS = 20;
 const LEAST_ENDING = 200_000;
 const PER_SECOND = 10;
 const WARM_UP_SECONDS = 4;
@@ -60,11 +59,8 @@ interface Phases {
 
 export async function measureParked(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
   const { events, lane, seconds, body } = options;
-  const most = Math.ceil(events / PART_THAT_WAITS);
-  const service = await startService(stack, {
-    HOOKYARD_LANE: lane,
-    HOOKYARD_MAX_PARKED_PER_ORGANIZATION: String(most),
-  });
+  const most = Math.min(events, TUNING.maxParkedPerOrganization);
+  const service = await startService(stack, { HOOKYARD_LANE: lane });
   try {
     const healthy = await createPipe(service, receiver.url);
     const sender = createSender(healthy.webhookUrl, SECRET, body);

@@ -120,16 +120,8 @@ const variables = {
   HOOKYARD_DELIVERY_ALLOW: { schema: reachable, default: '' },
   HOOKYARD_WAREHOUSE_IDENTITY: { schema: identityGrants, default: '' },
   HOOKYARD_LANE: { schema: oneOf(LANE_SETTINGS), default: 'adaptive' },
-  HOOKYARD_MAX_CONNECTIONS: { schema: integer(1, 100_000), default: '5000' },
   HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: { schema: integer(1, 100_000), default: '500' },
   HOOKYARD_TRUSTED_PROXIES: { schema: ranges },
-  HOOKYARD_MIN_BODY_BYTES_PER_SECOND: { schema: integer(0, 1_000_000), default: '1000' },
-  HOOKYARD_MAX_REQUESTS_PER_SOURCE: { schema: integer(1, 100_000), default: '500' },
-  HOOKYARD_MAX_BUFFERED_BYTES: {
-    // The largest import (api/body.ts) must fit.
-    schema: integer(16 * 1024 * 1024, 64 * 1024 * 1024 * 1024),
-    default: String(256 * 1024 * 1024),
-  },
   HOOKYARD_MAX_PAYLOAD_BYTES: { schema: integer(1, 100 * 1024 * 1024), default: String(10 * 1024 * 1024) },
   HOOKYARD_PAYLOAD_RETENTION_DAYS: { schema: integer(0, 36500), default: '30' },
   HOOKYARD_EVENT_RETENTION_DAYS: { schema: integer(0, 36500), default: '90' },
@@ -140,11 +132,7 @@ const variables = {
   },
   HOOKYARD_HEALTH_WINDOW_HOURS: { schema: integer(1, 720), default: '24' },
   HOOKYARD_REPLAY_WINDOW_HOURS: { schema: integer(0, 8760), default: '72' },
-  HOOKYARD_MAX_PARKED: { schema: integer(0, 10_000_000), default: '50000' },
-  HOOKYARD_MAX_PARKED_PER_ORGANIZATION: { schema: integer(0, 10_000_000), default: '10000' },
   HOOKYARD_API_RATE_LIMIT_PER_MINUTE: { schema: integer(1, 1_000_000) },
-  HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: { schema: integer(0, 1_000_000), default: '60' },
-  HOOKYARD_PROMPT_REFUSALS_PER_SECOND: { schema: integer(0, 1_000_000), default: '20' },
   HOOKYARD_CORS_ORIGINS: { schema: origins },
   HOOKYARD_HEADER_PREFIX: {
     schema: z.string().regex(/^[A-Za-z][A-Za-z0-9-]*-$/, 'must be a header name prefix that ends in a hyphen'),
@@ -152,12 +140,6 @@ const variables = {
   },
   HOOKYARD_MAX_BACKLOG: { schema: integer(0, 10_000_000), default: '1000000' },
   HOOKYARD_MAX_DATABASE_BYTES: { schema: integer(1, Number.MAX_SAFE_INTEGER) },
-  // Unset: by HOOKYARD_LANE (worker/loops.ts).
-  HOOKYARD_MAX_IN_FLIGHT: { schema: integer(1, 5000) },
-  HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: { schema: integer(1, 5000), default: '500' },
-  HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: { schema: integer(1, 10_000), default: '50' },
-  HOOKYARD_ISSUE_RECOVERY_SECONDS: { schema: integer(0, 86_400), default: '60' },
-  HOOKYARD_WAREHOUSE_RETRY_SECONDS: { schema: integer(0, 2_592_000), default: '86400' },
   HOOKYARD_THREADS: { schema: integer(1, 64), default: '2' },
   // Unset: by the role (core/database-connections.ts).
   HOOKYARD_DATABASE_CONNECTIONS: { schema: integer(8, 500) },
@@ -227,11 +209,6 @@ export function readSettings(env: Record<string, string | undefined>): Settings 
   }
   if (values.DATABASE_DIRECT_URL !== undefined && values.DATABASE_URL === undefined && !env.DATABASE_URL) {
     problems.push('DATABASE_URL must name the same database, because DATABASE_DIRECT_URL is set');
-  }
-  // Three eighths of it, what one client address may hold (api/body-memory-budget.ts), must hold the largest webhook with the
-  // overhead of its chunks.
-  if (Number(values.HOOKYARD_MAX_BUFFERED_BYTES) < 3 * Number(values.HOOKYARD_MAX_PAYLOAD_BYTES)) {
-    problems.push('HOOKYARD_MAX_BUFFERED_BYTES must be at least three times HOOKYARD_MAX_PAYLOAD_BYTES');
   }
   if (problems.length > 0) throw new ConfigError(problems);
   return values as Settings;

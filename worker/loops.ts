@@ -2,7 +2,6 @@
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { orEnd } from '../activities/attempt/or-end.ts';
 import type { ActivityDeps } from '../activities/index.ts';
-import type { LaneSetting } from '../core/lane.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { holdSession } from '../db/hot-path/relay-session.ts';
 import { watchCircuits } from './circuits.ts';
@@ -12,10 +11,8 @@ import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
-// What the relay keeps in flight. As workflows, more would only queue in Temporal, where organizations share less well; an attempt of
-// the relay itself takes a socket and its payload, so 1500 hold 1,000/s to a destination of 300 ms beside others.
+// Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well.
 const MOST_WORKFLOWS = 200;
-const MOST_IN_FLIGHT: Record<LaneSetting, number> = { adaptive: 1500, workflow: MOST_WORKFLOWS, express: 1500 };
 
 const HOUR_MS = 3_600_000;
 
@@ -47,14 +44,13 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
 }
 
 function relayOf(
-  { settings, log }: WorkerContext,
+  { settings, tuning, log }: WorkerContext,
   parts: WorkerParts,
   activityDeps: ActivityDeps,
   shards: Shards,
   hears: () => boolean,
 ): Relay {
   const { hotPool, pool, client, latencies, parking, places, alone, turns, lanes, workflowTurns, suspensions } = parts;
-  const mostInFlight = settings.HOOKYARD_MAX_IN_FLIGHT ?? MOST_IN_FLIGHT[settings.HOOKYARD_LANE];
   return startRelay({
     hotPool,
     pool,
@@ -63,9 +59,10 @@ function relayOf(
     latencies,
     parking,
     places,
-    mostInFlight,
+    mostInFlight:
+      settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,
     // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of activities.
-    mostWorkflows: settings.HOOKYARD_LANE === 'workflow' ? mostInFlight : MOST_WORKFLOWS,
+    mostWorkflows: MOST_WORKFLOWS,
     alone,
     makesAttempt: turns.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,

@@ -22,13 +22,18 @@ const BODY_WAIT_MS = 5000;
 // How long an activity waits for its result to be recorded. Less than the margin the workflow leaves for it.
 const AWAIT_RECORD_MS = 30_000;
 
-export function activityDepsOf({ settings, log }: WorkerContext, parts: WorkerParts, link: RelayLink): ActivityDeps {
+export function activityDepsOf(
+  { settings, tuning, log }: WorkerContext,
+  parts: WorkerParts,
+  link: RelayLink,
+): ActivityDeps {
   const { pool, hotPool, secretBox, sender, transforms, compute, results, issues, parking, turns } = parts;
   const { workflowTurns, alone, suspensions, configs, places, latencies, traces, lanes, client } = parts;
   return {
     pool,
     secretBox,
     settings,
+    tuning,
     log,
     sender,
     transforms,

@@ -10,7 +10,7 @@ import { startWarehouseFlushes } from './warehouse-flushes.ts';
 import { version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
 export async function startSideWorkers(
-  { settings, env, temporal }: WorkerContext,
+  { settings, tuning, env, temporal }: WorkerContext,
   parts: WorkerParts,
 ): Promise<RunningWorker[]> {
   const { client, hotPool, pool, warehousePool, organizations, alone, places } = parts;
@@ -29,6 +29,7 @@ export async function startSideWorkers(
       ...{ alone, client, ...flushPools, secretBox, configs, transforms, compute, issues },
       reach,
       settings,
+      tuning,
       access: operatorAccess(settings, env),
     }),
   ];

@@ -6,6 +6,7 @@ import { createWarehouseActivities, type FlushDeps } from '../activities/warehou
 import type { Reach } from '../outbound/http/guarded-connect.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
 import type { Settings } from '../core/config.ts';
+import type { Tuning } from '../core/tuning.ts';
 import { Places } from '../core/places.ts';
 import type { OperatorAccess } from '../core/warehouse/operator-access.ts';
 import { warehouseWorkflowId } from '../core/workflow-names.ts';
@@ -33,7 +34,8 @@ export interface WarehouseFlushDeps extends SideWorkerDeps, Omit<FlushDeps, 'war
   /** Where uploads may go. */
   reach: Reach;
   access: OperatorAccess;
-  settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS' | 'HOOKYARD_WAREHOUSE_RETRY_SECONDS'>;
+  settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS'>;
+  tuning: Pick<Tuning, 'warehouseRetrySeconds'>;
 }
 
 export function startWarehouseFlushes(deps: WarehouseFlushDeps): Promise<RunningWorker> {
@@ -50,17 +52,17 @@ export function startWarehouseFlushes(deps: WarehouseFlushDeps): Promise<Running
 }
 
 /** @returns whether more is due now */
-async function lookAfterDue({ commandPool, client, settings }: WarehouseFlushDeps): Promise<boolean> {
+async function lookAfterDue({ commandPool, client, tuning }: WarehouseFlushDeps): Promise<boolean> {
   const claimed = await claimFlushes(commandPool, MAX_PER_LOOK);
   const due = [...claimed, ...(await countGains(commandPool))];
-  await settleAll(due.map((each) => wake(client, settings, each)));
+  await settleAll(due.map((each) => wake(client, tuning, each)));
   return claimed.length >= MAX_PER_LOOK;
 }
 
 /** Starts the workflow of a destination unless it runs, and signals it when something has changed. */
-async function wake(client: Client, settings: WarehouseFlushDeps['settings'], due: DueFlush): Promise<void> {
+async function wake(client: Client, tuning: WarehouseFlushDeps['tuning'], due: DueFlush): Promise<void> {
   const { organizationId, destinationId, destinationName, hasNews } = due;
-  const retryMs = settings.HOOKYARD_WAREHOUSE_RETRY_SECONDS * 1000;
+  const retryMs = tuning.warehouseRetrySeconds * 1000;
   const options = {
     workflowId: warehouseWorkflowId(destinationId),
     taskQueue: TASK_QUEUE,

@@ -11,6 +11,7 @@ import { DestinationPlaces } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
 import { addressesUnder } from '../core/own-address.ts';
 import { onThisMachine, ownServices } from '../core/own-services.ts';
+import type { Tuning } from '../core/tuning.ts';
 import { PER_PROCESSOR, WorkflowTurns } from '../core/workflow-turns.ts';
 import type { Database } from '../db/connections/database.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
@@ -44,6 +45,7 @@ export const { version } = packageJson;
 /** What a worker is started with. */
 export interface WorkerContext {
   settings: Settings;
+  tuning: Tuning;
   /** Of the process, with the secrets that are in files. */
   env: Record<string, string | undefined>;
   database: Database;
@@ -96,13 +98,12 @@ function openOutbound(
   return { reach, sender, transforms, compute };
 }
 
-function createLimits({ settings, log }: WorkerContext, connected: Connected, link: RelayLink) {
+function createLimits({ settings, tuning, log }: WorkerContext, connected: Connected, link: RelayLink) {
   const { hotPool, pool, secretBox, alone } = connected;
-  const places = new DestinationPlaces(settings.HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION);
+  const places = new DestinationPlaces(tuning.maxInFlightPerDestination);
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
   const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, log });
-  const recoverySeconds = settings.HOOKYARD_ISSUE_RECOVERY_SECONDS;
-  const issues = new CountedIssues({ pool, recoverySeconds, log });
+  const issues = new CountedIssues({ pool, recoverySeconds: tuning.issueRecoverySeconds, log });
   const isAwaited = (deliveryId: string) => link.relay?.isAwaited(deliveryId) ?? false;
   const results = createResultRecorder(hotPool, log, issues, isAwaited);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
@@ -113,11 +114,9 @@ function createLimits({ settings, log }: WorkerContext, connected: Connected, li
   return { places, owner, latencies, lanes, issues, results, configs, workflowTurns, turns };
 }
 
-async function startWatchers({ settings, env, log }: WorkerContext, { client, pool }: Connected, link: RelayLink) {
-  const parking = await startParking(
-    { client, log },
-    { total: settings.HOOKYARD_MAX_PARKED, perOrganization: settings.HOOKYARD_MAX_PARKED_PER_ORGANIZATION },
-  );
+async function startWatchers({ tuning, env, log }: WorkerContext, { client, pool }: Connected, link: RelayLink) {
+  const parked = { total: tuning.maxParked, perOrganization: tuning.maxParkedPerOrganization };
+  const parking = await startParking({ client, log }, parked);
   const suspensions = await watchSuspensions({ pool, log }, () => link.relay?.nudge());
   const traces = await startTracing({ role: 'worker', version, env, log });
   return { parking, suspensions, traces };

@@ -1,7 +1,8 @@
-// The worker as one object: Temporal workers, relay and everything they share. main.ts adds settings and signals.
+// The worker as one object: Temporal workers, relay and everything they share. process.ts adds settings and signals.
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { watchLoop } from '../core/loop-delay.ts';
+import type { Tuning } from '../core/tuning.ts';
 import type { Database } from '../db/connections/database.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { type Loops, startLoops } from './loops.ts';
@@ -21,13 +22,14 @@ import { buildParts, type RelayLink, version, type WorkerContext, type WorkerPar
  */
 export async function runWorker(
   settings: Settings,
+  tuning: Tuning,
   env: Record<string, string | undefined>,
   database: Database,
   temporal: TemporalConnection,
   log: Log,
   temporalMetrics?: WorkerContext['temporalMetrics'],
 ): Promise<RunningWorker> {
-  const context: WorkerContext = { settings, env, database, temporal, log, temporalMetrics };
+  const context: WorkerContext = { settings, tuning, env, database, temporal, log, temporalMetrics };
   const link: RelayLink = {};
   const parts = await buildParts(context, link);
   const activityDeps = activityDepsOf(context, parts, link);

@@ -52,9 +52,9 @@ export const signInOperation: Described = {
 
 export function mountSignIn(
   router: ApiRouter,
-  { servicePool, settings, log }: Pick<ApiDeps, 'servicePool' | 'settings' | 'log'>,
+  { servicePool, tuning, log }: Pick<ApiDeps, 'servicePool' | 'tuning' | 'log'>,
 ): void {
-  const signIns = createSignIns(settings.HOOKYARD_FAILED_SIGN_INS_PER_MINUTE, log);
+  const signIns = createSignIns(tuning.failedSignInsPerMinute, log);
   router.post(signInOperation.path, async (ctx: Context) => {
     ctx.set('Cache-Control', 'no-store');
     const { client, requestId } = ctx.state;

@@ -131,9 +131,9 @@ export function createIngest(deps: IngestDeps): Ingest {
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const payloadBytes = await requireQuota(ctx.req, known);
-    const { room, minBodyRate }: ApiState = ctx.state;
+    const { room }: ApiState = ctx.state;
     enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, known ? organizationSlug : NO_ORGANIZATION);
-    const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes, minBodyRate };
+    const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes };
     const body = await readBody(ctx.req, limits, room);
     await othersFirst(body.length);
     const received = new Received(Object.assign(arrival, { body }));
@@ -276,16 +276,15 @@ interface BodyLimits {
   ofService: number;
   /** Of this one. */
   payloadBytes: number;
-  minBodyRate: number;
 }
 
 async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyMemoryBudget): Promise<Buffer> {
-  const { ofService, payloadBytes, minBodyRate } = limits;
+  const { ofService, payloadBytes } = limits;
   try {
-    return await receiveBody(request, { limit: Math.min(ofService, payloadBytes), minRate: minBodyRate }, room);
+    return await receiveBody(request, Math.min(ofService, payloadBytes), room);
   } catch (error) {
     if (!(error instanceof BodyError)) throw error;
-    if (error.reason === 'too_slow') throw tooSlow(minBodyRate, 'nothing was stored');
+    if (error.reason === 'too_slow') throw tooSlow('nothing was stored');
     if (error.reason === 'no_room') throw noRoom('nothing was stored, send it again');
     if (error.reason === 'incomplete') {
       throw new ApiError(400, 'INCOMPLETE_BODY', 'The request ended before its body was complete; nothing was stored');

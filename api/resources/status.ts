@@ -6,6 +6,7 @@ import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { throttled } from '../../core/throttled-log.ts';
+import type { Tuning } from '../../core/tuning.ts';
 import { databaseTime } from '../../db/clock.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type InstallationStatus, readInstallation } from '../../db/status/installation.ts';
@@ -31,7 +32,6 @@ type StatusSettings = Pick<
   Settings,
   | 'HOOKYARD_OPERATOR_KEY'
   | 'HOOKYARD_OPERATOR_KEY_FILE'
-  | 'HOOKYARD_FAILED_SIGN_INS_PER_MINUTE'
   | 'HOOKYARD_MAX_BACKLOG'
   | 'HOOKYARD_MAX_DATABASE_BYTES'
   | 'HOOKYARD_PAYLOAD_RETENTION_DAYS'
@@ -40,6 +40,7 @@ type StatusSettings = Pick<
 
 export interface StatusDeps {
   settings: StatusSettings;
+  tuning: Pick<Tuning, 'failedSignInsPerMinute'>;
   /** It belongs to no organization. */
   slowPool: Pool;
   health: Pick<HealthDeps, 'ingestState' | 'temporal' | 'searchAttributes'>;
@@ -58,7 +59,7 @@ interface Found extends InstallationStatus {
 export function mountStatus(router: ApiRouter, deps: StatusDeps): void {
   const { settings, health, log } = deps;
   const find = keptFor(KEPT_MS, () => findAll(deps));
-  router.get('/api/status', requireOperator(settings, log), async (ctx) => {
+  router.get('/api/status', requireOperator(deps), async (ctx) => {
     const { organizations = false } = parseQuery(ctx, statusSchema);
     const [found, temporal, searchAttributes] = await Promise.all([
       withinDeadline(find(), (error) =>

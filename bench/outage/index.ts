@@ -1,5 +1,6 @@
-// npm run bench -- outage [--events 10000 --release 50 --rounds 5 --lane express]: what a route with an open circuit does. How
+// npm run bench -- outage [--events 10000 --rounds 5 --lane express]: what a route with an open circuit does. How
 // quickly attempts stop and are tried again, what webhooks cost meanwhile, and how they come out afterwards.
+import { RELEASE_PER_SECOND } from '../../activities/circuit.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { totalCpuMs } from '../support/cost.ts';
@@ -13,11 +14,8 @@ import { LOAD, measureOpening, type Opening, THRESHOLD } from './opening.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
 export async function measureOutage(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const { rounds, events, release, lane } = options;
-  const service = await startService(stack, {
-    HOOKYARD_LANE: lane,
-    HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: String(release),
-  });
+  const { rounds, events, lane } = options;
+  const service = await startService(stack, { HOOKYARD_LANE: lane });
   const openings: Opening[] = [];
   try {
     console.log('an outage that is not counted: the worker runs its first workflows');
@@ -27,11 +25,11 @@ export async function measureOutage(stack: Stack, receiver: Receiver, options: B
       console.log(`${label}: ${LOAD[lane]} webhooks a second`);
       openings.push(await undisturbed(label, options, () => measureOpening(service, receiver, options)));
     }
-    console.log(`${events} webhooks for an open circuit, then released at ${release} a second`);
+    console.log(`${events} webhooks for an open circuit, then released at ${RELEASE_PER_SECOND} a second`);
     const flood = await undisturbed('the flood', options, () => measureFlood(service, receiver, options));
     const bars = barsOf(openings, flood);
     console.log(report(options, openings, flood, bars));
-    if (options.save) saveResults(`outage-${lane}`, { lane, events, release, bars, openings, flood });
+    if (options.save) saveResults(`outage-${lane}`, { lane, events, bars, openings, flood });
   } finally {
     await service.stop();
   }
@@ -55,12 +53,7 @@ function barsOf(openings: Opening[], { held, released }: Flood): Bar[] {
   ];
 }
 
-function report(
-  { events, release, lane }: BenchOptions,
-  openings: Opening[],
-  { held, released }: Flood,
-  bars: Bar[],
-): string {
+function report({ events, lane }: BenchOptions, openings: Opening[], { held, released }: Flood, bars: Bar[]): string {
   const medianOf = (pick: (opening: Opening) => number) => median(openings.map(pick)).toFixed(0);
   return [
     '',
@@ -75,7 +68,7 @@ function report(
     `  memory of the worker     ${held.before.worker} MiB before, ${held.after.worker} MiB after`,
     `  memory of the API        ${held.before.api} MiB before, ${held.after.api} MiB after`,
     'after the recovery',
-    `  released                 ${released.perSecond.toFixed(1)} /s, ${released.busiestSecond} in the busiest second (set: ${release} /s)`,
+    `  released                 ${released.perSecond.toFixed(1)} /s, ${released.busiestSecond} in the busiest second (at most ${RELEASE_PER_SECOND} /s)`,
     `  order of receipt         an event arrives ${released.displacement.median} places (median), at most ${released.displacement.largest}, from its own`,
     '',
     ...bars.map(barLine),

@@ -16,9 +16,8 @@ export interface BenchOptions {
   lanes: readonly Lane[];
   /** Of those that know `adaptive` too. */
   setting: LaneSetting;
-  /** Webhooks sent while a circuit is open, and how many are released in a second when it is closed again. */
+  /** Webhooks sent while a circuit is open. */
   events: number;
-  release: number;
   /** Deliveries that wait at the end of an overload. */
   waiting: number;
   /** How long a soak takes for each lane. */
@@ -56,7 +55,6 @@ const DEFAULTS = {
   seconds: 20,
   rounds: 2,
   events: 10_000,
-  release: 50,
   waiting: 100_000,
   minutes: 30,
   api: 2,
@@ -83,7 +81,6 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       repeats: { type: 'string', default: String(REPEATS) },
       lane: { type: 'string' },
       events: { type: 'string' },
-      release: { type: 'string' },
       waiting: { type: 'string' },
       minutes: { type: 'string' },
       statements: { type: 'boolean', default: false },
@@ -121,7 +118,6 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       lanes: values.lane === undefined ? LANES : [lane],
       setting,
       events: number('events'),
-      release: number('release'),
       waiting: number('waiting'),
       minutes: number('minutes'),
       statements: values.statements,

@@ -46,7 +46,7 @@ export const ingestGate = new Gauge({
 
 export const ingestBuffered = new Gauge({
   name: 'hookyard_ingest_buffered_bytes',
-  help: 'Memory that the bodies of requests under way take; HOOKYARD_MAX_BUFFERED_BYTES limits it.',
+  help: 'Memory that the bodies of requests under way take, at most 256 MiB, or three times HOOKYARD_MAX_PAYLOAD_BYTES if that is more.',
   unit: 'By',
   in: ['api'],
 });

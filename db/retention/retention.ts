@@ -28,7 +28,7 @@ function floors(day: number): { event: string; delivery: string } {
 
 /**
  * Fails open deliveries of events before a day. Deliveries in a warehouse file that is being written are skipped: the file will
- * be written or given up (HOOKYARD_WAREHOUSE_RETRY_SECONDS).
+ * be written or given up (core/tuning.ts).
  * @param day days since 1970
  * @param forMs starts no further step after this time, ms
  * @returns how many were failed; those that PostgreSQL refuses to change; and whether all are done

@@ -10,7 +10,7 @@ create table circuits (
   paused_since timestamptz(3),  -- by an operator, of the route or destination (db/circuits/pauses.ts); the circuit's state stays
   paused_until timestamptz(3),  -- when it ends by itself; null: it does not
   pause_reason text,
-  release_per_second integer,  -- the rate at which the release after a resume goes on; null: HOOKYARD_CIRCUIT_RELEASE_PER_SECOND
+  release_per_second integer,  -- the rate at which the release after a resume goes on; null: the usual one (activities/circuit.ts)
   version integer not null,
   -- When a worker wakes or starts the circuit's workflow; null: nothing to do. Set with every change that concerns it, so that
   -- neither a lost signal nor a lost workflow leaves a circuit open for ever.

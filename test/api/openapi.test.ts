@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { openRouter, operatorRouter } from '../../api/app.ts';
 import { INGEST_METHODS } from '../../api/ingest/ingest.ts';
 import { CachedProbe } from '../../core/cached-probe.ts';
+import { TUNING } from '../../core/tuning.ts';
 import type { StatusDeps } from '../../api/resources/status.ts';
 import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
 import { describedOperations, expectDescribed } from '../support/described.ts';
@@ -32,7 +33,7 @@ describe('The description of the API', () => {
       searchAttributes: server,
       lanes: { within: async () => undefined },
     };
-    const operator = operatorRouter({ settings: {}, health } as unknown as StatusDeps);
+    const operator = operatorRouter({ settings: {}, tuning: TUNING, health } as unknown as StatusDeps);
     const open = [openRouter({ health }), operator]
       .flatMap(({ stack }) => stack)
       .flatMap((layer) =>

@@ -49,7 +49,7 @@ describe('The status of the installation @turns', () => {
 
   it('limits the wrong keys of an address', async () => {
     const usual = testInstance.api;
-    const strict = await testInstance.startApi({ HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: '2' });
+    const strict = await testInstance.startApi({ tuning: { failedSignInsPerMinute: 2 } });
     const wrong = createClient(strict.url, 'wrong');
     const statuses: number[] = [];
     // Four within one minute: the window may end in between.

@@ -67,14 +67,6 @@ describe('settings', () => {
     }
   });
 
-  it('leave room for the largest webhook of a source', () => {
-    expect(problemsOf({ HOOKYARD_MAX_PAYLOAD_BYTES: String(100 * 1024 * 1024) })).to.deep.equal([
-      'HOOKYARD_MAX_BUFFERED_BYTES must be at least three times HOOKYARD_MAX_PAYLOAD_BYTES',
-    ]);
-    const settings = { HOOKYARD_MAX_PAYLOAD_BYTES: '104857600', HOOKYARD_MAX_BUFFERED_BYTES: '314572800' };
-    expect(problemsOf(settings)).to.deep.equal([]);
-  });
-
   it('need the database of a direct URL by its usual name too', () => {
     const direct = 'postgres://user:supersecret@host/db';
     expect(problemsOf({ DATABASE_DIRECT_URL: direct })).to.deep.equal([

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
-import { readSettings } from '../../core/config.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
 import { Places } from '../../core/places.ts';
@@ -87,8 +86,7 @@ describe('held deliveries', () => {
     ...{ deliveryId, routeId, destinationId, organizationId, sourceId, eventId: newId('evt') },
     ...{ priority: 0, failoverOf: null, blockedBy: 'half_open', resume: null },
   });
-  const silent = readSettings({ LOG_LEVEL: 'silent' });
-  const common = { settings: silent, log: createLog(silent, 'worker') };
+  const common = { log: createLog({ LOG_LEVEL: 'silent' }, 'worker') };
   const unpaced = new WorkflowTurns({ perSecond: 1, alone: () => true });
 
   const wakeUps = async () => (await claimDueCircuits(pool, 100)).map(({ routeId }) => routeId);

@@ -6,6 +6,7 @@ import { maintain } from '../../activities/maintenance.ts';
 import { unusedTemporal } from '../support/unused-temporal.ts';
 import { createLog } from '../../core/log.ts';
 import { readSettings } from '../../core/config.ts';
+import { TUNING } from '../../core/tuning.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { eventSelection, listEvents } from '../../db/history/events.ts';
@@ -273,7 +274,7 @@ describe('Lists of history @turns', () => {
     const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
     const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
     const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
-    while (await maintain({ pool, client: unusedTemporal(), secretBox, settings, log }));
+    while (await maintain({ pool, client: unusedTemporal(), secretBox, settings, tuning: TUNING, log }));
     await agreesInAll();
     const { rows } = await pool.query('select from history_counts where source_id = $1', [doomed?.sourceId]);
     expect(rows).to.have.length(0);

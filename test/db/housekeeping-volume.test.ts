@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { HousekeepingError, maintain } from '../../activities/maintenance.ts';
 import { unusedTemporal } from '../support/unused-temporal.ts';
 import { readSettings } from '../../core/config.ts';
+import { TUNING } from '../../core/tuning.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { daysBefore } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -40,7 +41,14 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms 
 
   /** Until nothing is left to do. On a busy machine, any statement may take longer than its time; the next round makes up for it. */
   async function keepHouse(changes: Partial<typeof settings> = {}): Promise<void> {
-    const deps = { pool: hurried, client: unusedTemporal(), secretBox, settings: { ...settings, ...changes }, log };
+    const deps = {
+      pool: hurried,
+      client: unusedTemporal(),
+      secretBox,
+      settings: { ...settings, ...changes },
+      tuning: TUNING,
+      log,
+    };
     for (let failures = 0; failures < MOST_FAILURES; ) {
       const hasMore = await maintain(deps).catch((error: unknown) => {
         if (!(error instanceof HousekeepingError)) throw error;
@@ -136,7 +144,7 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms 
     await database.pool.query(`alter table idempotent_requests rename to elsewhere;
       insert into idempotency_keys (source_id, key_hash, event_id, expires_at)
         select 'src', n::text::bytea, 'evt', now() - interval '1 day' from generate_series(1, 25000) n`);
-    const deps = { pool: hurried, client: unusedTemporal(), secretBox, settings, log };
+    const deps = { pool: hurried, client: unusedTemporal(), secretBox, settings, tuning: TUNING, log };
     let failure: unknown;
     while (!failure)
       failure = await maintain(deps).then(

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { applyRetention } from '../../activities/retention.ts';
 import { readSettings } from '../../core/config.ts';
+import { TUNING } from '../../core/tuning.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
 import { forgetEarlierVersions } from '../../db/retention/earlier-versions.ts';
@@ -28,7 +29,7 @@ describe('retention of payloads', function () {
   const log = createLog({ LOG_LEVEL: 'silent' }, 'worker');
   const kept = () => daysBefore(database.pool, 'event_payloads', Math.floor(volume.from / 86_400_000) + 1);
   const apply = async () => {
-    while (await applyRetention({ pool: database.pool, settings, log }));
+    while (await applyRetention({ pool: database.pool, settings, tuning: TUNING, log }));
   };
 
   it('keeps the versions of routes and transforms for as long as payloads that were received before they were replaced', async () => {
@@ -77,7 +78,7 @@ describe('retention of payloads', function () {
   }
 
   it('waits for a file that is being written, and not for ever for one that never is', async () => {
-    const stuckAfter = settings.HOOKYARD_WAREHOUSE_RETRY_SECONDS + DAY_SECONDS;
+    const stuckAfter = TUNING.warehouseRetrySeconds + DAY_SECONDS;
     const deliveryId = await freeze(stuckAfter - 600);
     await apply();
     expect(await kept()).to.have.length(1);

@@ -6,6 +6,7 @@ import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { readSettings } from '../../core/config.ts';
 import { createLog } from '../../core/log.ts';
 import { newId } from '../../core/ids.ts';
+import { TUNING } from '../../core/tuning.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { DAY_MS, dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -278,7 +279,7 @@ describe('a group of events', function () {
     const settings = { ...readSettings({}), HOOKYARD_EVENT_RETENTION_DAYS: 0, HOOKYARD_PAYLOAD_RETENTION_DAYS: 0 };
     const log = createLog({ ...settings, LOG_LEVEL: 'silent' }, 'worker');
     const secretBox = new SecretBox([{ id: 'unused', key: Buffer.alloc(32) }]);
-    return maintain({ pool, client: unusedTemporal(), secretBox, settings, log });
+    return maintain({ pool, client: unusedTemporal(), secretBox, settings, tuning: TUNING, log });
   }
 
   /** A connection that holds keys of a source until it is rolled back; with the file it ends in any case. */

@@ -95,7 +95,7 @@ describe('The Helm chart @turns', function () {
         const inFiles = Object.entries(secrets).filter(([variable]) => settings[`${variable}_FILE`]);
         expect(() => readSettings({ ...settings, ...Object.fromEntries(inFiles) }), `${name}: ${role}`).to.not.throw();
         if (name !== 'everything') continue;
-        expect(settings).to.include({ HOOKYARD_MAX_BUFFERED_BYTES: '536870912', OTEL_TRACES_SAMPLER_ARG: '0.1' });
+        expect(settings).to.include({ HOOKYARD_MAX_PAYLOAD_BYTES: '20971520', OTEL_TRACES_SAMPLER_ARG: '0.1' });
         if (role === 'worker') expect(settings).to.include({ HOOKYARD_CONSOLE: 'on' });
       }
     }
@@ -128,7 +128,7 @@ describe('The Helm chart @turns', function () {
   it('lets a process end by itself before it is killed', () => {
     const grace = (ending: string) =>
       podOf(manifest(rendered('minimal'), 'Deployment', ending)).terminationGracePeriodSeconds;
-    // api/ending.ts: drain, shutdown, 5 s. worker/main.ts: twice the shutdown, 30 s.
+    // api/ending.ts: drain, shutdown, 5 s. worker/process.ts: twice the shutdown, 30 s.
     expect(grace('-api')).to.be.above(10 + 15 + 5);
     expect(grace('-worker')).to.be.above(2 * 15 + 30);
   });

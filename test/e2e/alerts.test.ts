@@ -54,7 +54,7 @@ describe('Alerts @turns @lanes', function () {
       HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
       HOOKYARD_NOTIFY_RECIPIENTS: 'ops.example',
       HOOKYARD_SHUTDOWN_SECONDS: '2',
-      HOOKYARD_ISSUE_RECOVERY_SECONDS: '1',
+      tuning: { issueRecoverySeconds: 1 },
     });
     [metricsPort = 0] = await freePorts(1);
     await testInstance.startWorker({

@@ -17,8 +17,7 @@ describe('destinations that do not answer @turns @lanes', () => {
     [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     records = new Records(testInstance);
     await testInstance.startWorker({
-      HOOKYARD_MAX_IN_FLIGHT: String(IN_FLIGHT),
-      HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: String(IN_FLIGHT_PER_DESTINATION),
+      tuning: { maxInFlight: IN_FLIGHT, maxInFlightPerDestination: IN_FLIGHT_PER_DESTINATION },
     });
   });
   after(async () => {

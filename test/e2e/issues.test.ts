@@ -29,7 +29,7 @@ describe('issues @turns @lanes', function () {
   let urls: string[];
   before(async () => {
     [testInstance, receiver, store] = await Promise.all([
-      startHookyard(undefined, { HOOKYARD_ISSUE_RECOVERY_SECONDS: '1' }),
+      startHookyard(undefined, { tuning: { issueRecoverySeconds: 1 } }),
       startReceiver(),
       startTakingStore(),
     ]);

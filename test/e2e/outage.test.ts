@@ -13,11 +13,11 @@ describe('an outage that fails many deliveries @lanes', () => {
   let receiver: Receiver;
   before(async () => {
     [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    await testInstance.startWorker({ HOOKYARD_MAX_PARKED_PER_ORGANIZATION: String(MOST_PARKED) });
+    await testInstance.startWorker({ tuning: { maxParkedPerOrganization: MOST_PARKED } });
   });
   after(() => Promise.all([testInstance?.close(), receiver?.close()]));
 
-  it('leaves so many workflows open as are set, and all of them to be found and replayed', async () => {
+  it('leaves as many workflows open as may wait, and all of them to be found and replayed', async () => {
     const records = new Records(testInstance);
     const endpoint = receiver.endpoint(...Array.from({ length: FAILURES }, () => 500), 200);
     const { source, destination } = await records.pipe(endpoint.url);

@@ -3,6 +3,7 @@
 import { expect } from 'chai';
 import { applyRetention, firstKeptDays } from '../../activities/retention.ts';
 import { createLog } from '../../core/log.ts';
+import { TUNING } from '../../core/tuning.ts';
 import { readSettings } from '../../core/config.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
 import { settleHistory } from '../../db/history/lists/settle.ts';
@@ -37,7 +38,7 @@ describe('retention @turns', function () {
       HOOKYARD_PAYLOAD_RETENTION_DAYS: String(PAYLOAD_DAYS),
       HOOKYARD_EVENT_RETENTION_DAYS: String(EVENT_DAYS),
       // Files are tried for longer than payloads are kept.
-      HOOKYARD_WAREHOUSE_RETRY_SECONDS: '2592000',
+      tuning: { warehouseRetrySeconds: 2_592_000 },
     });
     await Promise.all([pauseHousekeeping(testInstance), pauseReconciliation(testInstance)]);
   });
@@ -295,7 +296,7 @@ describe('retention @turns', function () {
     const { gone } = await delivered(pipe);
     const settings = { ...readSettings({}), HOOKYARD_PAYLOAD_RETENTION_DAYS: 0, HOOKYARD_EVENT_RETENTION_DAYS: 0 };
     const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
-    expect(await applyRetention({ pool: testInstance.pool, settings, log })).to.equal(false);
+    expect(await applyRetention({ pool: testInstance.pool, settings, tuning: TUNING, log })).to.equal(false);
     expect((await testInstance.client.request('GET', `${eventPath(gone.id)}/payload`)).status).to.equal(200);
   });
 

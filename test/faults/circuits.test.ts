@@ -15,7 +15,6 @@ const RECOVERY_MS = 180_000;
 const OUTAGE_EVENTS = 300;
 // As many as `breaker` says.
 const OPENING_EVENTS = 2;
-const RELEASE = { HOOKYARD_CIRCUIT_RELEASE_PER_SECOND: '100' };
 
 describe('circuits under load and faults @turns @lanes', function () {
   this.timeout(900_000);
@@ -143,7 +142,7 @@ describe('circuits under load and faults @turns @lanes', function () {
   });
 
   it('continues when a worker is killed while it releases: every event arrives', async () => {
-    const worker = await testInstance.onlyWorker(RELEASE);
+    const worker = await testInstance.onlyWorker();
     const cut = await line({});
     await open(cut);
     const before = cut.endpoint.requests.length;
@@ -153,7 +152,7 @@ describe('circuits under load and faults @turns @lanes', function () {
     await circuits.reset(cut.route);
     await until('the release to have begun', () => cut.endpoint.requests.length > before + 10);
     await worker.kill();
-    await testInstance.startWorker(RELEASE);
+    await testInstance.startWorker();
     await until('all to be delivered', async () => (await deliveriesIn(cut.route, 'delivered')) === 200, RECOVERY_MS);
     expect(await heldOf(cut.route)).to.equal(0);
   });

@@ -68,7 +68,7 @@ describe('more webhooks than deliveries @turns @lanes', function () {
     expect((await burst.ledger.post())?.status, 'a process that starts later').to.equal(503);
 
     // One at a time, so that the order of arrival is the order of claiming.
-    await testInstance.startWorker({ HOOKYARD_MAX_IN_FLIGHT_PER_DESTINATION: '1' });
+    await testInstance.startWorker({ tuning: { maxInFlightPerDestination: 1 } });
     await burst.ledger.settle(DEADLINE_MS);
     const arrived = burst.endpoint.requests.map(({ headers }) => String(headers['x-hookyard-delivery-id']));
     const inOrder = [...new Set(arrived)];

@@ -268,7 +268,7 @@ describe('warehouses, cut off @turns', function () {
   });
 
   it('fails deliveries whose batch could not be written for long enough, or hands them to failover destinations', async () => {
-    await testInstance.onlyWorker({ HOOKYARD_WAREHOUSE_RETRY_SECONDS: '3' });
+    await testInstance.onlyWorker({ tuning: { warehouseRetrySeconds: 3 } });
     const endpoint = receiver.endpoint();
     const config = { bucket: 'no-such-bucket' };
     const alone = await line({ config });

@@ -1,12 +1,13 @@
 // Bodies that are small on the wire and large in memory, against the running API. Those that are many: crowded-bodies.test.ts.
 import { expect } from 'chai';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { createBodyMemoryBudgets } from '../../api/body-memory-budget.ts';
+import { bufferedBytes, createBodyMemoryBudgets } from '../../api/body-memory-budget.ts';
 import { expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';
 import { send } from '../support/http-client.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { TUNING } from '../../core/tuning.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_PAYLOAD = 5 * MEBIBYTE;
@@ -23,7 +24,7 @@ describe('Bodies @turns', () => {
     service = await startService('api', {
       ...INSPECTED,
       HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD),
-      HOOKYARD_MAX_BUFFERED_BYTES: String(ROOM),
+      tuning: { bufferedBytes: ROOM },
     });
     organization = await createOrganization({ service });
     source = await makeSource(organization);
@@ -86,6 +87,16 @@ describe('Bodies @turns', () => {
         'INVALID_JSON',
       );
     });
+  });
+
+  it('have room for the largest webhook, be its chunks as small as those of a slow network', () => {
+    const [packet, least] = [1460 * 2, TUNING.bufferedBytes];
+    expect(bufferedBytes(least, 10 * MEBIBYTE)).to.equal(least);
+    const largest = 100 * MEBIBYTE;
+    const budget = createBodyMemoryBudgets({ maxBytes: bufferedBytes(least, largest), maxRequestsPerSource: 1 })();
+    budget.enter({ client: '1', source: 'a', organization: 'o' });
+    for (let rest = largest; rest > 0; rest -= packet) expect(budget.take(packet + 256)).to.equal(true);
+    budget.free();
   });
 
   it('take and give back room exactly', () => {

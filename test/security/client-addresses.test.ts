@@ -33,7 +33,7 @@ describe("A client's address", () => {
 
   /** A server that answers with the address of the client and the length of the body. */
   async function serve(proxies: ProxyTrust, limits: Partial<HttpLimits> = {}): Promise<number> {
-    const counts = connectionCounts({ HOOKYARD_MAX_CONNECTIONS: 1000, HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: 500 });
+    const counts = connectionCounts(1000, { HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: 500 });
     const server = createHttpServer(
       (request, response) => {
         let bytes = 0;

@@ -24,7 +24,7 @@ describe('A flood of one client address @turns', function () {
   const held: RawConnection[] = [];
   before(async () => {
     service = await startService('api', {
-      HOOKYARD_MAX_BUFFERED_BYTES: String(ROOM),
+      tuning: { bufferedBytes: ROOM },
       HOOKYARD_MAX_PAYLOAD_BYTES: String(5 * MEBIBYTE),
     });
     attacked = await createOrganization({ service });

@@ -22,8 +22,7 @@ describe('Bodies that are many @turns', () => {
   before(async () => {
     service = await startService('api', {
       HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD),
-      HOOKYARD_MAX_BUFFERED_BYTES: String(ROOM),
-      HOOKYARD_MAX_REQUESTS_PER_SOURCE: String(REQUESTS_PER_SOURCE),
+      tuning: { bufferedBytes: ROOM, maxRequestsPerSource: REQUESTS_PER_SOURCE },
     });
     organization = await createOrganization({ service });
   });

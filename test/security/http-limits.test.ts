@@ -297,9 +297,11 @@ describe('HTTP limits @turns', () => {
       maxRequestsPerConnection: 10_000,
       managementHeadersMs: 5000,
     });
-    expect(
-      connectionCounts({ HOOKYARD_MAX_CONNECTIONS: 5000, HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: 500 }),
-    ).to.deep.equal({ maxConnections: 5000, maxConnectionsPerAddress: 500, managementConnections: 250 });
+    expect(connectionCounts(5000, { HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: 500 })).to.deep.equal({
+      maxConnections: 5000,
+      maxConnectionsPerAddress: 500,
+      managementConnections: 250,
+    });
     const server = createHttpServer(() => undefined, {
       ...HTTP_LIMITS,
       maxConnections: 7,

@@ -65,7 +65,7 @@ describe('Refusals without a pause', () => {
   describe('of webhooks', () => {
     let testInstance: OwnHookyard;
     before(async () => {
-      testInstance = await startHookyard(undefined, { HOOKYARD_PROMPT_REFUSALS_PER_SECOND: String(PROMPT) });
+      testInstance = await startHookyard(undefined, { tuning: { promptRefusalsPerSecond: PROMPT } });
     });
     after(() => testInstance?.close());
 

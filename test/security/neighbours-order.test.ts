@@ -23,7 +23,7 @@ describe('an organization with hundreds of deliveries that wait @turns', functio
   let other: Neighbour;
   let arrivals: Arrivals;
   before(async () => {
-    const settings = { HOOKYARD_LANE: 'express', HOOKYARD_MAX_IN_FLIGHT: '20' };
+    const settings = { HOOKYARD_LANE: 'express', tuning: { maxInFlight: 20 } };
     [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
   });
   after(async () => {

@@ -90,10 +90,7 @@ describe('an organization whose deliveries fail @turns', function () {
     const [port = 0] = await freePorts(1);
     await testInstance.onlyWorkers();
     const floods = await Promise.all([greedy, await addNeighbour(testInstance)].map(flood));
-    await testInstance.startWorker({
-      HOOKYARD_MAX_IN_FLIGHT: String(total),
-      OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
-    });
+    await testInstance.startWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port), tuning: { maxInFlight: total } });
 
     const metric = async (name: string) => (await scrape(port)).value(name) ?? Number.NaN;
     await until('them to wait', async () => (await metric('hookyard_workflow_turns_awaited')) >= total / 2);

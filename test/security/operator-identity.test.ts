@@ -28,7 +28,7 @@ describe('The identity of the service @turns', function () {
       AWS_ACCESS_KEY_ID: S3_ACCESS_KEY,
       AWS_SECRET_ACCESS_KEY: S3_SECRET_KEY,
       AWS_ENDPOINT_URL_S3: server.url,
-      HOOKYARD_WAREHOUSE_RETRY_SECONDS: '0',
+      tuning: { warehouseRetrySeconds: 0 },
     });
     other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
   });

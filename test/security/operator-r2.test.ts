@@ -19,7 +19,7 @@ describe("The operator's R2 keys @turns", () => {
   before(async () => {
     const r2 = await startOperatorR2();
     byOperator = r2.byOperator;
-    testInstance = await startHookyard(undefined, { ...r2.environment, HOOKYARD_WAREHOUSE_RETRY_SECONDS: '0' });
+    testInstance = await startHookyard(undefined, { ...r2.environment, tuning: { warehouseRetrySeconds: 0 } });
     other = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
   });
   after(async () => {

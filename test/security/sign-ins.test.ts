@@ -16,7 +16,7 @@ describe('Wrong credentials', () => {
   let tenant: TestOrganization;
   let url: string;
   before(async () => {
-    testInstance = await startHookyard(undefined, { HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: String(LIMIT) });
+    testInstance = await startHookyard(undefined, { tuning: { failedSignInsPerMinute: LIMIT } });
     tenant = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
     url = `${testInstance.api.url}/api/auth/me`;
   });

@@ -58,16 +58,14 @@ export async function startAttackedInstance(): Promise<AttackedInstance> {
     HOOKYARD_WAREHOUSE_IDENTITY: 'default:r2:events/hooks',
     HOOKYARD_LANE: 'express',
     HOOKYARD_MAX_BACKLOG: String(SMALL.backlog),
-    HOOKYARD_MAX_IN_FLIGHT: String(SMALL.inFlight),
-    HOOKYARD_MAX_CONNECTIONS: String(SMALL.connections),
     HOOKYARD_MAX_PAYLOAD_BYTES: String(SMALL.payloadBytes),
-    HOOKYARD_MAX_BUFFERED_BYTES: String(SMALL.bufferedBytes),
     HOOKYARD_MAX_DATABASE_BYTES: String((rows[0]?.bytes ?? 0) + SMALL.databaseBytes),
     HOOKYARD_DELIVERY_ALLOW: '127.0.0.1,::1,localhost',
     HOOKYARD_PUBLIC_URL: PUBLIC_URL,
     TEMPORAL_UI_URL: `http://localhost:${ui}`,
     SMTP_URL: mail.url,
     HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example',
+    tuning: { maxInFlight: SMALL.inFlight, maxConnections: SMALL.connections, bufferedBytes: SMALL.bufferedBytes },
   };
   const { databaseUrl } = database;
   const existing = { database: { databaseUrl, drop: () => database.close() } };

@@ -2,6 +2,7 @@
 import { managementRouter } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/context.ts';
 import { shortPath } from '../../api/operation.ts';
+import { TUNING } from '../../core/tuning.ts';
 
 export interface Endpoint {
   method: string;
@@ -12,7 +13,7 @@ export interface Endpoint {
 /** The endpoints behind an API key, each once; HEAD, which comes with every GET, is left out. */
 export function managementEndpoints(): Endpoint[] {
   // Mounting needs no server; the handlers are never called on this router.
-  const router = managementRouter({ settings: {} } as ApiDeps);
+  const router = managementRouter({ settings: {}, tuning: TUNING } as ApiDeps);
   const endpoints = router.stack.flatMap(({ methods, path }) =>
     methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
   );

@@ -10,7 +10,14 @@ import { newToken } from '../../core/api-token.ts';
 import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { type CreatedDatabase, createDatabase, createMigratedDatabase } from './own-database.ts';
-import { createOrganization, type Service, sharedService, startService, testPool } from './service.ts';
+import {
+  createOrganization,
+  type ProcessSettings,
+  type Service,
+  sharedService,
+  startService,
+  testPool,
+} from './service.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
 export interface Hookyard {
@@ -51,13 +58,13 @@ export interface OwnHookyard extends Hookyard {
   /** Where its own database is. */
   databaseUrl: string;
   /** Starts another API process; `client` uses it from then on. */
-  startApi(settings?: Record<string, string>): Promise<Service>;
+  startApi(settings?: ProcessSettings): Promise<Service>;
   /** @param settings environment variables besides those of this Hookyard */
-  startWorker(settings?: Record<string, string>): Promise<Service>;
+  startWorker(settings?: ProcessSettings): Promise<Service>;
   /** Workers with these settings, one for each, and no others: those that run and have them, else new ones. */
-  onlyWorkers<Wanted extends Record<string, string>[]>(...wanted: Wanted): Promise<{ [Each in keyof Wanted]: Service }>;
+  onlyWorkers<Wanted extends ProcessSettings[]>(...wanted: Wanted): Promise<{ [Each in keyof Wanted]: Service }>;
   /** The only worker that runs, when it has these settings; else a new one in place of the others. */
-  onlyWorker(settings?: Record<string, string>): Promise<Service>;
+  onlyWorker(settings?: ProcessSettings): Promise<Service>;
 }
 
 /** The servers that a Hookyard of its own runs on. */
@@ -67,7 +74,7 @@ export interface Servers {
 }
 
 /** Settings of all processes of a Hookyard; a function gets the URL of its database. */
-export type CommonSettings = Record<string, string> | ((databaseUrl: string) => Record<string, string>);
+export type CommonSettings = ProcessSettings | ((databaseUrl: string) => ProcessSettings);
 
 /**
  * Processes, database and Temporal namespace of its own; starts the API and no worker.
@@ -101,8 +108,9 @@ export async function startHookyard(
   const connection = Connection.lazy({ address: temporalAddress });
   const started: Service[] = [];
   const settingsOf = new Map<Service, string>();
-  const start = async (role: 'api' | 'worker', own: Record<string, string> = {}) => {
-    const service = await startService(role, { ...env, ...own });
+  const start = async (role: 'api' | 'worker', own: ProcessSettings = {}) => {
+    const tuning = { ...common.tuning, ...own.tuning };
+    const service = await startService(role, { ...env, ...own, tuning });
     started.push(service);
     return service;
   };
@@ -130,7 +138,7 @@ export async function startHookyard(
       settingsOf.set(worker, JSON.stringify(settings));
       return worker;
     },
-    async onlyWorkers<Wanted extends Record<string, string>[]>(...wanted: Wanted) {
+    async onlyWorkers<Wanted extends ProcessSettings[]>(...wanted: Wanted) {
       const others = testInstance.workers.filter(({ running }) => running);
       const kept = wanted.map((settings) => {
         const place = others.findIndex((worker) => settingsOf.get(worker) === JSON.stringify(settings));

@@ -63,7 +63,7 @@ export class NotifiedRoutes {
       SMTP_URL: this.server.url,
       HOOKYARD_NOTIFY_FROM: FROM,
       HOOKYARD_SHUTDOWN_SECONDS: '2',
-      HOOKYARD_ISSUE_RECOVERY_SECONDS: '1',
+      tuning: { issueRecoverySeconds: 1 },
       HOOKYARD_PUBLIC_URL: 'https://hooks.example',
       TEMPORAL_UI_URL: 'https://temporal.example',
     });

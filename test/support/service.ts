@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { newId } from '../../core/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { hashToken, newToken } from '../../core/api-token.ts';
+import type { Tuning } from '../../core/tuning.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
@@ -14,6 +15,12 @@ const READY_DEADLINE_MS = 60_000;
 const STOP_DEADLINE_MS = 30_000;
 
 export type RoleName = 'api' | 'worker';
+
+/** What a process is started with: variables of its environment, and limits that are no settings (core/tuning.ts). */
+export interface ProcessSettings {
+  [variable: Uppercase<string>]: string;
+  tuning?: Partial<Tuning>;
+}
 
 /** A running process. */
 export interface Service {
@@ -36,24 +43,29 @@ export interface Ended {
   output: string;
 }
 
+// All tests send wrong keys from one address, and those of refusals make hundreds, one after the other.
+const UNHINDERED = { failedSignInsPerMinute: 1_000_000, promptRefusalsPerSecond: 1_000_000 };
+
 const running = new Set<ChildProcess>();
 
 function launch(
   role: RoleName,
-  env: Record<string, string>,
+  { tuning, ...env }: ProcessSettings,
   folder = project,
 ): { child: ChildProcess; output: () => string } {
   let text = '';
   const usual = { HOOKYARD_PORT: '0', HOOKYARD_DELIVERY_ALLOW: '127.0.0.1', LOG_LEVEL: 'info' };
-  // There is no load balancer, and all tests send wrong keys from one address. Other releases may not know the settings.
+  // There is no load balancer. Other releases may not know the settings.
   const usualHere = folder === project && {
     HOOKYARD_DRAIN_SECONDS: '0',
-    HOOKYARD_FAILED_SIGN_INS_PER_MINUTE: '0',
-    // Tests of refusals make hundreds, one after the other.
-    HOOKYARD_PROMPT_REFUSALS_PER_SECOND: '0',
     OTEL_EXPORTER_PROMETHEUS_PORT: '0',
   };
-  const child = spawn(process.execPath, [join(folder, role, 'main.ts')], {
+  // A worker that needs no others starts as it does in production.
+  const isTuned = folder === project && (role === 'api' || Object.keys(tuning ?? {}).length > 0);
+  const program = isTuned
+    ? [join(import.meta.dirname, 'tuned.ts'), role, JSON.stringify({ ...UNHINDERED, ...tuning })]
+    : [join(folder, role, 'main.ts')];
+  const child = spawn(process.execPath, program, {
     cwd: folder,
     env: { ...process.env, ...usual, ...usualHere, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -76,7 +88,7 @@ function launch(
  */
 export async function startService(
   role: RoleName,
-  env: Record<string, string> = {},
+  env: ProcessSettings = {},
   folder: string = project,
 ): Promise<Service> {
   const { child, output } = launch(role, env, folder);
@@ -108,11 +120,7 @@ export async function startService(
  * Runs a process that is expected to end by itself, for example because it refuses its settings.
  * @param mostMs after which it is killed
  */
-export async function runToEnd(
-  role: RoleName,
-  env: Record<string, string>,
-  mostMs = READY_DEADLINE_MS,
-): Promise<Ended> {
+export async function runToEnd(role: RoleName, env: ProcessSettings, mostMs = READY_DEADLINE_MS): Promise<Ended> {
   const { child, output } = launch(role, env);
   const timer = setTimeout(() => child.kill('SIGKILL'), mostMs);
   await once(child, 'close');

@@ -1,0 +1,7 @@
+// A process with other limits than those of core/tuning.ts: node test/support/tuned.ts <api or worker> <limits as JSON>
+import { TUNING, type Tuning } from '../../core/tuning.ts';
+
+const [role, limits = '{}'] = process.argv.slice(2);
+const tuning: Tuning = { ...TUNING, ...(JSON.parse(limits) as Partial<Tuning>) };
+if (role === 'api') await (await import('../../api/process.ts')).runApiProcess(tuning);
+else await (await import('../../worker/process.ts')).runWorkerProcess(tuning);
