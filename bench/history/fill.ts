@@ -157,10 +157,10 @@ select event_id, ms + 4000, source_id, organization_id, route_id, failover_id, n
 from day_delivery where status = 'failed_over' and ms + 5000 < $1`;
 
 const EVENTS = `
-insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
+insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers, payload_size, payload_hash,
                     deliveries_count, deliveries_succeeded, deliveries_failed, received_at, validated_at, queued_at)
 select e.id, e.organization_id, e.source_id, event_status(coalesce(total, 0), coalesce(succeeded, 0), coalesce(failed, 0)),
-       d.event_id is not null, 'POST', '',
+       d.event_id is not null, 'POST', '', '127.0.0.1',
        jsonb_build_object('host', 'hooks.example.com', 'user-agent', 'Shop-Hookshot/044aadd', 'content-type', 'application/json',
          'accept', '*/*', 'x-shop-event', 'order.paid', 'x-shop-delivery', md5(e.id), 'x-shop-signature-256', 'sha256=' || md5(e.id) || md5(e.id || 's'),
          'x-forwarded-for', '203.0.113.' || e.r % 250),

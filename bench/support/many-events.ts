@@ -21,9 +21,9 @@ with setting as (
   select i.*, i.event_id || '-key' as key from unnest($1::text[], $2::text[], $3::int[]) as i(event_id, delivery_id, shard), setting
   where late_before is not null
 ), stored as (
-  insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
+  insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers, payload_size, payload_hash,
                       deliveries_count, deliveries_succeeded, received_at, validated_at, queued_at)
-  select event_id, $4, $5, $8, true, 'POST', '', '{"content-type":"application/json"}', 2, 'sha256:' || encode(sha256('{}'), 'hex'), 1, ($8 = 'delivered')::int, now(), now(), now()
+  select event_id, $4, $5, $8, true, 'POST', '', '127.0.0.1', '{"content-type":"application/json"}', 2, 'sha256:' || encode(sha256('{}'), 'hex'), 1, ($8 = 'delivered')::int, now(), now(), now()
   from input
 ), payloads as (
   insert into event_payloads (event_id, is_text, body) select event_id, true, '{}' from input

@@ -200,9 +200,9 @@ describe('recording results', () => {
     const [sourceId, eventId] = [newId('src'), newId('evt', madeAt)];
     const deliveryIds = Array.from({ length: count }, () => newId('dlv', madeAt));
     await pool.query(
-      `insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size,
-                           payload_hash, deliveries_count, received_at, validated_at, queued_at)
-       values ($1, $2, $3, 'pending', true, 'POST', '', '{}', 0, '', $4, now(), now(), now())`,
+      `insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers,
+                           payload_size, payload_hash, deliveries_count, received_at, validated_at, queued_at)
+       values ($1, $2, $3, 'pending', true, 'POST', '', '127.0.0.1', '{}', 0, '', $4, now(), now(), now())`,
       [eventId, ORGANIZATION, sourceId, count],
     );
     await pool.query(

@@ -93,12 +93,16 @@ describe('recovery of relays @turns @lanes', function () {
     const second = await testInstance.startWorker();
     await shared(first, second);
     expect(await leftovers(), 'of the positions that were given up').to.be.within(1, 29);
-    // The new one claims: what is posted now arrives, by both.
-    await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
-    await until('new ones to run, too', () => endpoint.requests.length >= 50);
+    // The new one claims: what is posted now arrives, by both. To another destination: the first worker has more than its half of what
+    // this one may have under way.
+    const later = await line();
+    await Promise.all(Array.from({ length: 20 }, () => later.ledger.post()));
+    await until('new ones to arrive, too', () => later.endpoint.requests.length >= 20);
     gate.resolve();
-    await ledger.settle(PATIENCE_MS);
-    for (const id of ledger.acknowledged.keys()) expect(ledger.arrivals(id)).to.equal(1);
+    for (const each of [ledger, later.ledger]) {
+      await each.settle(PATIENCE_MS);
+      for (const id of each.acknowledged.keys()) expect(each.arrivals(id)).to.equal(1);
+    }
     await until('nothing to be left over', async () => (await leftovers()) === 0);
   });
 

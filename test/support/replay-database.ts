@@ -78,9 +78,9 @@ export class ReplayDatabase {
       `with input as (
          select * from json_to_recordset($1::json) as i(id text, status text, routed boolean, body text, payload_size int)
        ), stored as (
-         insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size,
-                             payload_hash, deliveries_count, received_at, validated_at, queued_at)
-         select id, $2, $3, status, routed, 'POST', '', '{}', payload_size, '', 0, now(), now(), clock_timestamp() from input
+         insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers,
+                             payload_size, payload_hash, deliveries_count, received_at, validated_at, queued_at)
+         select id, $2, $3, status, routed, 'POST', '', '127.0.0.1', '{}', payload_size, '', 0, now(), now(), clock_timestamp() from input
        )
        insert into event_payloads (event_id, is_text, body)
        select id, true, convert_to(body, 'UTF8') from input where body is not null`,

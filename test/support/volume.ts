@@ -32,9 +32,9 @@ with second as materialized (
          case when n = 0 and s % $6::int = 0 then 'pending' else 'delivered' end, true, 1
   from second cross join generate_series(0, $5::int - 1) n
 )
-insert into events (id, organization_id, source_id, status, routed, method, query, headers, payload_size, payload_hash,
+insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers, payload_size, payload_hash,
                     deliveries_count, deliveries_succeeded, received_at, validated_at, queued_at)
-select 'evt_' || prefix || lpad(n::text, 16, '0'), $2, $3, 'pending', true, 'POST', '', '{}', 2, '', 100, 99, now(), now(), now()
+select 'evt_' || prefix || lpad(n::text, 16, '0'), $2, $3, 'pending', true, 'POST', '', '127.0.0.1', '{}', 2, '', 100, 99, now(), now(), now()
 from second cross join generate_series(0, ($5::int - 1) / 100) n`;
 
 /**
