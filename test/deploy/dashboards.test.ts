@@ -22,7 +22,7 @@ const SELDOM = 30;
 const MAY_BE_ZERO = [
   ...['Webhooks failed', 'Oldest due', 'Oldest due delivery', 'Bodies in memory', 'First attempts in flight'],
   ...['Replays', 'Changes of the lane', 'Repairs', 'Statements that wait for a connection', 'Retention'],
-  ...['Temporal: failures', 'Failed'],
+  'Temporal: failures',
 ];
 /** Of a panel whose other lines are not zero. */
 const MAY_BE_ZERO_BESIDE = ['max(hookyard_deliveries_due)'];

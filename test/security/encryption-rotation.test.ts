@@ -35,7 +35,11 @@ describe('rotation of encryption keys @turns', () => {
     records = new Records(testInstance);
     endpoint = receiver.endpoint();
     ({ source, destination } = await records.pipe(endpoint.url, {
-      source: { verificationConfig: { type: 'github', secret: 'the secret before' }, ingestToken: 'optional' },
+      source: {
+        verificationConfig: { type: 'github', secret: 'the secret before' },
+        ingestToken: 'optional',
+        handshake: { type: 'echo', parameter: 'hub.challenge', verifyToken: 'a verify token of many letters' },
+      },
       destination: {
         authType: 'bearer',
         authConfig: { token: 'the-bearer-token' },
