@@ -1,6 +1,6 @@
-// An export file, sent in parts: each is read from PostgreSQL when the one before has been taken, so a file of any size needs the
-// memory of one part, and nobody holds a connection or a transaction while a client is slow. There is no snapshot of the whole: each
-// record is as it is when its part is read, and comes once.
+// Export files are sent in parts. A part is read from PostgreSQL when the client has taken the previous one, so a file of any size needs
+// the memory of one part, and a slow client holds no connection and no transaction. The file is no snapshot: it has each record once, as
+// the record was when its part was read.
 // Rules: EXP-06, EXP-24, EXP-25.
 import { Readable } from 'node:stream';
 import { causeOf } from '../../core/log-cause.ts';

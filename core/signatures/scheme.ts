@@ -30,8 +30,8 @@ const MISMATCH: Verification = {
 export const secretSchema = z.string().min(1, 'must not be empty').max(4096, 'must be at most 4096 characters');
 
 /**
- * Below so many characters there is a warning: a shorter one can be found by trying, from one signed request on. It is accepted all the
- * same, because the sender may have had it for years.
+ * Recommended secret length, in characters. A shorter secret gets a warning, because one signed request is enough to find it by brute
+ * force. It is still accepted: the sender may have used it for years.
  */
 export const ADVISED_SECRET_LENGTH = 16;
 

@@ -22,7 +22,7 @@ export interface MailgunScheme {
 // Mailgun gives no limit. It repeats a webhook that was not accepted for eight hours with the same signature, so the limit is that.
 const TOLERANCE_SECONDS = 9 * 3600;
 const MAX_TOKEN = 256;
-// Its webhooks have some kilobytes. A form has a mail in it, and may be as large as any webhook.
+// Webhooks of Mailgun are a few kilobytes of JSON. Routes send forms with a whole mail, which may be as large as the payload limit.
 const MAX_JSON_BYTES = 256 * 1024;
 
 export function verifyMailgun(_scheme: MailgunScheme, { secret }: Credentials, request: ProviderRequest): Verification {

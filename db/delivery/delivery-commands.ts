@@ -157,7 +157,7 @@ export async function deleteEvent(
   });
 }
 
-/** In steps, in the order of ids: an event that was replayed many times has any number of deliveries. */
+/** Removes the deliveries of an event in steps, ordered by id: after many replays an event may have a very large number of them. */
 async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<string[]> {
   const withWorkflow: string[] = [];
   for (let from = firstDeliveryOf(eventId); ; ) {

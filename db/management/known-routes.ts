@@ -16,7 +16,7 @@ export interface KnownRoutes {
   counts: { sourceId: string; count: number }[];
 }
 
-/** Names that share so many characters before their number may be those of one name: what is longer is cut for the number. */
+/** Characters of a name that are compared, without its number. Longer names are cut to make room for the number. */
 const COMPARED_LENGTH = 100;
 
 const start = (text: string) => `left(${text}, ${COMPARED_LENGTH})`;

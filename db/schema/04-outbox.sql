@@ -66,8 +66,8 @@ create table destination_concurrency (
   primary key (destination_id, worker)
 ) with (fillfactor = 50);
 
--- The limit of all workers together at a destination that copes with fewer attempts than workers use it: they take turns at so many
--- places (core/shared-limit.ts). A row is written about once a second by each of them, and forgotten after a minute without use.
+-- Shared concurrency limit of a destination that takes fewer attempts at a time than there are workers: the workers take turns at its
+-- `places` (core/shared-limit.ts). Each of them writes the row about once a second; it is removed after a minute without use.
 create table destination_shared_limits (
   destination_id text collate "C" primary key references destinations (id) on delete cascade, places integer not null,
   version integer not null,  -- counts decreases: what was sent before the last one says nothing

@@ -67,7 +67,7 @@ create table issue_streaks (
 ) with (fillfactor = 50);
 create index issue_streaks_by_time on issue_streaks (last_at);  -- retention finds those of what neither fails nor works any more
 
--- Where an organization is told of its issues, and of which.
+-- Alert channels: where an organization gets messages about issues, and about which issues.
 create table alert_channels (
   id text collate "C" primary key, organization_id text collate "C" not null references organizations (id) on delete cascade,
   name text not null,
@@ -82,12 +82,12 @@ create table alert_channels (
   on_acknowledged boolean not null default false, on_resolved boolean not null default true,
   throttle_minutes integer not null default 15 check (throttle_minutes >= 0),  -- minutes between two messages about an issue
   quiet_hours jsonb,  -- { "from": "22:00", "to": "07:00", "timeZone": "Europe/Berlin" }: no messages then
-  digest_minutes integer check (digest_minutes >= 1),  -- one message with everything, every so many minutes; null: one message each
+  digest_minutes integer check (digest_minutes >= 1),  -- interval between digests, in minutes; null: one message for each change
   last_digest_at timestamptz(3),  -- when its last digest was made that left nothing out; null: none yet, or it was given up
   enabled boolean not null default true,
   -- Since when messages were given up, and why the last one was; null after one that arrived.
   failing_since timestamptz(3), failed_at timestamptz(3), last_error text, last_sent_at timestamptz(3),
-  -- The channel that was told that this one fails, or is being told: it is told when this one works again (db/alerts/recoveries.ts).
+  -- The channel that was notified that this channel fails. It is notified again when this channel recovers (db/alerts/recoveries.ts).
   told_channel_id text collate "C" references alert_channels (id) on delete set null,
   version integer not null default 1, created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now()
 ) with (fillfactor = 80);
@@ -105,7 +105,7 @@ create table alert_messages (
   id text collate "C" primary key, organization_id text collate "C" not null,
   channel_id text collate "C" not null references alert_channels (id) on delete cascade,
   kind text not null check (kind in ('change', 'digest', 'failing', 'recovered')),
-  -- [{ "issueId", "change", "number", "before" }]: what is told; before: what the channel had been told of the issue.
+  -- [{ "issueId", "change", "number", "before" }]: the announced changes; `before` is the previous announcement.
   changes jsonb not null,
   -- Of `failing`: the channel that fails, and those that could not be told of it.
   failing_channel_id text collate "C", tried_channel_ids text[] collate "C" not null default '{}',
