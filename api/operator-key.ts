@@ -27,7 +27,7 @@ export function requireOperator({ settings, tuning, log }: OperatorDeps): (ctx: 
       throw new ApiError(
         404,
         'RESOURCE_NOT_FOUND',
-        `There is nothing at ${ctx.path}; HOOKYARD_OPERATOR_KEY turns it on`,
+        `No such endpoint: ${ctx.path}; set HOOKYARD_OPERATOR_KEY to have it`,
       );
     const given = /^Bearer +(\S+) *$/i.exec(ctx.get('authorization'))?.[1] ?? '';
     // Hashes have one length, and tell nothing by the time that comparing them takes.

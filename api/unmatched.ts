@@ -12,7 +12,7 @@ export function answerUnmatched(routers: ApiRouter[]): (ctx: AppContext) => void
     const layers = routers.flatMap((router) => router.match(ctx.path, ctx.method).path);
     const methods = layers.flatMap((layer) => layer.methods);
     if (methods.length === 0) {
-      throw new ApiError(404, 'RESOURCE_NOT_FOUND', `There is nothing at ${ctx.path}; /docs shows what is where`);
+      throw new ApiError(404, 'RESOURCE_NOT_FOUND', `No such endpoint: ${ctx.path}; /docs lists all endpoints`);
     }
     answerMethods(ctx, methods);
   };

@@ -89,7 +89,10 @@ export function createIngest(deps: IngestDeps): Ingest {
     if (HANDSHAKE_METHODS.includes(ctx.method) && (await shakeHands(ctx, match))) return;
     if (!INGEST_METHODS.includes(ctx.method)) {
       const allowed = INGEST_METHODS.join(', ');
-      throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${allowed}`, undefined, {
+      const advice = HANDSHAKE_METHODS.includes(ctx.method)
+        ? `; if the sender checks the address with ${ctx.method}, set the handshake of the source`
+        : '';
+      throw new ApiError(405, 'METHOD_NOT_ALLOWED', `Webhooks are received with ${allowed}${advice}`, undefined, {
         Allow: allowed,
       });
     }
