@@ -217,10 +217,10 @@ export function addedUp(key: string, sums: readonly string[], latest: string[] =
 export const JOIN_LISTS = `set_config('enable_nestloop', 'off', true)`;
 
 /**
- * For a transaction that reads the newest deliveries of an event: PostgreSQL takes those of any event for few, and would read all of
- * them as a bitmap and sort them.
+ * For a transaction that reads the newest deliveries of an event. PostgreSQL expects few deliveries of any event, and would read all
+ * of them as a bitmap, or all of a small day, and sort them.
  */
-export const READ_IN_ORDER = `set_config('enable_bitmapscan', 'off', true)`;
+export const READ_IN_ORDER = `set_config('enable_bitmapscan', 'off', true), set_config('enable_seqscan', 'off', true)`;
 
 /** Advisory locks of the database: any numbers, of which no two are the same. */
 export const LOCKS = {
