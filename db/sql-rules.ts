@@ -111,11 +111,21 @@ export function toOutbox(row: string, values: Partial<Record<OutboxColumn, strin
 
 /**
  * Condition: a row `o` of the outbox belongs to a delivery.
- * @param delivery the alias of a row with id and priority
- * @param destinationId an expression
+ * @param delivery the alias of a row with id, destination_id and priority
  */
-export const outboxRow = (delivery: string, destinationId = `${delivery}.destination_id`): string =>
-  `(o.destination_id = ${destinationId} and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id)`;
+export const outboxRow = (delivery: string): string =>
+  `(o.destination_id = ${delivery}.destination_id and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id)`;
+
+/**
+ * Deletes the rows of the outbox that belong to deliveries. Each is looked up by its key, whatever PostgreSQL knows of the outbox:
+ * a join with one that was empty when it was planned would read all that waits, for each group.
+ * @param deliveries a CTE, or a query in brackets, with id, destination_id and priority; its rows are `e` in the condition
+ * @param condition of `e` and of the row `o` of the outbox
+ */
+export const unqueue = (deliveries: string, condition = 'true'): string => `delete from outbox where ctid = any(array(
+  select queued.ctid from ${deliveries} e
+  cross join lateral (select o.ctid from outbox o where ${outboxRow('e')} and ${condition} limit 1) queued
+))`;
 
 /**
  * Condition: a row `h` of `held_deliveries` belongs to a delivery: its route holds it, or its destination, which is paused.
@@ -140,7 +150,7 @@ export const endElections = (deliveries: string, condition = 'true'): string => 
  * @param ended the CTE of these deliveries
  */
 export const noLongerWaiting = (ended: string): string => `unqueued as (
-  delete from outbox o using ${ended} e where ${outboxRow('e')}
+  ${unqueue(ended)}
 ), unheld as (
   delete from held_deliveries h using ${ended} e where ${heldRow('e')}
 ), ${endElections(ended)}`;

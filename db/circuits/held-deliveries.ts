@@ -17,9 +17,9 @@ import {
   firstEnabled,
   heldRow,
   OPEN,
-  outboxRow,
   pauseBlocks,
   toOutbox,
+  unqueue,
   WAITING_STATUS,
   WAKE_CIRCUITS,
   WAKE_RELAYS,
@@ -82,8 +82,7 @@ with input as (
   where d.id = u.delivery_id and d.status in ${OPEN}
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, d.route_version, d.transform_version, u.*
 ), unqueued as (
-  delete from outbox o using changed c
-  where ${outboxRow('c')}
+  ${unqueue('changed')}
 ), held as (
   insert into held_deliveries as h (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow,
                                     outside_circuit)

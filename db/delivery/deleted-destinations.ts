@@ -4,7 +4,7 @@
 import { cancelDeliveries, DESTINATION_DELETED } from './delivery-commands.ts';
 import { isOfRows } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { heldRow, hops, outboxRow } from '../sql-rules.ts';
+import { heldRow, hops, unqueue } from '../sql-rules.ts';
 import { type Pages, Stride, throughPages } from '../ranges.ts';
 
 const CANCELLING = new Stride(500);
@@ -78,7 +78,7 @@ export async function cancelOfDeletedDestination(
       cancelled += ended.length;
     }
     trying = [];
-    if (rows.length > 0) await unqueue(db, rows);
+    if (rows.length > 0) await forget(db, rows);
     return rows.length > 0;
   };
   try {
@@ -92,11 +92,10 @@ export async function cancelOfDeletedDestination(
 }
 
 /** Removes rows without an open delivery, so that they are not found again. */
-async function unqueue(db: Queryable, rows: Waiting[]): Promise<void> {
+async function forget(db: Queryable, rows: Waiting[]): Promise<void> {
   const ids = rows.map(({ deliveryId }) => deliveryId);
   await db.query(
-    `delete from outbox o using unnest($1::text[], $2::int[], $3::text[]) as gone(destination_id, priority, id)
-     where ${outboxRow('gone')}`,
+    unqueue('(select * from unnest($1::text[], $2::int[], $3::text[]) as gone(destination_id, priority, id))'),
     [rows.map((row) => row.destinationId), rows.map(({ priority }) => priority), ids],
   );
   await db.query(

@@ -6,7 +6,7 @@ import type { Lane } from '../../core/lane.ts';
 import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { failOver, firstEnabled, OPEN, outboxRow, PRIMARY_DESTINATION } from '../sql-rules.ts';
+import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue } from '../sql-rules.ts';
 import { type AttemptExchange, exchangeText } from './attempt-exchange.ts';
 import { countOutcomes, statementOfDay } from './outcomes.ts';
 
@@ -115,10 +115,8 @@ with ${settingLate('$4', '$5')}, input as (
         select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body, exchange from other) t
   on conflict do nothing
 ), claimed as (
-  delete from outbox o using changed c
-  where ${outboxRow('c')}
-    -- in the express lane the row stays until the workflow that continues has been started
-    and (c.attempt_lane = 'workflow' or c.delivery_status not in ('retrying', 'failed'))
+  -- in the express lane the row stays until the workflow that continues has been started
+  ${unqueue('changed', "(e.attempt_lane = 'workflow' or e.delivery_status not in ('retrying', 'failed'))")}
 ), ${failOver('next_destination_id', 'original_destination_id', 'failover_reason')}, ${countOutcomes(events)}
 select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch.delivery_status = 'failed_over' as "failedOver",
        -- only attempts of primary deliveries count in the circuit, and a success only where there is something to change

@@ -2,7 +2,7 @@
 import type { KeyOrder } from '../../core/warehouse/object-key.ts';
 import type { Pool } from '../connections/pool.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
-import { outboxRow } from '../sql-rules.ts';
+import { unqueue } from '../sql-rules.ts';
 import { BATCH_COLUMNS, type BatchUnderWay, type FileForm } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
 import { inOrder } from './order.ts';
@@ -18,8 +18,7 @@ with taken as (
 ), total as (
   select count(*)::int as events, coalesce(min(id), '') as first, coalesce(max(id), '') as last from taken
 ), unqueued as (
-  delete from outbox o using unnest($1::text[], $11::int[]) as i(id, priority)
-  where ${outboxRow('i', '$4')} and (select events from total) >= 0
+  ${unqueue('(select id, $4::text as destination_id, priority from unnest($1::text[], $11::int[]) as i(id, priority))', '(select events from total) >= 0')}
 )
 insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
                                     payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,
