@@ -8,10 +8,8 @@ import { keyUse, reencrypt } from '../db/encryption/rotation.ts';
 import { forgetAuditRecords } from '../db/audit/records.ts';
 import { forgetIdempotentRequests } from '../db/management/idempotent-requests.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
-import { foldIngest } from '../db/history/figures/fold-ingest.ts';
-import { mergeBuckets } from '../db/history/figures/merge-buckets.ts';
-import { packFigures } from '../db/history/figures/pack-figures.ts';
 import { settleHistory } from '../db/history/lists/settle.ts';
+import { mergeRollups } from '../db/ledger/roll-up.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
 import { forgetIssues } from '../db/retention/issues.ts';
@@ -48,9 +46,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   deletions: ({ pool, log }) => finishDeletions(pool, log),
   organizations: finishOrganizations,
   'encryption keys': ({ pool, secretBox, log }) => rotateKeys(pool, secretBox, log),
-  'ingest counts': async ({ pool }) => !(await foldIngest(pool, TALLY_MS)),
-  figures: async ({ pool }) => !(await packFigures(pool, TALLY_MS)),
-  statistics: ({ pool }) => mergeBuckets(pool, TALLY_MS),
+  'roll-ups': ({ pool }) => mergeRollups(pool, TALLY_MS),
 };
 
 /**

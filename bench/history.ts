@@ -2,9 +2,8 @@
 // every list and statistic over HTTP, or for those whose names begin so, and says how long each takes. `figures` is GET /api/metrics.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { mergeBuckets } from '../db/history/figures/merge-buckets.ts';
-import { packFigures } from '../db/history/figures/pack-figures.ts';
 import { settleHistory } from '../db/history/lists/settle.ts';
+import { rollUp } from '../db/ledger/roll-up.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { DAYS, fillHistory } from './history/fill.ts';
 import { fillRecords } from './history/records.ts';
@@ -97,12 +96,11 @@ export async function fillDatabase(
   const filled = await timed('filled', () => fillHistory(pool, { ...plan, records, log }));
   await timed('counted by settling, as the first housekeeping after an upgrade does', async () => {
     while ((await settleHistory(pool, CATCH_UP_MS))?.caughtUp === false);
-    while (await mergeBuckets(pool, CATCH_UP_MS));
-    while (!(await packFigures(pool, CATCH_UP_MS)));
+    while (await rollUp(pool));
   });
   await timed('vacuum analyze', async () => {
-    // A month was packed at once. In a service these hold what is younger than ten minutes, and never grow.
-    await pool.query('vacuum (full) delivery_figures, latency_stats');
+    // A month was rolled up at once. In a service there are the entries of some seconds.
+    await pool.query('truncate ledger_entries');
     await pool.query('vacuum (analyze)');
   });
   return filled;

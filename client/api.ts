@@ -616,7 +616,7 @@ export type DayOfUse = {
   payloadBytes: number;
   /** Deliveries that were made, with replays and failovers. */
   deliveries: number;
-  /** Attempts of these deliveries, once they have ended. */
+  /** Attempts that ended on this day. */
   attempts: number;
 };
 

@@ -15,39 +15,34 @@ export function latencyClass(latency: number): number {
   return Math.ceil(Math.ceil(latency / width) * width);
 }
 
+/** A class and the attempts in it. */
+export type ClassCount = readonly number[];
+
 /**
  * Percentiles by nearest rank: the smallest class that at least so many percent of all attempts do not exceed.
- * @param histograms of parts of the attempts: a class, its attempts, the next class, and so on, the smallest first
+ * @param counts in any order; a class may come several times
  * @param percents whole numbers, in their order
  * @returns how many attempts there are, and the latency (ms) of each percentile; null without attempts
  */
 export function percentilesOf(
-  histograms: (readonly number[])[],
+  counts: readonly ClassCount[],
   percents: readonly number[],
 ): { attempts: number; latencies: (number | null)[] } {
-  const [first = []] = histograms;
-  const classes = histograms.length > 1 ? addedUp(histograms) : first;
+  const byClass = new Map<number, number>();
   let attempts = 0;
-  for (let i = 1; i < classes.length; i += 2) attempts += classes[i] ?? 0;
-  let [at, upTo] = [0, classes[1] ?? 0];
+  for (const [latency = 0, count = 0] of counts) {
+    byClass.set(latency, (byClass.get(latency) ?? 0) + count);
+    attempts += count;
+  }
+  const classes = [...byClass].sort(([one], [other]) => one - other);
+  let [at, upTo] = [0, classes[0]?.[1] ?? 0];
   const latencies = percents.map((percent) => {
     const rank = Math.ceil((percent * attempts) / 100);
-    while (upTo < rank && at + 2 < classes.length) {
-      at += 2;
-      upTo += classes[at + 1] ?? 0;
+    while (upTo < rank && at + 1 < classes.length) {
+      at += 1;
+      upTo += classes[at]?.[1] ?? 0;
     }
-    return attempts === 0 ? null : (classes[at] ?? null);
+    return attempts === 0 ? null : (classes[at]?.[0] ?? null);
   });
   return { attempts, latencies };
-}
-
-function addedUp(histograms: (readonly number[])[]): number[] {
-  const byClass = new Map<number, number>();
-  for (const histogram of histograms) {
-    for (let i = 0; i < histogram.length; i += 2) {
-      const latency = histogram[i] ?? 0;
-      byClass.set(latency, (byClass.get(latency) ?? 0) + (histogram[i + 1] ?? 0));
-    }
-  }
-  return [...byClass].sort(([one], [other]) => one - other).flat();
 }

@@ -190,20 +190,8 @@ export function hops(
 )`;
 }
 
-/** The bucket of a roll-up with the total of all time. */
-export const ALL_TIME = `timestamptz 'epoch'`;
-/** The rows `i` of what was counted at ingest, of which readers sum up those of a subject and a bucket (ingest_counts). */
-export const INGESTED = `(
-  select subject_id, bucket, events, filtered, last_event_at from ingest_stats
-  union all
-  select subject_id, bucket, events, filtered, last_event_at from ingest_counts
-  union all
-  select subject_id, ${ALL_TIME}, events, filtered, last_event_at from ingest_counts
-) i`;
 /** The time bucket of a count. @param at an expression: when it happened */
 export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
-/** Both of them, as rows `b` with a column `bucket`. */
-export const bucketsOf = (at: string): string => `(values (${ALL_TIME}), (${bucketOf(at)})) as b(bucket)`;
 
 /**
  * The `on conflict` clause of an `insert into <roll-up> as s`. The rows must come in the order of the key, so that statements
@@ -248,8 +236,8 @@ export const LOCKS = {
   positions: 4_865_796_7,
   /** With the hash of a destination's id: one file of a warehouse takes its place in the order at a time. */
   warehouseOrder: 4_865_796_9,
-  /** One process packs figures at a time. */
-  packing: 4_865_796_10,
+  /** One process changes roll-ups at a time. */
+  ledger: 4_865_796_10,
 };
 
 function quoted(values: readonly string[]): string {

@@ -6,6 +6,7 @@ import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { holdSession } from '../db/hot-path/relay-session.ts';
 import { watchCircuits } from './circuits.ts';
 import { exchangeConcurrency } from './concurrency-exchange.ts';
+import { keepLedger } from './ledger.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
 import { holdShards, type Shards } from './shards.ts';
@@ -34,13 +35,14 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
   const exchange = exchangeConcurrency({ pool, log }, owner, places, () => relay.onRoom());
+  const ledger = keepLedger({ pool, workers: () => places.workers, log });
   const circuits = watchCircuits({ pool, client, workers: () => places.workers, log });
   const listener = listenForDeliveries(database.directUrl, {
     positions: () => shards.positions(),
     onNews: (news) => (news === 'circuits' ? circuits.nudge() : relay.heard(news)),
     log,
   });
-  return { schedules, session, shards, relay, exchange, circuits, listener };
+  return { schedules, session, shards, relay, exchange, ledger, circuits, listener };
 }
 
 function relayOf(

@@ -90,6 +90,7 @@ const loopClosers = ({ lanes, suspensions }: WorkerParts, loops: Loops): Closer[
   () => loops.listener.close(),
   () => loops.session.close(),
   () => loops.circuits.stop(),
+  () => loops.ledger.stop(),
   () => loops.exchange.stop(),
   () => suspensions.stop(),
   () => loops.schedules.stop(),

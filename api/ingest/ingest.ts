@@ -230,7 +230,7 @@ async function store(
 ): Promise<WriteOutcome> {
   const places = [waiting];
   try {
-    places.push(use.take(event.receivedAt, event.body.length));
+    places.push(use.take(event.body.length));
     const outcome = await write();
     for (const place of places) {
       if (outcome.kind === 'stored') place.keep();

@@ -4,11 +4,9 @@
 import type { Reservation } from '../../core/reservations.ts';
 import { type Limits, limitsOf } from '../../core/limits.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
-import type { Accepted, Use } from '../../db/organizations/usage.ts';
+import type { Use } from '../../db/organizations/usage.ts';
 import type { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
-
-const DAY_MS = 86_400_000;
 
 interface Count {
   events: number;
@@ -20,15 +18,17 @@ export class OrganizationUse {
   #limits: Limits;
   #configVersion: number;
   readonly #bucket: TokenBucket;
-  /** Of all processes, as last read; null before that. */
-  #known: Pick<Use, 'monthEvents' | 'storedBytes' | 'today' | 'acceptedToday'> | null = null;
-  /** Stored by this process and not in `known` yet: by day, in days since 1970. */
-  readonly #stored = new Map<number, Count>();
-  /** Of these, what is being added in PostgreSQL. */
-  #adding: Count = { events: 0, bytes: 0 };
+  /** Stored by this process since it started. */
+  readonly #stored: Count = { events: 0, bytes: 0 };
   readonly #underWay: Count = { events: 0, bytes: 0 };
-  /** Added by this process since `known` was read. */
-  #addedToday = 0;
+  /** The month that PostgreSQL was asked about last, as 2026-11; null before that. */
+  #month: string | null = null;
+  /** Of `stored`, what came before `month` was first asked about: PostgreSQL has counted it. */
+  #before = 0;
+  /** Events of the month that are not `stored` since `before`: of other processes, and what is older. It only grows. */
+  #others = 0;
+  /** What is stored, and how many bytes this process had stored before it asked. */
+  #known = { storedBytes: 0, ownBytes: 0 };
   /** Of the last request, by the monotonic clock. */
   usedAt = performance.now();
 
@@ -45,12 +45,12 @@ export class OrganizationUse {
 
   /** Whether PostgreSQL has been asked. */
   get isKnown(): boolean {
-    return this.#known !== null;
+    return this.#month !== null;
   }
 
   /** Whether nothing is lost when it is forgotten. */
   get isIdle(): boolean {
-    return this.#stored.size === 0 && this.#adding.events === 0 && this.#underWay.events === 0;
+    return this.#underWay.events === 0;
   }
 
   /** Takes newer limits over. */
@@ -61,16 +61,33 @@ export class OrganizationUse {
     this.#bucket.limit(limits.eventsPerSecond, performance.now());
   }
 
-  /** Takes over what PostgreSQL has counted, and what other processes have accepted meanwhile. */
-  know(use: Use): void {
+  /** How many bytes this process has stored: to be read before PostgreSQL is asked. */
+  get ownBytes(): number {
+    return this.#stored.bytes;
+  }
+
+  /**
+   * Takes over what PostgreSQL has counted. It may lack, or have already, what this process stored while it was asked: so of the
+   * events only what must be of others counts, which is exact while there are none; and such bytes count twice until the next time.
+   */
+  know(use: Use, ownBytes: number): void {
     this.learn(use.configVersion, limitsOf(use.plan, use.limits));
-    const before = this.#known;
-    if (before?.today === use.today) {
-      const ofOthers = use.acceptedToday - before.acceptedToday - this.#addedToday;
-      this.#bucket.drain(Math.max(0, ofOthers), performance.now());
+    this.#known = { storedBytes: use.storedBytes, ownBytes };
+    const month = use.today.slice(0, '2026-11'.length);
+    if (month !== this.#month) {
+      this.#month = month;
+      this.#before = this.#stored.events;
+      this.#others = Math.max(0, use.monthEvents - this.#underWay.events);
+      return;
     }
-    this.#known = use;
-    this.#addedToday = 0;
+    const more = use.monthEvents - this.#monthEvents;
+    if (more <= 0) return;
+    this.#others += more;
+    this.#bucket.drain(more, performance.now());
+  }
+
+  get #monthEvents(): number {
+    return this.#others + this.#stored.events - this.#before + this.#underWay.events;
   }
 
   /**
@@ -85,7 +102,7 @@ export class OrganizationUse {
   }
 
   /** Counts a webhook that is about to be stored. @throws ApiError 429 */
-  take(receivedAt: Date, bytes: number): Reservation {
+  take(bytes: number): Reservation {
     this.requireRoom(bytes);
     this.#bucket.take(this.usedAt);
     this.#underWay.events += 1;
@@ -99,7 +116,8 @@ export class OrganizationUse {
       release,
       keep: () => {
         release(false);
-        this.#count(Math.floor(receivedAt.getTime() / DAY_MS), { events: 1, bytes });
+        this.#stored.events += 1;
+        this.#stored.bytes += bytes;
       },
     };
   }
@@ -110,62 +128,16 @@ export class OrganizationUse {
       const what = `This organization may receive ${eventsPerSecond} webhooks a second; nothing was stored, send it again`;
       return limitExceeded('eventsPerSecond', what, this.#bucket.waitMs(this.usedAt) / 1000);
     }
-    if (Number.isFinite(eventsPerMonth) && this.#total('events', this.#known?.monthEvents) >= eventsPerMonth) {
+    if (Number.isFinite(eventsPerMonth) && this.#monthEvents >= eventsPerMonth) {
       const what = `This organization may receive ${eventsPerMonth} webhooks a month, and has received them; nothing was stored`;
       return limitExceeded('eventsPerMonth', what, secondsLeftInMonth());
     }
-    if (Number.isFinite(storedBytes) && this.#total('bytes', this.#known?.storedBytes) + bytes > storedBytes) {
+    const stored = this.#known.storedBytes + this.#stored.bytes - this.#known.ownBytes + this.#underWay.bytes;
+    if (Number.isFinite(storedBytes) && stored + bytes > storedBytes) {
       const what = `This organization may store ${storedBytes} bytes of payloads, which this webhook would exceed; nothing was stored`;
       return limitExceeded('storedBytes', what, UNTIL_CHANGED_SECONDS);
     }
     return null;
-  }
-
-  #total(of: keyof Count, known = 0): number {
-    let total = known + this.#adding[of] + this.#underWay[of];
-    for (const count of this.#stored.values()) total += count[of];
-    return total;
-  }
-
-  #count(day: number, { events, bytes }: Count): void {
-    const count = this.#stored.get(day) ?? { events: 0, bytes: 0 };
-    count.events += events;
-    count.bytes += bytes;
-    this.#stored.set(day, count);
-  }
-
-  /** What has been stored since the last call; `added` or `notAdded` must follow. */
-  startAdding(): Accepted[] {
-    const accepted = Array.from(this.#stored, ([day, count]) => ({
-      organizationId: this.organizationId,
-      day: new Date(day * DAY_MS).toISOString().slice(0, 10),
-      ...count,
-    }));
-    this.#stored.clear();
-    for (const { events, bytes } of accepted) {
-      this.#adding.events += events;
-      this.#adding.bytes += bytes;
-    }
-    return accepted;
-  }
-
-  /** PostgreSQL has counted it. */
-  added(): void {
-    const { events, bytes } = this.#adding;
-    this.#adding = { events: 0, bytes: 0 };
-    this.#addedToday += events;
-    if (!this.#known) return;
-    this.#known = {
-      ...this.#known,
-      monthEvents: this.#known.monthEvents + events,
-      storedBytes: this.#known.storedBytes + bytes,
-    };
-  }
-
-  /** It was not counted: it is added next time. */
-  notAdded(accepted: Accepted[]): void {
-    this.#adding = { events: 0, bytes: 0 };
-    for (const { day, events, bytes } of accepted) this.#count(Date.parse(day) / DAY_MS, { events, bytes });
   }
 }
 

@@ -1,12 +1,11 @@
-// The limits of organizations at ingest. Counts are kept in memory and added to those of the other processes about once a second
-// (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is: docs/quotas.md.
+// The limits of organizations at ingest. Counts are kept in memory, and about once a second those of all processes are read from
+// PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is: docs/quotas.md.
 import type { Settings } from '../../core/config.ts';
 import { type Limits, limitsOf } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { payloadDays } from '../../core/payload-days.ts';
-import { isConnectionLost } from '../../db/connections/database-errors.ts';
-import { addAccepted, loadUse } from '../../db/organizations/usage.ts';
+import { loadUse } from '../../db/organizations/usage.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
 import { OrganizationUse } from './organization-use.ts';
@@ -63,21 +62,18 @@ export class Quotas {
     }
   }
 
-  /** Adds what is left; when PostgreSQL is away, settling counts it later. */
   async close(): Promise<void> {
     await this.#schedule?.close();
-    await this.#add().catch((error: unknown) =>
-      this.#deps.log.warn({ cause: causeOf(error) }, 'the last webhooks were not counted'),
-    );
   }
 
   #loadOnce(use: OrganizationUse): Promise<OrganizationUse> {
     const { organizationId } = use;
     const running = this.#loading.get(organizationId);
     if (running !== undefined) return running;
+    const { ownBytes } = use;
     const started = this.#load([organizationId])
       .then((rows) => {
-        for (const row of rows) use.know(row);
+        for (const row of rows) use.know(row, ownBytes);
         this.#uses.set(organizationId, use);
         return use;
       })
@@ -94,33 +90,18 @@ export class Quotas {
   async #look(): Promise<void> {
     this.#forget();
     try {
-      await this.#add();
       // Of an organization without a limit, a new limit is noticed when the next webhook is stored.
       const limited = [...this.#uses.values()].filter((use) => isLimited(use.limits));
       if (limited.length > 0) {
-        const ids = limited.map(({ organizationId }) => organizationId);
-        for (const row of await this.#load(ids)) this.#uses.get(row.organizationId)?.know(row);
+        const ownBytes = new Map(limited.map((use) => [use.organizationId, use.ownBytes]));
+        for (const row of await this.#load([...ownBytes.keys()]))
+          this.#uses.get(row.organizationId)?.know(row, ownBytes.get(row.organizationId) ?? 0);
       }
       this.#failing = false;
     } catch (error) {
-      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'the use of organizations cannot be counted');
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'the use of organizations cannot be read');
       this.#failing = true;
     }
-  }
-
-  async #add(): Promise<void> {
-    const adding = [...this.#uses.values()].map((use) => ({ use, accepted: use.startAdding() }));
-    const accepted = adding.flatMap((each) => each.accepted);
-    if (accepted.length === 0) return;
-    try {
-      await addAccepted(this.#deps.pool, accepted);
-    } catch (error) {
-      // Failure policy: what may have been counted is not counted again. Settling counts all of it later.
-      const mayBeAdded = isConnectionLost(error);
-      for (const { use, accepted: its } of adding) use.notAdded(mayBeAdded ? [] : its);
-      throw error;
-    }
-    for (const { use } of adding) use.added();
   }
 
   #forget(): void {

@@ -18,7 +18,7 @@ import { pausesOf } from '../../db/circuits/pauses.ts';
 import { concurrencyLimit } from '../../db/delivery/concurrency.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
-import { destinationHealth, destinationTotals } from '../../db/history/figures/statistics.ts';
+import { destinationHealth, destinationTotals } from '../../db/ledger/statistics.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../audit-trail.ts';
 import { invalid, notFound } from '../errors.ts';

@@ -3,7 +3,7 @@
 import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
 import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import type { Destination } from '../../db/entities.ts';
-import { type DestinationTotals, destinationTotals } from '../../db/history/figures/statistics.ts';
+import { type DestinationTotals, destinationTotals } from '../../db/ledger/statistics.ts';
 import type { ApiDeps, Context } from '../context.ts';
 import { destinationMembers, summaryMembers } from '../members/destinations.ts';
 import { showPause } from '../members/pauses.ts';

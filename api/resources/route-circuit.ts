@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../core/circuit.ts';
 import { resetCircuit as closeCircuit, loadCircuits } from '../../db/circuits/circuits.ts';
 import { pausesOf } from '../../db/circuits/pauses.ts';
-import { lastAttempts, routeStatistics } from '../../db/history/figures/statistics.ts';
+import { lastAttempts, routeStatistics } from '../../db/ledger/statistics.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { notFound } from '../errors.ts';

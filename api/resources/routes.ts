@@ -6,7 +6,7 @@ import { CIRCUIT_STATES, type CircuitState } from '../../core/circuit.ts';
 import { circuitStates, stateOfCircuit } from '../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
-import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
+import { type IngestTotals, ingestTotals } from '../../db/ledger/statistics.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { showPause } from '../members/pauses.ts';
@@ -214,7 +214,7 @@ async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
     em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
     em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name'] }),
     referenceNames(em, routes),
-    ingestTotals(deps.pool, ids),
+    ingestTotals(deps.pool, organization, 'route', ids),
     circuitStates(deps.pool, ids),
     pausesOf(deps.pool, organization, ids),
     withheldEmails(deps, organization, routes),

@@ -5,7 +5,7 @@ import { providerOf } from '../../core/provider-config.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source } from '../../db/entities.ts';
 import { type Handshaken, lastHandshakes } from '../../db/handshakes.ts';
-import { type IngestTotals, ingestTotals } from '../../db/history/figures/statistics.ts';
+import { type IngestTotals, ingestTotals } from '../../db/ledger/statistics.ts';
 import { noteRecords } from '../audit-trail.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { invalid, notFound } from '../errors.ts';
@@ -172,7 +172,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
     newestFirst(query),
   );
   const ids = sources.map((source) => source.id);
-  const totals = await ingestTotals(deps.pool, ids);
+  const totals = await ingestTotals(deps.pool, organizationId(ctx), 'source', ids);
   const handshakes = await lastHandshakes(deps.pool, organizationId(ctx), ids);
   ctx.body = listAnswer(
     sources.map((source) => show(ctx, deps, source, totals.get(source.id), handshakes.get(source.id))),
@@ -237,7 +237,7 @@ async function showNew(ctx: Context, deps: ApiDeps, source: Source) {
 export async function showSource(ctx: Context, deps: ApiDeps, source: Source) {
   const { id } = source;
   tell(ctx, source);
-  const totals = await ingestTotals(deps.pool, [id]);
+  const totals = await ingestTotals(deps.pool, organizationId(ctx), 'source', [id]);
   const handshakes = await lastHandshakes(deps.pool, organizationId(ctx), [id]);
   return show(ctx, deps, source, totals.get(id), handshakes.get(id));
 }

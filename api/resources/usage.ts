@@ -45,7 +45,7 @@ const day = z
     events: count.meta({ description: 'Webhooks that were stored.' }),
     payloadBytes: count.meta({ description: 'Of their payloads.', examples: [4096] }),
     deliveries: count.meta({ description: 'Deliveries that were made, with replays and failovers.' }),
-    attempts: count.meta({ description: 'Attempts of these deliveries, once they have ended.' }),
+    attempts: count.meta({ description: 'Attempts that ended on this day.' }),
   })
   .meta({ id: 'DayOfUse' });
 

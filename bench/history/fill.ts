@@ -2,12 +2,12 @@
 // Everything is derived from numbers by hashing, so the same call makes the same mix.
 import pMap from 'p-map';
 import { ensurePartitions } from '../../db/retention/partitions.ts';
+import { bucketOf } from '../../db/sql-rules.ts';
 import { inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import type { FilledRecords } from './records.ts';
 
 export const DAYS = 30;
 const DAY_MS = 86_400_000;
-const HOUR_MS = 3_600_000;
 // Days are filled side by side, one connection each.
 const CONNECTIONS = 2;
 
@@ -52,12 +52,8 @@ export async function fillHistory(pool: Pool, plan: FillPlan): Promise<{ events:
     plan.log(`${Math.round((100 * filled) / total)} % filled`);
   };
   await pMap(days.toReversed(), fill, { concurrency: CONNECTIONS });
-  await pool.query(TOTALS);
   await pool.query('drop table bench_way, bench_source');
-  await pool.query('update history_progress set settled_before = $1, merged_before = $2', [
-    new Date(startMs),
-    new Date(mergedBefore(nowMs)),
-  ]);
+  await pool.query('update history_progress set settled_before = $1', [new Date(startMs)]);
   const { rows } = await pool.query<{ events: number; deliveries: number }>(
     'select (select count(*) from events)::int as events, (select count(*) from deliveries)::int as deliveries',
   );
@@ -89,9 +85,7 @@ async function fillDay(db: Queryable, day: Day): Promise<void> {
   await db.query('analyze day_event; analyze day_delivery');
   for (const statement of [REPLAYS, FAILOVERS]) await db.query(statement, [day.nowMs]);
   for (const statement of [EVENTS, PAYLOADS, DELIVERIES, ATTEMPTS]) await db.query(statement);
-  const merged = new Date(mergedBefore(day.nowMs));
-  for (const statement of [INGEST_STATS, DELIVERY_STATS, UNSENT, LATENCIES]) await db.query(statement, [merged]);
-  await db.query(FIGURES, [merged, new Date(mergedIntoDays(day.nowMs))]);
+  for (const statement of [ARRIVALS, ATTEMPTED, NOT_ATTEMPTED]) await db.query(statement);
 }
 
 // `bench_hash` gives a number from 0 on for a number and a salt; `bench_id` the text of an id (core/ids.ts) made at a time.
@@ -212,86 +206,38 @@ select id, n, case when result = 'delivered' then 'success' else 'failed' end, c
        '{"server": "nginx", "content-type": "text/plain", "date": "Sat, 21 Nov 2026 10:00:00 GMT"}', 'ok'
 ${ATTEMPT} order by id, n`;
 
-/** Older buckets of 5 minutes are hours already (db/history/figures/merge-buckets.ts). */
-function mergedBefore(nowMs: number): number {
-  return Math.floor(nowMs / HOUR_MS - 25) * HOUR_MS;
-}
-/** Older figures are days already. */
-function mergedIntoDays(nowMs: number): number {
-  return Math.floor(nowMs / DAY_MS - 8) * DAY_MS;
-}
-const BUCKET = `date_bin(case when at < $1 then interval '1 hour' else interval '5 minutes' end, at, 'epoch')`;
+const BUCKET = bucketOf('at');
 
-// The roll-ups as the statements of db/hot-path/ and db/delivery/delivery-commands.ts write them; the totals of all time follow at the end.
-const INGEST_STATS = `
-insert into ingest_stats as s (subject_id, bucket, events, filtered, last_event_at)
-select subject, ${BUCKET}, count(*) filter (where taken), count(*) filter (where not taken), max(at)
+// The entries that the statements of db/hot-path/ and db/delivery/delivery-commands.ts write for the same, a day at once.
+const ARRIVALS = `
+insert into ledger_entries (organization_id, bucket, source_id, route_id, events, bytes, routed, filtered, deliveries, last_event_at)
+select organization_id, ${BUCKET}, source_id, route_id, sum(events), sum(bytes), count(*) filter (where taken), count(*) filter (where not taken),
+       sum(deliveries), max(at)
 from (
-  select source_id as subject, to_timestamp(ms / 1000.0) as at, true as taken from day_event
+  select organization_id, source_id, '' as route_id, to_timestamp(ms / 1000.0) as at, null::boolean as taken, 1 as events, 480 as bytes, 0 as deliveries from day_event
   union all
-  select distinct w."routeId", to_timestamp(e.ms / 1000.0), d.event_id is not null
+  select distinct e.organization_id, e.source_id, w."routeId", to_timestamp(e.ms / 1000.0), d.event_id is not null, 0, 0, 0
   from day_event e join bench_way w on w.source = e.source
   left join (select distinct event_id, route_id from day_delivery where failover_of is null and replay_of is null) d
     on d.event_id = e.id and d.route_id = w."routeId"
-) s group by 1, 2
-on conflict (subject_id, bucket) do update set events = s.events + excluded.events, filtered = s.filtered + excluded.filtered,
-  last_event_at = greatest(s.last_event_at, excluded.last_event_at)`;
-
-const DELIVERY_STATS = `
-insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, failed_over, latency_sum, latency_count,
-                            last_delivery_at, last_success_at, last_failure_at)
-select destination_id, route_id, ${BUCKET}, count(*) filter (where result = 'delivered'),
-       count(*) filter (where result = 'failed'), count(*) filter (where result = 'failed_over'), sum(latency), count(*), max(at),
-       max(at) filter (where result = 'delivered'), max(at) filter (where result <> 'delivered')
-from (select *, started + latency * interval '1 ms' as at ${ATTEMPT}) a
-group by 1, 2, 3 order by 1, 2, 3
-on conflict (destination_id, route_id, bucket) do update
-  set succeeded = s.succeeded + excluded.succeeded, failed = s.failed + excluded.failed, failed_over = s.failed_over + excluded.failed_over,
-      latency_sum = s.latency_sum + excluded.latency_sum, latency_count = s.latency_count + excluded.latency_count`;
-
-const UNSENT = `
-insert into delivery_stats as s (destination_id, route_id, bucket, unsent)
-select destination_id, route_id, ${BUCKET}, count(*)
-from (select *, to_timestamp(ms / 1000.0) as at from day_delivery where status = 'schema_failed') d
-group by 1, 2, 3 order by 1, 2, 3
-on conflict (destination_id, route_id, bucket) do update set unsent = s.unsent + excluded.unsent`;
-
-// As db/delivery/count-figures.ts counts.
-const FIGURES = `
-insert into delivery_figures as f (organization_id, bucket, destination_id, route_id, source_id, status_code, attempts, latency_sum,
-                                   delivered, failed, failed_over, not_sent, cancelled)
-select organization_id, date_bin(case when at < $2 then interval '1 day' when at < $1 then interval '1 hour' else interval '5 minutes' end, at, 'epoch'),
-       destination_id, route_id, source_id, code, count(*) filter (where code > 0), coalesce(sum(latency) filter (where code > 0), 0),
-       count(*) filter (where result = 'delivered'), count(*) filter (where result = 'failed'),
-       count(*) filter (where result = 'failed_over'), count(*) filter (where result = 'schema_failed'),
-       count(*) filter (where result = 'cancelled')
-from (
-  select organization_id, source_id, route_id, destination_id, started + latency * interval '1 ms' as at, latency, result,
-         case when result = 'delivered' then 200 else 503 end as code ${ATTEMPT}
   union all
-  select organization_id, source_id, route_id, destination_id, to_timestamp(ms / 1000.0), 0, status, -1
-  from day_delivery where attempts = 0 and status in ('schema_failed', 'cancelled')
-) d group by 1, 2, 3, 4, 5, 6
-on conflict (organization_id, bucket, destination_id, route_id, source_id, status_code) do update
-  set attempts = f.attempts + excluded.attempts, latency_sum = f.latency_sum + excluded.latency_sum, delivered = f.delivered + excluded.delivered,
-      failed = f.failed + excluded.failed, failed_over = f.failed_over + excluded.failed_over, not_sent = f.not_sent + excluded.not_sent,
-      cancelled = f.cancelled + excluded.cancelled`;
+  select organization_id, source_id, '', to_timestamp(ms / 1000.0), null, 0, 0, 1 from day_delivery where failover_of is null
+) s group by 1, 2, 3, 4`;
 
-// The classes of core/latency-classes.ts.
-const LATENCIES = `
-insert into latency_stats as l (destination_id, bucket, latency, attempts)
-select destination_id, ${BUCKET}, case when latency < 128 then latency else ceil(ceil(latency / width) * width)::int end, count(*)
+// With the classes of core/latency-classes.ts.
+const ATTEMPTED = `
+insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts, latency_sum, latencies,
+                            delivered, failed, failed_over, last_success_at, last_failure_at)
+select organization_id, ${BUCKET}, source_id, route_id, destination_id, case when result = 'delivered' then 200 else 503 end, count(*),
+       sum(latency), array_agg(array[case when latency < 128 then latency else ceil(ceil(latency / width) * width)::int end, 1]),
+       count(*) filter (where result = 'delivered'), count(*) filter (where result = 'failed'),
+       count(*) filter (where result = 'failed_over'), max(at) filter (where result = 'delivered'), max(at) filter (where result <> 'delivered')
 from (select *, started + latency * interval '1 ms' as at, case when latency >= 128 then 2.0 ^ floor(log(2.0, latency)) / 64 end as width ${ATTEMPT}) a
-group by 1, 2, 3 order by 1, 2, 3
-on conflict (destination_id, bucket, latency) do update set attempts = l.attempts + excluded.attempts`;
+group by 1, 2, 3, 4, 5, 6`;
 
-const TOTALS = `
-with ingested as (
-  insert into ingest_stats (subject_id, bucket, events, filtered, last_event_at)
-  select subject_id, timestamptz 'epoch', sum(events), sum(filtered), max(last_event_at) from ingest_stats group by 1
-)
-insert into delivery_stats (destination_id, route_id, bucket, succeeded, failed, failed_over, unsent, latency_sum, latency_count,
-                            last_delivery_at, last_success_at, last_failure_at)
-select destination_id, route_id, timestamptz 'epoch', sum(succeeded), sum(failed), sum(failed_over), sum(unsent), sum(latency_sum), sum(latency_count),
-       max(last_delivery_at), max(last_success_at), max(last_failure_at)
-from delivery_stats group by 1, 2`;
+const NOT_ATTEMPTED = `
+insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, not_sent, cancelled)
+select organization_id, ${BUCKET}, source_id, route_id, destination_id, count(*) filter (where status = 'schema_failed'),
+       count(*) filter (where status = 'cancelled')
+from (select *, to_timestamp(ms / 1000.0) as at from day_delivery where attempts = 0 and status in ('schema_failed', 'cancelled')) d
+group by 1, 2, 3, 4, 5`;

@@ -21,17 +21,17 @@ export async function findKnown(pool: Pool, organizationId: string): Promise<Kno
   const ids = async (statement: string) =>
     (await pool.query<{ id: string }>(statement, [organizationId])).rows.map(({ id }) => id);
   return {
-    sources: await ids(`select id from sources join ingest_stats on subject_id = id
-      where organization_id = $1 and bucket = timestamptz 'epoch' order by events desc`),
-    routes: await ids(`select id from routes join ingest_stats on subject_id = id
-      where organization_id = $1 and bucket = timestamptz 'epoch' order by events desc`),
-    destinations: await ids(`select d.id from destinations d join delivery_stats on destination_id = d.id
-      where organization_id = $1 and bucket = timestamptz 'epoch' group by 1 order by sum(succeeded) desc`),
+    sources: await ids(ofTotals('source_id', 'events', `destination_id = ''`)),
+    routes: await ids(ofTotals('route_id', 'routed', `route_id <> '' and destination_id = ''`)),
+    destinations: await ids(ofTotals('destination_id', 'delivered', `destination_id in (select id from destinations)`)),
     // Some of every day.
     events: await ids(`select id from events where organization_id = $1 and id like '%77'`),
     deliveries: await ids(`select id from deliveries where organization_id = $1 and id like '%777'`),
   };
 }
+
+const ofTotals = (column: string, count: string, condition: string): string =>
+  `select ${column} as id from rollups where organization_id = $1 and step = 0 and ${condition} group by 1 order by sum(${count}) desc`;
 
 const HOUR_MS = 3_600_000;
 const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'];

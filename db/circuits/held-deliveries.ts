@@ -7,7 +7,7 @@ import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';
 import { nextProbe } from './probes.ts';
 import { jsonParameter } from '../parameters.ts';
-import { countEndings } from '../delivery/count-figures.ts';
+import { countWithoutAttempt } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
   circuitBlocks,
@@ -93,7 +93,7 @@ with input as (
 ), unheld as (
   delete from held_deliveries h using changed c
   where (c.target is not null or h.route_id <> c.holder) and ${heldRow('c')}
-), ${endElections('changed', 'e.holder <> c.route_id')}, ${countEndings('changed', { failed_over: 'target is not null' })}, ${failOver('target', 'destination_id', '$2')}
+), ${endElections('changed', 'e.holder <> c.route_id')}, ${countWithoutAttempt('changed', { failed_over: 'target is not null' })}, ${failOver('target', 'destination_id', '$2')}
 select id, holder, is_paused as "isPaused", unprobed, case when target is not null then next_id end as "takenOverBy",
        case when target is not null then ${WAKE_RELAYS} end, case when exists (select from unelected) then ${WAKE_CIRCUITS} end
 from changed`;

@@ -8,14 +8,12 @@ import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
-import { countRemoved } from '../organizations/usage.ts';
 import { bounds } from '../parameters.ts';
-import { countEndings } from './count-figures.ts';
+import { countRemoved, countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../notifications/notifications.ts';
 import { findOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } from '../sql-rules.ts';
-import { countUnsent } from './unsent.ts';
 
 /** The error of deliveries that were open when their destination was deleted. */
 export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
@@ -62,7 +60,7 @@ with ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
          attempt_count as attempts, status_code, $2 as error, $10 as error_summary, finished_at as at
   from ended where $8 = 'failed'
-), ${countUnsent('failed')}, ${countEndings('ended', { not_sent: `$8 = 'failed'`, cancelled: `$8 = 'cancelled'` })}, ${noteOutcomes('failed')}
+), ${countWithoutAttempt('ended', { not_sent: `$8 = 'failed'`, cancelled: `$8 = 'cancelled'` })}, ${noteOutcomes('failed')}
 select id, (select written from noted) as notifications,
        case when exists (select from unelected) then ${WAKE_CIRCUITS} end
 from ended`;
@@ -123,7 +121,7 @@ export async function postponeDelivery(
 
 const COUNT_REMOVED = `
 with gone as (
-  select $1::text as organization_id, $2::text as id, $3::bigint as payload_size
+  select $1::text as organization_id, $2::text as source_id, $3::timestamptz as received_at, $4::integer as payload_size
 ), ${countRemoved('gone')}
 select from gone`;
 
@@ -142,8 +140,8 @@ export async function deleteEvent(
   return inTransaction(pool, async (db) => {
     // Locked first, so that no replay adds deliveries meanwhile, and deleted when nothing belongs to it any more: what belongs to no
     // event or delivery is no tenant's, so it could not be deleted for one (tenants/policies.ts).
-    const { rows } = await db.query<{ size: number }>(
-      'select payload_size as size from events where id = $2 and organization_id = $1 for update',
+    const { rows } = await db.query<{ source: string; receivedAt: Date; size: number }>(
+      'select source_id as source, received_at as "receivedAt", payload_size as size from events where id = $2 and organization_id = $1 for update',
       [organizationId, eventId],
     );
     const event = rows[0];
@@ -151,8 +149,7 @@ export async function deleteEvent(
     const withWorkflow = await removeDeliveriesOf(db, eventId);
     await removeEventsChildren(db, [eventId]);
     await db.query('delete from events where id = $2 and organization_id = $1', [organizationId, eventId]);
-    // Last: API processes count the webhooks of all organizations in one statement, which waits for this row.
-    await db.query(COUNT_REMOVED, [organizationId, eventId, event.size]);
+    await db.query(COUNT_REMOVED, [organizationId, event.source, event.receivedAt, event.size]);
     return { withWorkflow };
   });
 }

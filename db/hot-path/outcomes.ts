@@ -1,18 +1,13 @@
 // What the statements that record attempts have in common: all that an outcome changes besides its delivery, and the partition they name.
 // Rules: EVT-13.
 import { idTime } from '../../core/ids.ts';
-import { countAttempted } from '../delivery/count-figures.ts';
+import { countAttempts } from '../ledger/entries.ts';
 import { noteOutcomes } from '../notifications/notifications.ts';
 import { bounds } from '../parameters.ts';
 import { DAY_MS, partitionName } from '../retention/partitions.ts';
-import { addedUp, bucketOf, bucketsOf } from '../sql-rules.ts';
-
-// Of what `delivery_stats` holds.
-const SUMS = ['succeeded', 'failed', 'failed_over', 'latency_sum', 'latency_count'];
-const LATEST = ['last_delivery_at', 'last_success_at', 'last_failure_at'];
 
 /**
- * CTEs that add outcomes to the totals of their events, the statistics, the figures and the notifications, for a statement whose main
+ * CTEs that add outcomes to the totals of their events, the ledger and the notifications, for a statement whose main
  * query reads `noted`. Its CTE `changed` holds the deliveries that attempts have changed: id, organization_id, event_id, source_id,
  * destination_id, route_id, counted, primary_id, delivery_status, attempt, status_code, error, error_summary, latency, latency_class,
  * completed_at. What makes this safe under concurrency is said in record-results.ts.
@@ -29,25 +24,7 @@ export const countOutcomes = (events: string): string => `finished as (
       status = event_status(e.deliveries_count, e.deliveries_succeeded + f.succeeded, e.deliveries_failed + f.failed)
   from finished f
   where e.id = f.event_id
-), rolled_up as (
-  insert into delivery_stats as s (destination_id, route_id, bucket, succeeded, failed, failed_over, latency_sum, latency_count,
-                                   last_delivery_at, last_success_at, last_failure_at)
-  select c.destination_id, coalesce(c.route_id, ''), b.bucket,
-         count(*) filter (where delivery_status = 'delivered'), count(*) filter (where delivery_status = 'failed'),
-         count(*) filter (where delivery_status = 'failed_over'),
-         coalesce(sum(latency) filter (where status_code is not null), 0), count(status_code), max(completed_at),
-         max(completed_at) filter (where delivery_status = 'delivered'), max(completed_at) filter (where delivery_status <> 'delivered')
-  from changed c
-  cross join lateral ${bucketsOf('c.completed_at')}
-  group by 1, 2, 3 order by 1, 2, 3
-  ${addedUp('destination_id, route_id, bucket', SUMS, LATEST)}
-), histogram as (
-  insert into latency_stats as s (destination_id, bucket, latency, attempts)
-  select destination_id, ${bucketOf('completed_at')}, latency_class, count(*)
-  from changed where latency_class is not null
-  group by 1, 2, 3 order by 1, 2, 3
-  ${addedUp('destination_id, bucket, latency', ['attempts'])}
-), ${countAttempted('changed')}, ended as (
+), ${countAttempts('changed')}, ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, delivery_status as status,
          attempt as attempts, status_code, error, error_summary, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')

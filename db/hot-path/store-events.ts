@@ -4,18 +4,13 @@ import { othersFirst } from '../../core/others-first.ts';
 import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, bytesParameter, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { countEndings } from '../delivery/count-figures.ts';
-import { countUnsent } from '../delivery/unsent.ts';
-import { addedUp, bucketOf, toOutbox } from '../sql-rules.ts';
+import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';
+import { toOutbox } from '../sql-rules.ts';
 
 /** How a delivery ends whose route's schema or filter could not let it through. */
 type GateFailure = 'schema_failed' | 'filter_failed';
 
 const GATE_FAILED = `status in ('schema_failed', 'filter_failed')`;
-
-// Of ingest_counts.
-const SLOTS = 16;
-const OWN_SLOT = `pg_backend_pid() % ${SLOTS}`;
 
 /** One delivery of a new event. */
 export interface NewDelivery {
@@ -77,10 +72,7 @@ export interface StoreResult {
 //   like an expired one; only repeats ask for that (event_is_stored). The group holds each key once (the caller ensures it),
 //   and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
-//   wait for it is delivered or failed at once;
-// - roll-up rows are written in the order of their key, so that concurrent groups queue instead of deadlocking. They are locked
-//   until the commit is on disk, so connections count in slots of their own, mostly: groups of one source do not wait for each
-//   other. db/history/figures/fold-ingest.ts adds the slots up.
+//   wait for it is delivered or failed at once.
 // It does not notify the relays: that would lock all notifying commits of the server against each other (PostgreSQL's
 // PreCommit_Notify) until this one is on disk. Anyone who calls it does so afterwards (wakeRelays).
 // Bodies are taken from their array where they are stored: PostgreSQL copies what a common table expression or a function in FROM
@@ -118,16 +110,11 @@ with ${settingLate('$6', '$7')}, fresh as (
 ), queued as (
   ${toOutbox('d', { delivery_id: 'd.id' })}
   from delivery d where d.status = 'pending'
-), ${full ? `${countUnsent('delivery', GATE_FAILED)}, ${countEndings('delivery', { not_sent: GATE_FAILED })},` : ''} counted as (
-  insert into ingest_counts as s (subject_id, bucket, slot, events, filtered, last_event_at)
-  select c.subject_id, ${bucketOf('a.received_at')}, ${OWN_SLOT}, sum(c.events), sum(c.filtered), max(a.received_at)
-  from json_to_recordset($5::json) as c(event_id text, subject_id text, events int, filtered int)
-  join accepted a on a.id = c.event_id
-  group by 1, 2, 3 order by 1, 2, 3
-  ${addedUp('subject_id, bucket, slot', ['events', 'filtered'], ['last_event_at'])}
-)
+), ${full ? `${countWithoutAttempt('delivery', { not_sent: GATE_FAILED })},` : ''} ${countArrivals('accepted', COUNTS)}
 select (select json_agg(fresh) from fresh) as fresh, array(select id from accepted) as stored`;
 
+const COUNTS =
+  'json_to_recordset($5::json) as c(event_id text, route_id text, events int, bytes int, routed int, filtered int, deliveries int)';
 const ALL_ACCEPTED = 'accepted as (select * from input)';
 const ACCEPTED_BY_KEYS = `keys as (
   insert into idempotency_keys as k (source_id, key_hash, event_id, expires_at)
@@ -232,12 +219,15 @@ function deliveryRow(eventId: string, delivery: NewDelivery) {
   };
 }
 
+/** Of each route; the first row counts the event as well, so that most events make one. */
 function counterRows(event: NewEvent) {
-  return [
-    { event_id: event.id, subject_id: event.sourceId, events: 1, filtered: 0 },
-    ...event.routed.map((id) => ({ event_id: event.id, subject_id: id, events: 1, filtered: 0 })),
-    ...event.filtered.map((id) => ({ event_id: event.id, subject_id: id, events: 0, filtered: 1 })),
+  const routes = [
+    ...event.routed.map((id) => ({ route_id: id, routed: 1 })),
+    ...event.filtered.map((id) => ({ route_id: id, filtered: 1 })),
   ];
+  const [first = { route_id: '' }, ...others] = routes;
+  const counts = { events: 1, bytes: event.body.length, deliveries: event.deliveries.length };
+  return [{ ...first, ...counts }, ...others].map((row) => ({ event_id: event.id, ...row }));
 }
 
 /** The event that first used an idempotency key inside its window, or null when it is gone. */

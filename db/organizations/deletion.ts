@@ -132,7 +132,7 @@ async function removeIdempotencyKeys(db: Queryable, organizationId: string, most
   return rowCount ?? 0;
 }
 
-/** Sources, destinations and routes, with the statistics and states that name them and not the organization. */
+/** Sources, destinations and routes, with what names them and not the organization. */
 async function removeRecords(db: Queryable, organizationId: string, most: number): Promise<number> {
   // Routes first: a source takes its routes with it, however many there are.
   for (const table of ['routes', 'destinations', 'sources']) {
@@ -142,26 +142,11 @@ async function removeRecords(db: Queryable, organizationId: string, most: number
     );
     if (rows.length === 0) continue;
     const ids = rows.map(({ id }) => id);
-    await removeStatistics(db, ids);
+    await db.query('delete from failing_destinations where route_id = any($1::text[])', [ids]);
     await db.query(`delete from ${table} where organization_id = $1 and id = any($2::text[])`, [organizationId, ids]);
     return ids.length;
   }
   return 0;
-}
-
-const STATISTICS = [
-  // Before what it is folded into.
-  'delete from ingest_counts where subject_id = any($1::text[])',
-  'delete from ingest_stats where subject_id = any($1::text[])',
-  'delete from delivery_stats where destination_id = any($1::text[])',
-  'delete from delivery_stats where route_id = any($1::text[])',
-  'delete from latency_stats where destination_id = any($1::text[])',
-  'delete from latency_history where destination_id = any($1::text[])',
-  'delete from failing_destinations where route_id = any($1::text[])',
-];
-
-async function removeStatistics(db: Queryable, ids: string[]): Promise<void> {
-  for (const statement of STATISTICS) await db.query(statement, [ids]);
 }
 
 // Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one. Those of events

@@ -8,8 +8,7 @@ import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts
 import { noticesFor } from '../reconciliation/reconciliation.ts';
 import { JOIN_LISTS, OPEN, READ_IN_ORDER, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
 import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
-import { countEndings } from '../delivery/count-figures.ts';
-import { countUnsent } from '../delivery/unsent.ts';
+import { countWithoutAttempt } from '../ledger/entries.ts';
 import { chains, findTargets, type ReplayRequest, type Target, type TargetAgain, targetsAgain } from './targets.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
@@ -108,7 +107,7 @@ with planned as (
          status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end, failover_of, original_destination_id, failover_reason
   from input i join locked l on l.id = i.event_id
   returning id, organization_id, event_id, source_id, status, destination_id, route_id
-), ${countUnsent('created', SCHEMA_FAILED)}, ${countEndings('created', { not_sent: SCHEMA_FAILED })}, queued as (
+), ${countWithoutAttempt('created', { deliveries: 'true', not_sent: SCHEMA_FAILED })}, queued as (
   ${toOutbox('i', { delivery_id: 'i.id', failover_of: 'i.failover_of' })}
   from input i join created c on c.id = i.id where i.status = 'pending'
 ), change as (

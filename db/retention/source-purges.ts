@@ -2,9 +2,9 @@
 // loses one step at most.
 import { removeEventsChildren } from '../delivery/delivery-commands.ts';
 import { forgetCountsOfSource } from '../history/lists/settle.ts';
-import { countRemoved } from '../organizations/usage.ts';
+import { countRemoved } from '../ledger/entries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { Stride } from '../ranges.ts';
+import { Stride, sweep } from '../ranges.ts';
 
 // Events in a step, at most.
 const EVENTS = new Stride(1000);
@@ -63,9 +63,8 @@ export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep
   // After a crash in between, the next step comes here again.
   if (isEmpty) {
     await forgetCountsOfSource(pool, sourceId);
-    // Before what it is folded into.
-    await pool.query('delete from ingest_counts where subject_id = $1', [sourceId]);
-    await pool.query('delete from ingest_stats where subject_id = $1', [sourceId]);
+    // Destinations keep their statistics.
+    await sweep(pool, 'rollups', `source_id = $3 and destination_id = ''`, [sourceId]);
     if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
     else await pool.query('update source_purges set emptied_at = now() where source_id = $1', [sourceId]);
   }
@@ -94,7 +93,7 @@ async function removeStep(
 
 const DELETE_EVENTS = `
 with gone as (
-  delete from events where id = any($1::text[]) and id between $2 and $3 returning organization_id, id, payload_size
+  delete from events where id = any($1::text[]) and id between $2 and $3 returning organization_id, source_id, received_at, payload_size
 ), ${countRemoved('gone')}
 select from gone`;
 

@@ -70,16 +70,3 @@ create table idempotent_requests (
   primary key (organization_id, id)
 );
 create index idempotent_requests_by_expiry on idempotent_requests (expires_at);  -- housekeeping finds what has expired
-
--- What organizations use, by day (UTC): for limits, and for bills. A row is small and stays when its events are gone.
-create table organization_usage (
-  organization_id text collate "C" not null references organizations (id) on delete cascade, day date not null,
-  -- Counted by API processes and added once a second. A killed process loses its last second, so they are never too high.
-  accepted_events bigint not null default 0, accepted_bytes bigint not null default 0,
-  -- Counted once from the rows when they are settled (db/history/lists/settle.ts): exact, 20 to 30 minutes behind, without what was
-  -- deleted before. `attempts`: those of deliveries that have ended, by the day of the delivery.
-  events bigint not null default 0,
-  payload_bytes bigint not null default 0, deliveries bigint not null default 0, attempts bigint not null default 0,
-  removed_bytes bigint not null default 0,  -- payloads that were deleted on request; those that expire go with their day
-  primary key (organization_id, day)
-) with (fillfactor = 50);

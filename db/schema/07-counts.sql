@@ -1,82 +1,49 @@
--- Counts: what ingest and deliveries add up to, for statistics, health, GET /api/metrics and the totals of lists.
--- `bucket` is the start of a 5-minute interval, merged by housekeeping into hours and days (db/history/figures/merge-buckets.ts); the
--- bucket 'epoch' (1970-01-01) holds the total of all time.
+-- Counts: what store and record add up to, for statistics, health, figures (GET /api/metrics), usage and quotas; and the totals of lists.
 
--- Events accepted per source and per route (`subject_id` is either). The index includes the counts: a month of many routes is tens of
--- thousands of scattered rows, which are read from the index alone. Housekeeping alone writes here.
-create table ingest_stats (
-  subject_id text collate "C" not null, bucket timestamptz(0) not null, events bigint not null default 0,
-  filtered bigint not null default 0, last_event_at timestamptz(3),
-  primary key (subject_id, bucket) include (events, filtered)
-) with (fillfactor = 50);
-
--- The same as ingest counts it: in slots, so that concurrent groups of one source do not wait for each other's row. Ended buckets are
--- folded into ingest_stats (db/history/figures/fold-ingest.ts); until then they are not in the total of all time either.
-create table ingest_counts (
-  subject_id text collate "C" not null, bucket timestamptz(0) not null, slot smallint not null, events bigint not null default 0,
-  filtered bigint not null default 0, last_event_at timestamptz(3),
-  primary key (subject_id, bucket, slot)
-) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
-
--- Finished deliveries, written in the transaction that finishes them. `latency_*` count attempts that got a response.
-create table delivery_stats (
-  destination_id text collate "C" not null, route_id text collate "C" not null, bucket timestamptz(0) not null,
-  succeeded bigint not null default 0, failed bigint not null default 0,
-  -- Deliveries that a failover destination took over: they count against this destination's health, not in the totals of their route.
-  failed_over bigint not null default 0,
-  -- Failures without a request (refused by the route's schema, a transform's error): in the route's statistics, not in this health.
-  unsent bigint not null default 0,
-  latency_sum bigint not null default 0, latency_count bigint not null default 0, last_delivery_at timestamptz(3),
+-- The ledger. A statement that stores webhooks, records attempts or ends deliveries writes one entry for each key it touches, in its
+-- own transaction. Entries are only inserted, and there is no index and no constraint, so statements never wait for each other here.
+-- A few seconds later one process adds them to `rollups` (db/ledger/roll-up.ts). Readers add both, in one snapshot, so every committed
+-- count is visible at once. Null means 0. Autovacuum keeps what readers scan short.
+create table ledger_entries (
+  organization_id text collate "C" not null, bucket timestamptz(0) not null,  -- bucket: the start of 5 minutes
+  source_id text collate "C" not null, route_id text collate "C" not null default '', destination_id text collate "C" not null default '',
+  -- Of the answer: 100 to 599, and 600 for any other; 0: no answer; -1: no attempt. So at most 503 values.
+  code smallint not null default -1,
+  -- Arrivals: events of the source with their bytes, in one entry of it, whatever its route; and events that the route took, or that its
+  -- filter refused.
+  events integer, bytes bigint, routed integer, filtered integer, last_event_at timestamptz(3),
+  deliveries integer,  -- that were made, but for those that take over from another: `failed_over` counts these
+  removed_bytes bigint,  -- of payloads that were deleted on request
+  -- Attempts; the sum (ms) and histogram of latencies are of those with an answer: {{class, attempts}, ...} (core/latency-classes.ts).
+  attempts integer, latency_sum bigint, latencies integer[],
   last_success_at timestamptz(3), last_failure_at timestamptz(3),
-  primary key (destination_id, route_id, bucket)
-) with (fillfactor = 50);
-create index delivery_stats_by_route on delivery_stats (route_id, bucket);
+  -- How deliveries ended. not_sent: failed without an attempt.
+  delivered integer, failed integer, failed_over integer, not_sent integer, cancelled integer
+) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
--- Latency histogram per destination for percentiles; `latency` is the upper edge of its class in ms (core/latency-classes.ts).
-create table latency_stats (
-  destination_id text collate "C" not null, bucket timestamptz(0) not null, latency integer not null, attempts bigint not null,
-  primary key (destination_id, bucket, latency)
-) with (fillfactor = 50);
+-- What the entries add up to, written by the roll-up alone. No foreign keys: counts of deleted destinations and routes stay.
+create table rollups (
+  organization_id text collate "C" not null,
+  -- Length of the bucket in seconds. 300, and 3600 for what is older than a day. 86400: days (UTC) of the organization as a whole,
+  -- without other ids, for its usage; kept as long as the organization. 0: all time; the bucket is then 1970-01-01, and the code 0 or -1.
+  step integer not null, bucket timestamptz(0) not null,
+  destination_id text collate "C" not null, source_id text collate "C" not null, route_id text collate "C" not null, code smallint not null,
+  events bigint not null, bytes bigint not null, routed bigint not null, filtered bigint not null, last_event_at timestamptz(3),
+  deliveries bigint not null, removed_bytes bigint not null, attempts bigint not null, latency_sum bigint not null, latencies integer[],
+  last_success_at timestamptz(3), last_failure_at timestamptz(3),
+  delivered bigint not null, failed bigint not null, failed_over bigint not null, not_sent bigint not null, cancelled bigint not null,
+  primary key (organization_id, step, bucket, destination_id, source_id, route_id, code)
+) with (fillfactor = 70);
+create index rollups_by_destination on rollups (destination_id, step, bucket) where destination_id <> '';  -- health
+create index rollups_by_route on rollups (route_id, step, bucket) where route_id <> '';  -- statistics of a route
 
--- For GET /api/metrics: attempts by status code, and deliveries by how they ended, written by the statements that change the
--- deliveries (db/delivery/count-figures.ts). No foreign key: figures of a deleted destination stay. The key begins with what every
--- question names, so an answer is one range of the index.
-create table delivery_figures (
-  organization_id text collate "C" not null, bucket timestamptz(0) not null, destination_id text collate "C" not null,
-  route_id text collate "C" not null, source_id text collate "C" not null,
-  -- Of the answer: 100 to 599, and 600 for any other; 0: no answer; -1: ended without an attempt. So at most 503 values.
-  status_code smallint not null,
-  attempts bigint not null default 0, latency_sum bigint not null default 0,  -- latency_sum: ms, of attempts with an answer
-  delivered bigint not null default 0, failed bigint not null default 0, failed_over bigint not null default 0,
-  not_sent bigint not null default 0, cancelled bigint not null default 0,
-  primary key (organization_id, bucket, destination_id, route_id, source_id, status_code)
-) with (fillfactor = 50);
-
--- `delivery_figures` and `latency_stats` have a row for each combination, code or class of latencies, and bucket, so that statements
--- can add to them: tens of thousands a day for sixty combinations. Ten minutes after a bucket began, housekeeping packs its rows into
--- the tables below (db/history/figures/pack-figures.ts): one row for each organization or destination and bucket, in steps of 5
--- minutes, an hour and a day. A late count makes a new row, which is packed like any other. Readers add what is not packed yet.
-
--- Combinations of destination, route and source, by a number. No foreign keys: figures of a deleted destination stay.
-create table figure_ways (
-  id bigint generated by default as identity primary key,
-  organization_id text collate "C" not null, destination_id text collate "C" not null, route_id text collate "C" not null,
-  source_id text collate "C" not null, used_on date not null,  -- used_on: the last packing; a way goes with the last of its figures
-  unique (organization_id, destination_id, route_id, source_id)
-);
-
-create table figure_history (
-  organization_id text collate "C" not null, step integer not null, bucket timestamptz(0) not null,  -- step: 300, 3600 or 86400 s
-  counts json not null,  -- a list: the combination, the status code, and the sums of `delivery_figures` in the order of its columns
-  primary key (organization_id, step, bucket)
-);
-
-create table latency_history (
-  destination_id text collate "C" not null, step integer not null, bucket timestamptz(0) not null,
-  counts json not null,  -- a list: a class of latencies, and its attempts
-  attempts bigint not null,  -- of all classes: tells which destinations are the busiest
-  primary key (destination_id, step, bucket)
-);
+-- Adds up two histograms.
+create function add_latencies(one integer[], other integer[]) returns integer[] language sql immutable parallel safe as $$
+  select array_agg(array[latency, attempts] order by latency) from (
+    select histogram[i][1] as latency, sum(histogram[i][2])::integer as attempts
+    from (select one || other as histogram) h, generate_subscripts(histogram, 1) i group by 1
+  ) classes
+$$;
 
 -- Exact counts of the event and delivery lists, whatever their filters, without counting millions of rows for each request. Rows
 -- newer than `history_progress.settled_before` are counted one by one: minutes of traffic. Older rows are *settled*: counted once, in
@@ -116,22 +83,17 @@ create index history_counts_open on history_counts (start)
   where kind = 'delivery' and span = 'hour' and status in ('pending', 'retrying', 'circuit_open') and total <> 0;
 
 create table history_progress (
-  settled_before timestamptz(3) not null,
-  merged_before timestamptz(0) not null  -- buckets before it are merged into hours (db/history/figures/merge-buckets.ts)
+  settled_before timestamptz(3) not null
 );
 create unique index history_progress_one_row on history_progress ((true));
 -- An empty database begins well behind the grace period.
-insert into history_progress
-values (date_bin('1 hour', now() - interval '1 hour', 'epoch'), date_bin('1 hour', now() - interval '1 day', 'epoch'));
+insert into history_progress values (date_bin('1 hour', now() - interval '1 hour', 'epoch'));
 
 -- What changed late, since it was last folded in: -1 for what a row was, +1 for what it is now.
 create table history_changes (
   id text collate "C" not null, organization_id text collate "C" not null, source_id text collate "C" not null,
   route_id text collate "C" not null default '', destination_id text collate "C" not null default '', status text not null,
-  routed boolean not null default true, change smallint not null,
-  -- For organization_usage: attempts of a delivery that ended after it was settled (taken back when it is opened again), and what a
-  -- process with a slow clock made late. What is deleted stays in the usage.
-  attempts integer not null default 0, made boolean not null default false, bytes integer not null default 0
+  routed boolean not null default true, change smallint not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index history_changes_by_organization on history_changes (organization_id, id);
 create index history_changes_by_id on history_changes (id);  -- folded in pieces, and dropped by the range of ids that is counted
@@ -141,18 +103,15 @@ create index history_changes_by_id on history_changes (id);  -- folded in pieces
 create function note_late_change() returns trigger language plpgsql as $$
 begin
   if tg_op <> 'INSERT' then
-    insert into history_changes (id, organization_id, source_id, route_id, destination_id, status, routed, change, attempts)
-    select r.id, r.organization_id, r.source_id, coalesce(r.route_id, ''), coalesce(r.destination_id, ''), r.status, coalesce(r.routed, true), -1,
-           case when tg_op = 'DELETE' or r.status in ('pending', 'retrying', 'circuit_open') then 0 else -coalesce(r.attempt_count, 0) end
-    from jsonb_to_record(to_jsonb(old)) as r(id text, organization_id text, source_id text, route_id text, destination_id text, status text, routed boolean, attempt_count integer)
+    insert into history_changes (id, organization_id, source_id, route_id, destination_id, status, routed, change)
+    select r.id, r.organization_id, r.source_id, coalesce(r.route_id, ''), coalesce(r.destination_id, ''), r.status, coalesce(r.routed, true), -1
+    from jsonb_to_record(to_jsonb(old)) as r(id text, organization_id text, source_id text, route_id text, destination_id text, status text, routed boolean)
     where exists (select from sources s where s.id = r.source_id);
   end if;
   if tg_op <> 'DELETE' then
-    insert into history_changes (id, organization_id, source_id, route_id, destination_id, status, routed, change, attempts, made, bytes)
-    select r.id, r.organization_id, r.source_id, coalesce(r.route_id, ''), coalesce(r.destination_id, ''), r.status, coalesce(r.routed, true), 1,
-           case when r.status in ('pending', 'retrying', 'circuit_open') then 0 else coalesce(r.attempt_count, 0) end,
-           tg_op = 'INSERT', case when tg_op = 'INSERT' then coalesce(r.payload_size, 0) else 0 end
-    from jsonb_to_record(to_jsonb(new)) as r(id text, organization_id text, source_id text, route_id text, destination_id text, status text, routed boolean, attempt_count integer, payload_size integer)
+    insert into history_changes (id, organization_id, source_id, route_id, destination_id, status, routed, change)
+    select r.id, r.organization_id, r.source_id, coalesce(r.route_id, ''), coalesce(r.destination_id, ''), r.status, coalesce(r.routed, true), 1
+    from jsonb_to_record(to_jsonb(new)) as r(id text, organization_id text, source_id text, route_id text, destination_id text, status text, routed boolean)
     where exists (select from sources s where s.id = r.source_id);
   end if;
   return null;

@@ -27,21 +27,11 @@ const ofRow = (table: string, alias: string, id: string): string =>
 const ofRecord = (table: string, id: string): string =>
   `${id} in (select id from ${table} where organization_id = ${OWN})`;
 
-const OF_SUBJECT = `${ofRecord('sources', 'subject_id')} or ${ofRecord('routes', 'subject_id')}`;
-
-// Rows without the column belong to another row. Statistics of a route and a destination stay when one of the two is deleted.
+// Rows without the column belong to another row.
 const OTHERS: Record<string, TenantTable> = {
   organizations: { rights: ['select', 'update'], condition: `id = ${OWN}` },
   event_payloads: { rights: ['select', 'delete'], condition: ofRow('events', 'e', 'event_payloads.event_id') },
   attempts: { rights: ['select', 'delete'], condition: ofRow('deliveries', 'd', 'attempts.delivery_id') },
-  ingest_stats: { rights: ['select'], condition: OF_SUBJECT },
-  ingest_counts: { rights: ['select'], condition: OF_SUBJECT },
-  delivery_stats: {
-    rights: ['select', 'insert', 'update'],
-    condition: `${ofRecord('destinations', 'destination_id')} or ${ofRecord('routes', 'route_id')}`,
-  },
-  latency_stats: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
-  latency_history: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
   failing_destinations: {
     rights: ALL,
     condition: `${ofRecord('destinations', 'destination_id')} or ${ofRecord('routes', 'route_id')}`,
@@ -52,8 +42,12 @@ const OTHERS: Record<string, TenantTable> = {
   history_progress: { rights: ['select'], condition: null },
 };
 
-/** What was done is written once (refuse_audit_change). */
-const FINAL: readonly Right[] = ['select', 'insert'];
+/** Of tables with the column: what was done is written once (refuse_audit_change), what is counted too, and the roll-up adds it up. */
+const FEWER: Record<string, readonly Right[]> = {
+  audit_records: ['select', 'insert'],
+  ledger_entries: ['select', 'insert'],
+  rollups: ['select'],
+};
 
 /**
  * What the role of the tenants may do with a table; null: nothing.
@@ -61,5 +55,5 @@ const FINAL: readonly Right[] = ['select', 'insert'];
  */
 export function tenantTable(name: string, hasOrganization: boolean): TenantTable | null {
   if (!hasOrganization) return OTHERS[name] ?? null;
-  return { rights: name === 'audit_records' ? FINAL : ALL, condition: OF_ORGANIZATION };
+  return { rights: FEWER[name] ?? ALL, condition: OF_ORGANIZATION };
 }

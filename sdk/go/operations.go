@@ -1428,7 +1428,7 @@ type GetMetricsParams struct {
 
 // GetMetrics: Get the organization's figures over time.
 //
-// Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. Steps of less than an hour reach back a day, of less than a day a week. Needs the scope `deliveries:read`.
+// Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. Steps of less than an hour reach back a day. Needs the scope `deliveries:read`.
 func (c *Client) GetMetrics(ctx context.Context, params *GetMetricsParams, opts ...CallOption) (*Metrics, error) {
 	result := new(Metrics)
 	err := c.send(ctx, call{method: "GET", template: "/api/metrics", query: params}, result, opts)

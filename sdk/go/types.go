@@ -1168,7 +1168,7 @@ type DayOfUse struct {
 	// Deliveries that were made, with replays and failovers.
 	Deliveries int64 `json:"deliveries"`
 
-	// Attempts of these deliveries, once they have ended.
+	// Attempts that ended on this day.
 	Attempts int64 `json:"attempts"`
 }
 

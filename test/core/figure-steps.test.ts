@@ -39,14 +39,12 @@ describe('steps of figures', () => {
     ['what is gone', { from: at('2026-10-20T00:00:00Z'), to: at('2026-10-22T00:00:00Z') }, 86_400, 'from'],
     ['minutes of last week', { from: at('2026-11-19T00:00:00Z') }, 300, 'step'],
     ['steps that cut hours of last week', { from: at('2026-11-19T00:00:00Z') }, 5400, 'step'],
-    ['hours of last month', { from: at('2026-11-01T00:00:00Z') }, 3600, 'step'],
-    ['steps that cut days of last month', { from: at('2026-11-01T00:00:00Z') }, 10 * 3600, 'step'],
   ];
   for (const [what, time, step, member] of refused) {
     it(`refuse ${what}`, () => expect(stepsOf(time, step, NOW)).to.have.property('member', member));
   }
 
-  it('never cut a bucket that is merged: hours after 25 hours, days after 8 days; and begin less than 32 days ago', () => {
+  it('never cut a bucket that is merged: hours after 25 hours; and begin less than 32 days ago', () => {
     const steps = fc.integer({ min: 1, max: 288 }).map((n) => n * 300);
     fc.assert(
       fc.property(
@@ -64,7 +62,6 @@ describe('steps of figures', () => {
           );
           const age = NOW - first.getTime();
           expect(age).to.be.below(32 * DAY);
-          if (age >= 8 * DAY) expect(step % 86_400).to.equal(0);
           if (age >= 25 * HOUR) expect(step % 3600).to.equal(0);
         },
       ),

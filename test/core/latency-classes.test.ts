@@ -34,9 +34,7 @@ describe('latency classes', () => {
 
 describe('percentiles of latencies', () => {
   const histogramOf = (latencies: number[]) =>
-    [...Map.groupBy(latencies, (latency) => latency)]
-      .sort(([one], [other]) => one - other)
-      .flatMap(([latency, some]) => [latency, some.length]);
+    [...Map.groupBy(latencies, (latency) => latency)].map(([latency, some]) => [latency, some.length]);
 
   it('are those of all attempts by nearest rank, in however many parts they were counted', () => {
     const latencies = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 60 });
@@ -44,7 +42,7 @@ describe('percentiles of latencies', () => {
       fc.property(fc.array(latencies, { minLength: 1, maxLength: 4 }), (parts) => {
         const all = parts.flat().toSorted((one, other) => one - other);
         const ranked = [50, 95, 99].map((percent) => all[Math.ceil((percent * all.length) / 100) - 1]);
-        expect(percentilesOf(parts.map(histogramOf), [50, 95, 99])).to.deep.equal({
+        expect(percentilesOf(parts.flatMap(histogramOf), [50, 95, 99])).to.deep.equal({
           attempts: all.length,
           latencies: ranked,
         });
@@ -53,7 +51,6 @@ describe('percentiles of latencies', () => {
   });
 
   it('are null without attempts', () => {
-    for (const nothing of [[], [[]], [[], []]])
-      expect(percentilesOf(nothing, [50, 99])).to.deep.equal({ attempts: 0, latencies: [null, null] });
+    expect(percentilesOf([], [50, 99])).to.deep.equal({ attempts: 0, latencies: [null, null] });
   });
 });

@@ -1,4 +1,4 @@
-// The figures of organizations against the rows that they count: every metric, grouping and step, before and after they are packed.
+// The figures of organizations against the rows that they count: every metric, grouping and step, before and after they are rolled up.
 import { expect } from 'chai';
 import { type Steps, stepsOf } from '../../core/figure-steps.ts';
 import { openError, ownWords } from '../../core/error-summary.ts';
@@ -9,14 +9,11 @@ import {
   deleteSource,
   endDeliveries,
 } from '../../db/delivery/delivery-commands.ts';
-import type { FigureQuestion, Grouping, Metric } from '../../db/history/figures/figure-series.ts';
-import { readFigures } from '../../db/history/figures/read-figures.ts';
-import { foldIngest } from '../../db/history/figures/fold-ingest.ts';
-import { mergeBuckets } from '../../db/history/figures/merge-buckets.ts';
-import { forgetFigures, packFigures } from '../../db/history/figures/pack-figures.ts';
+import { type FigureQuestion, type Grouping, type Metric, readFigures } from '../../db/ledger/figures.ts';
 import type { Pool, Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/refusals/record-refusals.ts';
 import { purgeStep } from '../../db/retention/source-purges.ts';
+import { mergeAll, rollUpAll } from '../support/roll-up.ts';
 import { recount, type Refusal, told } from '../support/figure-recount.ts';
 import {
   type HistoryDatabase,
@@ -161,7 +158,7 @@ describe('Figures of organizations @turns', () => {
     }
   }
 
-  it('equal the rows after all that happens to deliveries, and so they do when they are packed', async () => {
+  it('equal the rows after all that happens to deliveries, and so they do when they are rolled up and merged', async () => {
     // Two, of which neither counts for the other.
     const histories = [await makeHistory(), await makeHistory()];
     const exact = async () => {
@@ -173,70 +170,54 @@ describe('Figures of organizations @turns', () => {
       );
       return rows[0]?.count ?? 0;
     };
-    const old = `bucket < now() - interval '10 minutes'`;
     await exact();
-    for (const table of ['delivery_figures', 'latency_stats']) expect(await count(table, old), table).to.be.above(0);
-    await foldIngest(pool, 20_000);
-    await mergeBuckets(pool, 20_000);
-    // At once, as when a round of housekeeping is taken for dead.
-    await Promise.all([packFigures(pool, 20_000), packFigures(pool, 20_000)]);
+    expect(await count('ledger_entries')).to.be.above(0);
+    // At once, as workers may do it.
+    await Promise.all([rollUpAll(pool), rollUpAll(pool)]);
+    expect(await count('ledger_entries')).to.equal(0);
     await exact();
-    for (const table of ['delivery_figures', 'latency_stats']) expect(await count(table, old), table).to.equal(0);
-    for (const table of ['figure_history', 'latency_history']) {
-      for (const step of [300, 3600, 86_400]) expect(await count(table, `step = ${step}`), table).to.be.above(0);
-      // A step that no question of such an age may have.
-      expect(await count(table, `step = 300 and bucket < now() - interval '27 hours'`), table).to.equal(0);
-    }
-    // Results that come for days, hours and minutes that are packed already.
+    for (const step of [0, 300, 3600, 86_400]) expect(await count('rollups', `step = ${step}`)).to.be.above(0);
+    // As if they had been young when they were counted.
+    await pool.query('update rollups set step = 300 where step = 3600');
+    await exact();
+    await Promise.all([mergeAll(pool), mergeAll(pool)]);
+    await exact();
+    expect(await count('rollups', `step = 300 and bucket < now() - interval '27 hours'`)).to.equal(0);
+    // Results that come for days, hours and minutes that are rolled up already.
     const [late] = histories;
     const [route] = late?.owner.routes ?? [];
     if (!late || !route) throw new Error('there is no history');
     for (const age of [3 * HOUR, 26 * HOUR, 10 * DAY + HOUR])
       late.refusals.push(...(await happen(late.owner, route, age)));
     await exact();
-    const packed = await count('figure_history');
-    await packFigures(pool, 20_000);
+    const before = await count('rollups');
+    await rollUpAll(pool);
     await exact();
-    expect(await count('figure_history')).to.be.within(packed, packed + 3);
-    // Nothing that a question may ask for is removed.
-    await forgetFigures(pool);
-    await exact();
+    // Of the merged hours there are the rows of before; the others are of an hour and of five minutes in which nothing had happened.
+    expect(await count('rollups', `step = 86400`)).to.be.below(before);
   });
 
-  it('are forgotten after a month, with the ways that nothing is left of', async () => {
+  it('are forgotten after a month, but for the use of each day and the totals of all time', async () => {
     const owner = await makeOwner(pool, 1, 1);
     const [route] = owner.routes;
-    const keep = async (daysAgo: number, destinationId: string) => {
+    for (const daysAgo of [30, 40]) {
       await pool.query(
-        `insert into delivery_figures (organization_id, bucket, destination_id, route_id, source_id, status_code, attempts, delivered)
-         values ($1, date_bin('1 day', now(), 'epoch') - make_interval(days => $2), $3, $4, $5, 200, 1, 1)`,
-        [owner.organizationId, daysAgo, destinationId, route?.id, route?.sourceId],
+        `insert into ledger_entries (organization_id, bucket, destination_id, route_id, source_id, code, attempts, delivered)
+         values ($1, date_bin('1 day', now(), 'epoch') - make_interval(days => $2), 'dst_gone', $3, $4, 200, 1, 1)`,
+        [owner.organizationId, daysAgo, route?.id, route?.sourceId],
       );
-    };
-    await keep(30, 'dst_recent');
-    await keep(40, 'dst_old');
-    await packFigures(pool, 20_000);
-    const left = async () => {
-      const { rows } = await pool.query<{ step: number; bucket: Date }>(
-        'select step, bucket from figure_history where organization_id = $1',
-        [owner.organizationId],
-      );
-      return rows.map(({ step }) => step);
-    };
-    expect(await left()).to.deep.equal([86_400]);
-    await pool.query(`update figure_history set bucket = bucket - interval '10 days' where organization_id = $1`, [
-      owner.organizationId,
-    ]);
-    await pool.query(
-      `update figure_ways set used_on = used_on - 40 where organization_id = $1 and destination_id = 'dst_old'`,
+    }
+    await rollUpAll(pool);
+    await mergeAll(pool);
+    const { rows } = await pool.query(
+      'select step, sum(delivered)::int as delivered from rollups where organization_id = $1 group by 1 order by 1',
       [owner.organizationId],
     );
-    await forgetFigures(pool);
-    expect(await left()).to.deep.equal([]);
-    const { rows } = await pool.query('select destination_id from figure_ways where organization_id = $1', [
-      owner.organizationId,
+    expect(rows).to.deep.equal([
+      { step: 0, delivered: 2 },
+      { step: 3600, delivered: 1 },
+      { step: 86_400, delivered: 2 },
     ]);
-    expect(rows).to.deep.equal([{ destination_id: 'dst_recent' }]);
   });
 
   it('count what an open circuit hands to a failover destination', async () => {
@@ -300,14 +281,14 @@ describe('Figures of organizations @turns', () => {
       }
     };
     await exact();
-    await packFigures(pool, 20_000);
+    await rollUpAll(pool);
     await exact();
     while ((await purgeStep(pool, route.sourceId)) !== null);
     await exact();
-    for (const table of ['delivery_figures', 'figure_ways']) {
-      const { rows } = await pool.query(`select from ${table} where source_id = $1`, [route.sourceId]);
-      expect(rows, table).to.deep.equal([]);
-    }
+    const { rows } = await pool.query(`select from rollups where source_id = $1 and destination_id = ''`, [
+      route.sourceId,
+    ]);
+    expect(rows).to.deep.equal([]);
   });
 
   it('count refused webhooks as often as they were refused', async () => {
@@ -369,29 +350,22 @@ describe('Figures of organizations @turns', () => {
   it('are read by ranges of an index, of the organization and the time that were asked for', async () => {
     const owner = await makeOwner(pool, 1, 1);
     await pool.query(
-      `insert into delivery_figures (organization_id, bucket, destination_id, route_id, source_id, status_code, attempts, delivered)
-       select case when o = 0 then $1 else 'org_other_' || o end, date_bin('5 minutes', now(), 'epoch') - b * interval '5 minutes',
-              'dst_' || w, 'rte_' || w, $2, 200, 1, 1
+      `insert into rollups (organization_id, step, bucket, destination_id, route_id, source_id, code, events, bytes, routed, filtered, deliveries,
+         removed_bytes, attempts, latency_sum, delivered, failed, failed_over, not_sent, cancelled)
+       select case when o = 0 then $1 else 'org_other_' || o end, 300, date_bin('5 minutes', now(), 'epoch') - b * interval '5 minutes',
+              'dst_' || w, 'rte_' || w, $2, 200, 0, 0, 0, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0
        from generate_series(0, 9) o, generate_series(0, 299) b, generate_series(0, 9) w`,
       [owner.organizationId, owner.routes[0]?.sourceId],
     );
-    await pool.query(
-      `insert into figure_history (organization_id, step, bucket, counts)
-       select case when o = 0 then $1 else 'org_other_' || o end, 300, date_bin('5 minutes', now(), 'epoch') - b * interval '5 minutes', '[]'
-       from generate_series(0, 9) o, generate_series(0, 299) b on conflict do nothing`,
-      [owner.organizationId],
-    );
-    await pool.query('analyze delivery_figures, figure_history');
+    await pool.query('analyze rollups');
     const [steps] = timesOf(Date.now());
     if (!steps) throw new Error('there are no steps');
     const inAnHour = { ...steps, from: new Date(steps.to.getTime() - HOUR) };
     for (const metric of ['deliveries', 'attempts'] as const) {
       const plan = await planOf((db) => readFigures(db, asked(owner, inAnHour, metric, 'destination')));
       expect(plan)
-        .to.match(/delivery_figures_pkey/)
-        .and.match(/figure_history_pkey/)
-        .and.not.match(/Seq Scan on (delivery_figures|figure_history)/);
-      expect(plan).to.match(/Index Cond: .*organization_id = .*bucket >= .*bucket < /);
+        .to.match(/rollups_pkey/)
+        .and.not.match(/Seq Scan on rollups/);
       expect(plan).to.match(/Index Cond: .*organization_id = .*step = .*bucket >= .*bucket < /);
     }
   });

@@ -1,20 +1,14 @@
 // The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets are merged.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/error-summary.ts';
-import { cancelDeliveries, deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.ts';
-import { foldIngest } from '../../db/history/figures/fold-ingest.ts';
-import { mergeBuckets } from '../../db/history/figures/merge-buckets.ts';
-import { packFigures } from '../../db/history/figures/pack-figures.ts';
-import {
-  destinationHealth,
-  destinationTotals,
-  ingestTotals,
-  routeStatistics,
-} from '../../db/history/figures/statistics.ts';
-import { inTransaction, type Pool } from '../../db/connections/pool.ts';
+import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { rollUp } from '../../db/ledger/roll-up.ts';
+import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } from '../../db/ledger/statistics.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { purgeStep } from '../../db/retention/source-purges.ts';
 import { createReplays } from '../../db/replay/replay.ts';
-import { INGESTED } from '../../db/sql-rules.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
+import { mergeAll, rollUpAll } from '../support/roll-up.ts';
 
 const HOUR = 3_600_000;
 const DAY_HOURS = 24;
@@ -131,7 +125,7 @@ describe('Statistics of history', () => {
     expect(await routeStatistics(pool, route.id, 1)).to.include({ deliveriesFailed: 1, deliveriesSucceeded: 0 });
   });
 
-  it('count what happened, also when its event is deleted later', async () => {
+  it('count what happened, also when its event is deleted later, and those of a destination when the source is', async () => {
     const owner = await makeOwner(pool, 1, 1);
     const [route] = owner.routes;
     if (!route) throw new Error('there is no route');
@@ -142,19 +136,25 @@ describe('Statistics of history', () => {
     await deleteEvent(pool, owner.organizationId, event.id);
     expect(await routeStatistics(pool, route.id, 24)).to.deep.equal(before);
     expect(before).to.include({ eventsRouted: 1, deliveriesSucceeded: 1 });
+    await rollUpAll(pool);
+    await deleteSource(pool, owner.organizationId, route.sourceId);
+    while ((await purgeStep(pool, route.sourceId)) !== null);
+    const destinationId = route.destinationIds[0] ?? '';
+    expect(await destinationHealth(pool, destinationId, 24)).to.include({ successfulDeliveries: 1, status: 'healthy' });
+    expect((await destinationTotals(pool, [destinationId], 24)).get(destinationId).deliveriesCount).to.equal(1);
   });
 
-  it('are exact while events are counted in several slots and these are folded', async () => {
+  it('are exact while events are counted and rolled up', async () => {
     const owner = await makeOwner(pool, 1, 1);
     const [route] = owner.routes;
     if (!route) throw new Error('there is no route');
-    const subjects = [route.sourceId, route.id];
     const receivedAt = new Date(Date.now() - HOUR);
     let storing = true;
-    const totals = async () => {
-      const found = await ingestTotals(pool, subjects);
-      return subjects.map((id) => found.get(id).events);
-    };
+    const routed = () => ingestTotals(pool, owner.organizationId, 'route', [route.id]).then((all) => all.get(route.id));
+    const totals = async () => [
+      (await ingestTotals(pool, owner.organizationId, 'source', [route.sourceId])).get(route.sourceId).events,
+      (await routed()).events,
+    ];
     const writers = Promise.all(
       [1, 2, 3].map(async () => {
         for (let n = 0; n < 20; n += 1) await storeEvent(pool, owner, route, { receivedAt, statuses: ['pending'] });
@@ -164,50 +164,48 @@ describe('Statistics of history', () => {
     });
     let seen = [0, 0];
     while (storing) {
-      await foldIngest(pool, 20_000);
+      await rollUp(pool);
       const now = await totals();
       // Nothing is counted twice or lost for a moment.
       expect(now.every((count, index) => count >= (seen[index] ?? 0) && count <= 60)).to.equal(true);
       seen = now;
     }
     await writers;
-    await foldIngest(pool, 20_000);
+    await rollUpAll(pool);
     expect(await totals()).to.deep.equal([60, 60]);
-    expect((await ingestTotals(pool, subjects)).get(route.id).lastEventAt).to.deep.equal(receivedAt);
+    expect((await routed()).lastEventAt).to.deep.equal(receivedAt);
     expect(await routeStatistics(pool, route.id, 2)).to.include({ eventsRouted: 60 });
-    const { rows } = await pool.query<{ left: number; folded: number }>(
-      `select (select count(*) from ingest_counts where subject_id = any($1)) as left,
-              (select count(*) from ingest_stats where subject_id = any($1)) as folded`,
-      [subjects],
+    const { rows } = await pool.query<{ rolledUp: number }>(
+      `select count(*)::int as "rolledUp" from rollups where organization_id = $1`,
+      [owner.organizationId],
     );
-    // Of each its bucket, and its total.
-    expect(rows[0]).to.deep.equal({ left: 0, folded: 4 });
+    // Of the source and its route the bucket and the total, and the day of the organization.
+    expect(rows).to.deep.equal([{ rolledUp: 3 }]);
   });
 
-  it('leave what is being counted to the next fold, which waits for nobody', async () => {
+  it('leave what is being counted to the next roll-up, which waits for nobody', async () => {
     const owner = await makeOwner(pool, 1, 1);
     const [route] = owner.routes;
     if (!route) throw new Error('there is no route');
-    await storeEvent(pool, owner, route, { receivedAt: new Date(Date.now() - HOUR), statuses: ['pending'] });
-    const left = async () => {
-      const subjects = [route.sourceId, route.id];
-      const { rows } = await pool.query<{ id: string }>(
-        'select subject_id as id from ingest_counts where subject_id = any($1)',
-        [subjects],
-      );
-      return rows.map(({ id }) => id);
-    };
-    await inTransaction(pool, async (db) => {
-      await db.query('update ingest_counts set events = events + 1 where subject_id = $1', [route.id]);
-      await foldIngest(pool, 20_000);
-      expect(await left()).to.deep.equal([route.id]);
-    });
-    await foldIngest(pool, 20_000);
-    expect(await left()).to.deep.equal([]);
-    expect((await ingestTotals(pool, [route.id])).get(route.id).events).to.equal(2);
+    await rollUpAll(pool);
+    const total = async () =>
+      (await ingestTotals(pool, owner.organizationId, 'source', [route.sourceId])).get(route.sourceId).events;
+    const db = await pool.connect();
+    try {
+      await db.query('begin');
+      await storeEvent(db as unknown as Pool, owner, route, { receivedAt: new Date(), statuses: ['pending'] });
+      await rollUp(pool);
+      expect(await total()).to.equal(0);
+      await db.query('commit');
+    } finally {
+      db.release();
+    }
+    expect(await total()).to.equal(1);
+    await rollUpAll(pool);
+    expect(await total()).to.equal(1);
   });
 
-  it('stay what they are when old buckets are merged, from fewer rows', async () => {
+  it('stay what they are when they are rolled up, and old buckets are merged', async () => {
     const owner = await makeOwner(pool, 1, 1);
     const [route] = owner.routes;
     if (!route) throw new Error('there is no route');
@@ -225,30 +223,36 @@ describe('Statistics of history', () => {
     }
     for (let n = 0; n < 4; n += 1) await deliver(n * HOUR, 'delivered', 7);
     const read = async () => ({
-      routed: await ingestTotals(pool, [route.id]).then((totals) => totals.get(route.id)),
+      routed: await ingestTotals(pool, owner.organizationId, 'route', [route.id]).then((totals) =>
+        totals.get(route.id),
+      ),
       day: await routeStatistics(pool, route.id, DAY_HOURS),
       month: await routeStatistics(pool, route.id, MONTH_HOURS),
       healthOfDay: await destinationHealth(pool, destinationId, DAY_HOURS),
       healthOfMonth: await destinationHealth(pool, destinationId, MONTH_HOURS),
     });
-    const buckets = async () =>
+    const buckets = async (condition = 'true') =>
       (
         await pool.query<{ rows: number }>(
-          `select (select count(*) from delivery_stats where destination_id = $1) + (select count(*) from ${INGESTED} where subject_id = $2) as rows`,
-          [destinationId, route.id],
+          `select count(*)::int as rows from rollups where organization_id = $1 and ${condition}`,
+          [owner.organizationId],
         )
       ).rows[0]?.rows ?? 0;
     const before = await read();
     expect(before.month).to.include({ eventsRouted: 14, deliveriesSucceeded: 10, deliveriesFailed: 4 });
     expect(before.healthOfMonth).to.include({ p50Latency: 30, p99Latency: 100 });
-    await Promise.all([foldIngest(pool, 20_000), foldIngest(pool, 20_000)]);
+    await Promise.all([rollUpAll(pool), rollUpAll(pool)]);
     expect(await read()).to.deep.equal(before);
+    // As they are a day after they were counted.
+    await pool.query(
+      `update rollups set step = 300, bucket = bucket + interval '10 minutes' where step = 3600 and organization_id = $1`,
+      [owner.organizationId],
+    );
     const rowsBefore = await buckets();
-    await Promise.all([mergeBuckets(pool, 20_000), mergeBuckets(pool, 20_000)]);
+    await Promise.all([mergeAll(pool), mergeAll(pool)]);
+    expect(await buckets("step = 300 and bucket < now() - interval '27 hours'")).to.equal(0);
     expect(await read()).to.deep.equal(before);
-    expect(await buckets()).to.be.at.most(rowsBefore - 18);
-    await packFigures(pool, 20_000);
-    expect(await read()).to.deep.equal(before);
+    expect(await buckets()).to.equal(rowsBefore);
     // A result that comes for an hour that is merged already.
     await deliver(Date.now() - (oldHour + 600_000), 'failed', 1000);
     expect((await read()).month).to.include({ eventsRouted: 15, deliveriesFailed: 5 });

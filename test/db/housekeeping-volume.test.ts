@@ -6,11 +6,13 @@ import { HousekeepingError, maintain } from '../../activities/maintenance.ts';
 import { unusedTemporal } from '../support/unused-temporal.ts';
 import { readSettings } from '../../core/config.ts';
 import { TUNING } from '../../core/tuning.ts';
+import { rollUp } from '../../db/ledger/roll-up.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { daysBefore } from '../../db/retention/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { atLength } from '../support/thorough.ts';
+import { mergeAll } from '../support/roll-up.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
 
 const ROWS = Number(process.env.VOLUME ?? atLength(100_000, 2));
@@ -100,22 +102,24 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms 
     expect((await counts()).told).to.deep.equal((await counts()).real);
   });
 
-  it('packs and merges statistics', async () => {
+  it('rolls up and merges statistics', async () => {
     await database.pool.query(
-      `insert into latency_stats (destination_id, bucket, latency, attempts)
-       select 'dst_' || d, date_bin('1 hour', $2::timestamptz, 'epoch') + b * interval '5 minutes', l, 1
-       from generate_series(1, $1::int) d, generate_series(0, 11) b, generate_series(1, 5) l`,
-      [Math.round(ROWS / 100), new Date(volume.from)],
+      `insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts, latency_sum, latencies)
+       select $3, date_bin('1 hour', $2::timestamptz, 'epoch') + b * interval '5 minutes', $4, '', 'dst_' || d, 200, 5, 15,
+              '{{1,1},{2,1},{3,1},{4,1},{5,1}}'
+       from generate_series(1, $1::int) d, generate_series(0, 11) b`,
+      [Math.round(ROWS / 100), new Date(volume.from), volume.organizationId, volume.sourceId],
     );
-    await database.pool.query('update history_progress set merged_before = $1', [new Date(volume.from)]);
-    await keepHouse();
-    expect(await rows('select from latency_stats limit 1')).to.deep.equal([]);
+    while (await rollUp(hurried));
     const expected = { rows: Math.round(ROWS / 100), attempts: Math.round(ROWS / 100) * 60 };
-    expect(
-      await rows(
-        'select step, count(*)::int as rows, sum(attempts)::int as attempts from latency_history group by 1 order by 1',
-      ),
-    ).to.deep.equal([3600, 86_400].map((step) => ({ step, ...expected })));
+    const merged = () =>
+      rows(
+        `select count(*)::int as rows, sum(attempts)::int as attempts from rollups where step = 3600 and destination_id <> ''`,
+      );
+    expect(await merged()).to.deep.equal([expected]);
+    await database.pool.query('update rollups set step = 300 where step = 3600');
+    await mergeAll(hurried);
+    expect(await merged()).to.deep.equal([expected]);
   });
 
   it('ends what is open and drops what is over', async () => {

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
 import { storedParts } from '../../db/organizations/stored-parts.ts';
-import { addAccepted } from '../../db/organizations/usage.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 
 describe('the parts of organizations in what is stored', () => {
@@ -53,12 +52,14 @@ describe('the parts of organizations in what is stored', () => {
     );
     const after = await partOf(first);
     expect(after).to.be.above(before);
-    const day = new Date().toISOString().slice(0, 10);
-    await addAccepted(db.pool, [{ organizationId: second, day, events: 1, bytes: 1_000_000_000 }]);
+    const count = (column: 'bytes' | 'removed_bytes') =>
+      db.pool.query(
+        `insert into ledger_entries (organization_id, bucket, source_id, ${column}) values ($1, now(), 'src_1', 1000000000)`,
+        [second],
+      );
+    await count('bytes');
     expect(await partOf(second)).to.be.above(0.99);
-    await db.pool.query('update organization_usage set removed_bytes = accepted_bytes where organization_id = $1', [
-      second,
-    ]);
+    await count('removed_bytes');
     expect(await partOf(second)).to.be.below(0.5);
   });
 });

@@ -103,9 +103,7 @@ describe('the deliveries of a file in PostgreSQL', () => {
       attempts: await rows('attempts', 'delivery_id in (select id from deliveries where event_id = any($1))', [
         eventIds,
       ]),
-      statistics: await rows('delivery_stats', 'route_id = $1', [route?.id]),
-      latencies: await rows('latency_stats', 'destination_id = any($1)', [route?.destinationIds]),
-      figures: await rows('delivery_figures', 'organization_id = $1', [organizationId]),
+      entries: await rows('ledger_entries', 'organization_id = $1', [organizationId]),
       notifications: await rows('route_notifications', 'route_id = $1', [route?.id]),
     };
   }

@@ -63,7 +63,7 @@ describe('lanes @turns', () => {
     const { source } = await express({ endpoint });
     const eventIds = await inTransaction(testInstance.pool, async (db) => {
       // Only the recording of results writes it.
-      await db.query('lock table latency_stats in exclusive mode');
+      await db.query('lock table attempts in exclusive mode');
       const sent = await Promise.all(Array.from({ length: PLACES + 10 }, () => send(source)));
       await until('all of them to arrive', () => endpoint.requests.length === sent.length);
       return sent;

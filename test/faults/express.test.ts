@@ -154,7 +154,7 @@ describe('express lane under faults @turns', function () {
     // Whatever records results waits for this.
     const other = await testInstance.pool.connect();
     await other.query('begin');
-    await other.query('lock table latency_stats in exclusive mode');
+    await other.query('lock table attempts in exclusive mode');
     try {
       await Promise.all(Array.from({ length: MOST_UNRECORDED + 50 }, () => ledger.post()));
       await until('as many attempts as may be made', () => endpoint.requests.length >= MOST_UNRECORDED);

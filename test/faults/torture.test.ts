@@ -198,14 +198,14 @@ describe('the checks of torture', function () {
       'update deliveries set attempt_count = attempt_count + 1 where event_id = $1',
     ],
     [
-      'destinations whose statistics',
-      `update delivery_stats set succeeded = succeeded + 1
-       where bucket <> timestamptz 'epoch' and destination_id = (select destination_id from deliveries where event_id = $1)`,
+      'destinations whose counts',
+      `insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, delivered)
+       select organization_id, now(), source_id, route_id, destination_id, 200, 0 + 1 from deliveries where event_id = $1`,
     ],
     [
-      'sources and routes whose counters',
-      `update ingest_counts set events = events + 1
-       where subject_id = (select source_id from events where id = $1)`,
+      'sources and routes whose counts',
+      `insert into ledger_entries (organization_id, bucket, source_id, events)
+       select organization_id, now(), source_id, 0 + 1 from events where id = $1`,
     ],
   ];
   for (const [what, statement] of damages) {

@@ -218,7 +218,7 @@ describe('The audit log', () => {
 });
 
 // Counted in the background, or about requests themselves.
-const OF_REQUESTS = ['idempotent_requests', 'audit_records', 'organization_usage'];
+const OF_REQUESTS = ['idempotent_requests', 'audit_records', 'ledger_entries', 'rollups'];
 
 // Deleting comes last.
 function isKeeping({ method, path }: { method: string; path: string }): boolean {

@@ -70,8 +70,8 @@ describe('an organization that fills the database @turns', function () {
     // As retention and deletion leave it: the space of what is gone is given back.
     await testInstance.pool.query('truncate event_payloads');
     await testInstance.pool.query(
-      'update organization_usage set removed_bytes = accepted_bytes where organization_id = $1',
-      [greedy.id],
+      `insert into ledger_entries (organization_id, bucket, source_id, removed_bytes) values ($1, now(), $2, $3)`,
+      [greedy.id, greedy.source.id, limit],
     );
     await until('it to be taken', async () => (await webhook(greedy, '{}')).status === 200);
     expect(await ingest()).to.equal('open');

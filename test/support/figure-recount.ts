@@ -1,6 +1,6 @@
 // The figures of an organization counted again from its events, deliveries and attempts, row by row and without any roll-up.
 import { latencyClass } from '../../core/latency-classes.ts';
-import type { FigureAnswer, FigureQuestion, Figures } from '../../db/history/figures/figure-series.ts';
+import type { FigureAnswer, FigureQuestion, Figures } from '../../db/ledger/figures.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 
 /** Something that happened once. */

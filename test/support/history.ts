@@ -29,7 +29,7 @@ export async function historyDatabase(days: number): Promise<HistoryDatabase> {
   const pool = createPool(databaseUrl, { max: 6, statementTimeoutMs: 20_000, onError: () => {} });
   for (let day = 0; day <= days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
   const first = Math.floor((Date.now() - days * DAY_MS) / 3_600_000) * 3_600_000;
-  await pool.query('update history_progress set settled_before = $1, merged_before = $1', [new Date(first)]);
+  await pool.query('update history_progress set settled_before = $1', [new Date(first)]);
   return {
     pool,
     databaseUrl,

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { newId, shardOf } from '../../core/ids.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { INGESTED } from '../../db/sql-rules.ts';
+import { ever } from '../../db/ledger/columns.ts';
 
 export interface EventOwner {
   organizationId: string;
@@ -85,7 +85,7 @@ export async function storedOf(
 ): Promise<{ ids: string[]; counted: number; queued: number }> {
   const { rows } = await pool.query<{ ids: string[]; counted: number; queued: number }>(
     `select array(select id from events where source_id = $1 order by id) as ids,
-            coalesce((select sum(events) from ${INGESTED} where subject_id = $1 and bucket = 'epoch'), 0)::float8 as counted,
+            coalesce((select sum(events) from ${ever('source_id = $1')} l), 0)::float8 as counted,
             (select count(*) from outbox where source_id = $1) as queued`,
     [sourceId],
   );

@@ -53,7 +53,7 @@ export async function fillHour(pool: Pool, deliveries: number, daysAgo: number, 
     [destinationId, organizationId],
   );
   await inTransaction(pool, async (db) => {
-    await db.query('update history_progress set settled_before = $1, merged_before = $1', [new Date(from - HOUR_MS)]);
+    await db.query('update history_progress set settled_before = $1', [new Date(from - HOUR_MS)]);
     // They are not settled, so nothing is to be noted of them.
     await db.query(`select set_config('hookyard.late_before', '0', true), set_config('statement_timeout', '0', true)`);
     await db.query(FILL, [

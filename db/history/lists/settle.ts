@@ -2,9 +2,8 @@
 // speed of the lists depends on it: unsettled rows are counted row by row, with the same result.
 import { idFloor } from '../../../core/ids.ts';
 import { inTransaction, type Pool, type Queryable } from '../../connections/pool.ts';
-import { dayOf } from '../../organizations/usage.ts';
 import { type Pages, Stride, sweep, throughPages } from '../../ranges.ts';
-import { addedUp, LOCKS, OPEN } from '../../sql-rules.ts';
+import { LOCKS } from '../../sql-rules.ts';
 import { GRACE_MS } from './late.ts';
 
 const HOUR_MS = 3_600_000;
@@ -30,17 +29,6 @@ group by 1, 2, 3, 4, 5, 6, 7, 8, 9 having sum(m.total) <> 0
 on conflict (organization_id, kind, span, start, source_id, route_id, destination_id, status, routed) do update
   set total = c.total + excluded.total`;
 
-// The usage of organizations (organization_usage) is counted with them, also that of sources which are being deleted.
-const USED = `used as (
-  insert into organization_usage as s (organization_id, day, events, payload_bytes, deliveries, attempts)
-  select m.organization_id, ${dayOf('m.at')}, coalesce(sum(m.events), 0), coalesce(sum(m.bytes), 0), coalesce(sum(m.deliveries), 0),
-         coalesce(sum(m.attempts), 0)
-  from moved m join organizations o on o.id = m.organization_id
-  where m.events <> 0 or m.deliveries <> 0 or m.attempts <> 0
-  group by 1, 2 order by 1, 2
-  ${addedUp('organization_id, day', ['events', 'payload_bytes', 'deliveries', 'attempts'])}
-)`;
-
 // One statement, so one snapshot: the rows that are counted, the changes that are dropped and the cut between settled and not
 // settled agree. A change that commits later stays in history_changes and is added by readers. Changes of rows of this step are
 // part of the count, so they are dropped.
@@ -51,14 +39,12 @@ with step as (
   delete from history_changes
   where ((id >= $3 and id < $4) or (id >= $5 and id < $6)) and exists (select from step)
 ), moved as (
-  select organization_id, 'event' as kind, $1::timestamptz as at, source_id, '' as route_id, '' as destination_id, status, routed, count(*) as total,
-         count(*) as events, sum(payload_size) as bytes, 0 as deliveries, 0 as attempts
+  select organization_id, 'event' as kind, $1::timestamptz as at, source_id, '' as route_id, '' as destination_id, status, routed, count(*) as total
   from events where id >= $3 and id < $4 and exists (select from step) group by organization_id, source_id, status, routed
   union all
-  select organization_id, 'delivery', $1, source_id, coalesce(route_id, ''), destination_id, status, true, count(*),
-         0, 0, count(*), sum(case when status in ${OPEN} then 0 else attempt_count end)
+  select organization_id, 'delivery', $1, source_id, coalesce(route_id, ''), destination_id, status, true, count(*)
   from deliveries where id >= $5 and id < $6 and exists (select from step) group by organization_id, source_id, route_id, destination_id, status
-), ${USED}
+)
 ${ADD}`;
 
 // Changes of rows that are settled, some pages at a time: the sum is the same in any order. By pages, because with an index each
@@ -69,12 +55,11 @@ with late as (
   where ctid >= $1::tid and ctid < $2::tid and (id < $3 or (id >= 'evt' and id < $4)) returning *
 ), moved as (
   select organization_id, case when id like 'evt%' then 'event' else 'delivery' end as kind, id_time(id) as at, source_id, route_id,
-         destination_id, status, routed, change as total, (made and id like 'evt%')::int as events, bytes,
-         (made and id like 'dlv%')::int as deliveries, attempts
+         destination_id, status, routed, change as total
   from late
 ), added as (
   ${ADD}
-), ${USED}
+)
 select count(*)::int as folded from late`;
 
 /** Progress of settling. */
@@ -139,8 +124,6 @@ export async function forgetCounts(
 export async function forgetCountsOfSource(pool: Pool, sourceId: string): Promise<void> {
   await sweep(pool, 'history_counts', 'source_id = $3', [sourceId]);
   await sweep(pool, 'history_changes', 'source_id = $3', [sourceId]);
-  await sweep(pool, 'delivery_figures', 'source_id = $3', [sourceId]);
-  await sweep(pool, 'figure_ways', 'source_id = $3', [sourceId]);
 }
 
 // A change that was not recorded because of the row's age was written before `at`, by a transaction with a lower id than `xid`.

@@ -2,51 +2,42 @@
 // returns the ids of what does not.
 import type { ManagementCall } from '../../../bench/support/call.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
-import { FIGURES } from '../../../db/delivery/count-figures.ts';
-import { INGESTED } from '../../../db/sql-rules.ts';
+import { ever, recent } from '../../../db/ledger/columns.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';
 import { type Problem, problems } from './problems.ts';
 
-// Figures, packed (figure_history) or not: of each way and code in a packed list its number, the code, and the seven sums.
-const PACKED = ['way', 'status_code', ...FIGURES];
-const SUMS = 'attempts, delivered, failed, failed_over, not_sent, cancelled';
-const COUNTED = `
-  select destination_id, route_id, ${SUMS} from delivery_figures
-  union all
-  select w.destination_id, w.route_id, ${SUMS} from figure_history h
-  cross join lateral (
-    select ${PACKED.map((column, index) => `max(value::bigint) filter (where place % ${PACKED.length} = ${index}) as ${column}`).join(', ')}
-    from (select value, ordinality - 1 as place from json_array_elements_text(h.counts) with ordinality) c group by place / ${PACKED.length}
-  ) p join figure_ways w on w.id = p.way where h.step = 86400`;
+// What the ledger has, of all time and by time.
+const COUNTED = `(
+  select *, 'in all' as how from ${ever('true')} e union all select *, 'by time' from ${recent('true')} r
+) l`;
 
-// The counters of a destination count the deliveries whose attempt ended them; one that an open circuit sent to its failover
-// destination was not attempted for that, and ended at another time than its last attempt. An attempt that ended after its
-// delivery did is part of the history and not of the counters.
-const ATTEMPTED = `
+// Counted are attempts, and deliveries by how they ended: \`failed\` by an attempt, which ended when they did, or without one. An attempt
+// that ended after its delivery did is part of the history and not of the counts.
+const DELIVERED = `
 with ended as (
   select d.*, (select max(a.completed_at) from attempts a where a.delivery_id = d.id and a.attempt_number = d.attempt_count) as last_attempt_at
   from deliveries d
-), by_pair as (
-  select destination_id, route_id, count(*) filter (where status = 'delivered') as succeeded, count(*) filter (where status = 'failed') as failed,
-         count(*) filter (where status = 'failed_over' and finished_at = last_attempt_at) as failed_over
+), expected as (
+  select destination_id, coalesce(route_id, '') as route_id, count(*) filter (where status = 'delivered') as delivered,
+         count(*) filter (where status = 'failed' and finished_at = last_attempt_at) as failed,
+         count(*) filter (where status = 'failed_over') as failed_over, count(*) filter (where status = 'cancelled') as cancelled,
+         count(*) filter (where status in ('schema_failed', 'filter_failed') or (status = 'failed' and finished_at is distinct from last_attempt_at)) as not_sent
   from ended group by 1, 2
-), answered as (
-  select d.destination_id, d.route_id, count(*) as latency_count, sum(a.latency) as latency_sum
-  from deliveries d join attempts a on a.delivery_id = d.id and a.attempt_number <= d.attempt_count
-  where a.status_code is not null group by 1, 2
+), tried as (
+  select d.destination_id, coalesce(d.route_id, '') as route_id, count(*) as attempts, sum(a.latency) filter (where a.status_code is not null) as latency_sum
+  from deliveries d join attempts a on a.delivery_id = d.id and a.attempt_number <= d.attempt_count group by 1, 2
 ), counted as (
-  select destination_id, route_id, s.bucket = timestamptz 'epoch' as total, sum(succeeded) as succeeded, sum(failed) as failed,
-         sum(failed_over) as failed_over, sum(latency_count) as latency_count, sum(latency_sum) as latency_sum
-  from delivery_stats s group by 1, 2, 3
+  select how, destination_id, route_id, sum(delivered) as delivered, sum(failed) as failed, sum(failed_over) as failed_over,
+         sum(cancelled) as cancelled, sum(not_sent) as not_sent, sum(attempts) as attempts, sum(latency_sum) as latency_sum
+  from ${COUNTED} group by 1, 2, 3
 )
-select c.destination_id || case when c.total then ' in all' else ' by time' end as id
-from counted c left join by_pair p using (destination_id, route_id) left join answered a using (destination_id, route_id)
-where (c.succeeded, c.failed, c.failed_over, c.latency_count, c.latency_sum)
-   is distinct from (coalesce(p.succeeded, 0), coalesce(p.failed, 0), coalesce(p.failed_over, 0), coalesce(a.latency_count, 0), coalesce(a.latency_sum, 0))
-union all
-select p.destination_id || ' not counted' from by_pair p
-where p.succeeded + p.failed > 0 and not exists (select from counted c where (c.destination_id, c.route_id) = (p.destination_id, p.route_id))`;
+select e.destination_id || ' ' || e.route_id || ' ' || h.how as id
+from expected e cross join (values ('in all'), ('by time')) h(how) left join tried t using (destination_id, route_id)
+left join counted c using (destination_id, route_id, how)
+where (coalesce(c.delivered, 0), coalesce(c.failed, 0), coalesce(c.failed_over, 0), coalesce(c.cancelled, 0), coalesce(c.not_sent, 0),
+       coalesce(c.attempts, 0), coalesce(c.latency_sum, 0))
+      is distinct from (e.delivered, e.failed, e.failed_over, e.cancelled, e.not_sent, coalesce(t.attempts, 0), coalesce(t.latency_sum, 0))`;
 
 const AGREEMENTS: [what: string, statement: string][] = [
   [
@@ -78,49 +69,22 @@ const AGREEMENTS: [what: string, statement: string][] = [
     'failures without a reason',
     `select id from deliveries where status in ('failed', 'failed_over', 'skipped') and error is null`,
   ],
-  ['destinations whose statistics are not those of their deliveries', ATTEMPTED],
+  ['destinations whose counts are not those of their deliveries and attempts', DELIVERED],
   [
     'latency classes that do not add up to the answered attempts',
-    `select coalesce(l.destination_id, s.destination_id) as id
-     from (select destination_id, sum(attempts) as attempts from (
-             select destination_id, attempts from latency_stats
-             union all select destination_id, attempts from latency_history where step = 86400
-           ) a group by 1) l
-     full join (select destination_id, sum(latency_count) as attempts from delivery_stats where bucket = timestamptz 'epoch' group by 1) s
-       using (destination_id)
-     where coalesce(l.attempts, 0) <> coalesce(s.attempts, 0)`,
+    `select destination_id as id from (
+       select destination_id, attempts, (select sum(latencies[i][2]) from generate_subscripts(latencies, 1) i) as classified
+       from ${recent('code > 0')} l
+     ) a group by 1 having sum(attempts) is distinct from sum(classified)`,
   ],
   [
-    'ways whose figures are not those of their deliveries and attempts',
-    `with ended as (
-       select d.*, (select max(a.completed_at) from attempts a where a.delivery_id = d.id and a.attempt_number = d.attempt_count) as last_attempt_at
-       from deliveries d
-     ), expected as (
-       select destination_id, coalesce(route_id, '') as route_id, count(*) filter (where status = 'delivered') as delivered,
-              count(*) filter (where status = 'failed' and finished_at = last_attempt_at) as failed,
-              count(*) filter (where status = 'failed_over') as failed_over, count(*) filter (where status = 'cancelled') as cancelled,
-              count(*) filter (where status in ('schema_failed', 'filter_failed') or (status = 'failed' and finished_at is distinct from last_attempt_at)) as not_sent
-       from ended group by 1, 2
-     ), tried as (
-       select d.destination_id, coalesce(d.route_id, '') as route_id, count(*) as attempts
-       from deliveries d join attempts a on a.delivery_id = d.id and a.attempt_number <= d.attempt_count group by 1, 2
-     ), counted as (
-       select destination_id, route_id, sum(delivered) as delivered, sum(failed) as failed, sum(failed_over) as failed_over,
-              sum(cancelled) as cancelled, sum(not_sent) as not_sent, sum(attempts) as attempts
-       from (${COUNTED}) f group by 1, 2
-     )
-     select e.destination_id || ' ' || e.route_id as id from expected e left join tried t using (destination_id, route_id)
-     left join counted c using (destination_id, route_id)
-     where (coalesce(c.delivered, 0), coalesce(c.failed, 0), coalesce(c.failed_over, 0), coalesce(c.cancelled, 0), coalesce(c.not_sent, 0), coalesce(c.attempts, 0))
-           is distinct from (e.delivered, e.failed, e.failed_over, e.cancelled, e.not_sent, coalesce(t.attempts, 0))`,
-  ],
-  [
-    'sources and routes whose counters are not those of their events',
+    'sources and routes whose counts are not those of their events',
     `with expected as (
        select source_id as id, count(*) as events from events group by 1
        union all select route_id, count(distinct event_id) from deliveries where route_id is not null group by 1
      ), counted as (
-       select subject_id as id, i.bucket = timestamptz 'epoch' as total, sum(events) as events from ${INGESTED} group by 1, 2
+       select source_id as id, how, sum(events) as events from ${COUNTED} group by 1, 2
+       union all select route_id, how, sum(routed) from ${COUNTED} where route_id <> '' group by 1, 2
      )
      select e.id from expected e
      where (select count(*) from counted c where c.id = e.id and c.events = e.events) <> 2`,

@@ -781,7 +781,7 @@ class Operations:
     def get_metrics(self, *, metric: types.MetricName | None = None, group_by: types.MetricGroup | None = None, from_: str | None = None, to: str | None = None, step: int | None = None, source_id: str | None = None, route_id: str | None = None, destination_id: str | None = None, options: Options | None = None) -> types.Metrics:
         """Get the organization's figures over time.
 
-        Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. Steps of less than an hour reach back a day, of less than a day a week. Needs the scope `deliveries:read`.
+        Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. Steps of less than an hour reach back a day. Needs the scope `deliveries:read`.
 
         `metric`: What is counted.
         `group_by`: One series for each, at most 50 (of latencies 10), with 3000 steps in all: those with most. Without it there is one series, or none when there is nothing.

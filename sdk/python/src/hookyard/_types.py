@@ -556,7 +556,7 @@ class DayOfUse(TypedDict):
     deliveries: "int"
     """Deliveries that were made, with replays and failovers."""
     attempts: "int"
-    """Attempts of these deliveries, once they have ended."""
+    """Attempts that ended on this day."""
 
 
 class DaysOfUse(TypedDict):

@@ -1,10 +1,9 @@
-// Reads the roll-ups of db/schema/07-counts.sql: totals of all time are in the bucket 'epoch', windows are sums of buckets: of 5 minutes
-// inside the last day, of an hour before (merge-buckets.ts). Deliveries that were never sent (`unsent`) count as
-// failures of the route only. Events are also in `ingest_counts`, until they are folded in. Cancelled deliveries are neither successes nor failures.
+// Statistics of sources, routes and destinations, from the ledger. Windows are sums of buckets: of 5 minutes inside the last day, of an
+// hour before. Deliveries without an attempt count as failures of their route only, and cancelled ones are neither successes nor failures.
 // Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
-import { percentilesOf } from '../../../core/latency-classes.ts';
-import type { Queryable } from '../../connections/pool.ts';
-import { ALL_TIME, INGESTED } from '../../sql-rules.ts';
+import { percentilesOf } from '../../core/latency-classes.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { ever, recent } from './columns.ts';
 
 /** Events of a source or a route since it was made. */
 export interface IngestTotals {
@@ -15,11 +14,17 @@ export interface IngestTotals {
 const NO_EVENTS: IngestTotals = { events: 0, lastEventAt: null };
 
 /** Totals of sources or routes by id, in one query; `get` of an id without events gives zeros. */
-export async function ingestTotals(db: Queryable, subjectIds: string[]): Promise<Lookup<IngestTotals>> {
+export async function ingestTotals(
+  db: Queryable,
+  organizationId: string,
+  kind: 'source' | 'route',
+  ids: string[],
+): Promise<Lookup<IngestTotals>> {
+  const events = kind === 'route' ? 'routed' : 'events';
   const { rows } = await db.query<{ id: string; events: number; last_event_at: Date | null }>(
-    `select subject_id as id, sum(events)::float8 as events, max(last_event_at) as last_event_at from ${INGESTED}
-     where subject_id = any($1::text[]) and bucket = ${ALL_TIME} group by subject_id`,
-    [subjectIds],
+    `select ${kind}_id as id, coalesce(sum(${events}), 0)::float8 as events, max(last_event_at) as last_event_at
+     from ${ever(`organization_id = $1 and destination_id = '' and ${kind}_id = any($2)`)} l group by 1`,
+    [organizationId, ids],
   );
   return lookup(
     rows.map((row) => [row.id, { events: row.events, lastEventAt: row.last_event_at }]),
@@ -44,21 +49,20 @@ const NO_DELIVERIES: DestinationTotals = {
   lastDeliveryAt: null,
 };
 
-// `in_window` is false for the bucket 'epoch', which holds the totals. Two look-ups for each destination instead of one with
-// `or`: both find their buckets in the index, whatever lies between them.
+const WITH_ATTEMPT = 'filter (where code >= 0)';
+/** Sums of what a destination answered. */
+const ANSWERS = `
+  coalesce(sum(delivered), 0)::float8 as succeeded, coalesce(sum(failed + failed_over) ${WITH_ATTEMPT}, 0)::float8 as failed,
+  coalesce(sum(latency_sum), 0)::float8 as latency_sum, coalesce(sum(attempts) filter (where code > 0), 0)::float8 as latency_count`;
+const LAST = `
+  greatest(max(last_success_at), max(last_failure_at)) as last_delivery_at, max(last_success_at) as last_success_at,
+  max(last_failure_at) as last_failure_at`;
+const inWindow = (condition: string) => recent(`${condition} and bucket > now() - make_interval(hours => $2)`);
+
 const DESTINATION_TOTALS = `
-select destination_id as id,
-       sum(succeeded) filter (where in_window)::float8 as succeeded, sum(failed + failed_over) filter (where in_window)::float8 as failed,
-       sum(latency_sum) filter (where in_window)::float8 as latency_sum,
-       sum(latency_count) filter (where in_window)::float8 as latency_count,
-       sum(succeeded + failed + failed_over) filter (where not in_window)::float8 as deliveries,
-       max(last_delivery_at) filter (where not in_window) as last_delivery_at
-from unnest($1::text[]) as d(id)
-cross join lateral (
-  select *, false as in_window from delivery_stats t where t.destination_id = d.id collate "C" and t.bucket = ${ALL_TIME}
-  union all
-  select *, true from delivery_stats t where t.destination_id = d.id collate "C" and t.bucket > now() - make_interval(hours => $2)
-) s group by destination_id`;
+select id, w.succeeded, w.failed, w.latency_sum, w.latency_count, e.succeeded + e.failed as deliveries, e.last_delivery_at
+from (select destination_id as id, ${ANSWERS}, ${LAST} from ${ever('destination_id = any($1)')} l group by 1) e
+left join (select destination_id as id, ${ANSWERS} from ${inWindow('destination_id = any($1)')} l group by 1) w using (id)`;
 
 interface TotalsRow {
   id: string;
@@ -108,23 +112,10 @@ export interface DestinationHealth {
 }
 
 const HEALTH = `
-select coalesce(sum(succeeded) filter (where in_window), 0)::float8 as succeeded,
-       coalesce(sum(failed + failed_over) filter (where in_window), 0)::float8 as failed,
-       coalesce(sum(latency_sum) filter (where in_window), 0)::float8 as latency_sum,
-       coalesce(sum(latency_count) filter (where in_window), 0)::float8 as latency_count,
-       max(last_delivery_at) as last_delivery_at, max(last_success_at) as last_success_at, max(last_failure_at) as last_failure_at
-from (
-  select *, false as in_window from delivery_stats where destination_id = $1 and bucket = ${ALL_TIME}
-  union all
-  select *, true from delivery_stats where destination_id = $1 and bucket > now() - make_interval(hours => $2)
-) s`;
+select w.*, e.* from (select ${ANSWERS} from ${inWindow('destination_id = $1')} l) w,
+  (select ${LAST} from ${ever('destination_id = $1')} l) e`;
 
-// Histograms of the time: of up to a day in buckets of 5 minutes, of longer ones in hours, and what is not packed yet.
-const LATENCIES = `
-select counts from latency_history
-where destination_id = $1 and step = case when $2 <= 24 then 300 else 3600 end and bucket > now() - make_interval(hours => $2)
-union all
-select json_build_array(latency, attempts) from latency_stats where destination_id = $1 and bucket > now() - make_interval(hours => $2)`;
+const LATENCIES = `select latencies as counts from ${inWindow('destination_id = $1')} l where latencies is not null`;
 
 /** Health of a destination over the last `windowHours`; the three last times are of all time. */
 export async function destinationHealth(
@@ -142,11 +133,11 @@ export async function destinationHealth(
       last_success_at: Date | null;
       last_failure_at: Date | null;
     }>(HEALTH, [destinationId, windowHours]),
-    db.query<{ counts: number[] }>(LATENCIES, [destinationId, windowHours]),
+    db.query<{ counts: number[][] }>(LATENCIES, [destinationId, windowHours]),
   ]);
   const row = figures.rows[0];
   const { latencies } = percentilesOf(
-    histograms.rows.map(({ counts }) => counts),
+    histograms.rows.flatMap(({ counts }) => counts),
     [50, 95, 99],
   );
   const [p50, p95, p99] = latencies;
@@ -189,13 +180,11 @@ export interface RouteStatistics {
 /** Statistics of a route over the last `hours`. */
 export async function routeStatistics(db: Queryable, routeId: string, hours: number): Promise<RouteStatistics> {
   const { rows } = await db.query<RouteStatistics>(
-    `select coalesce(i.events, 0)::float8 as "eventsRouted", coalesce(i.filtered, 0)::float8 as "eventsFiltered",
-            coalesce(d.succeeded, 0)::float8 as "deliveriesSucceeded", coalesce(d.failed, 0)::float8 as "deliveriesFailed",
-            coalesce(round(d.latency_sum / nullif(d.latency_count, 0)), 0)::float8 as "avgLatency"
-     from (select sum(events) as events, sum(filtered) as filtered from ${INGESTED}
-           where subject_id = $1 and bucket > now() - make_interval(hours => $2)) i,
-          (select sum(succeeded) as succeeded, sum(failed + unsent) as failed, sum(latency_sum) as latency_sum, sum(latency_count) as latency_count
-           from delivery_stats where route_id = $1 and bucket > now() - make_interval(hours => $2)) d`,
+    `select coalesce(sum(routed), 0)::float8 as "eventsRouted", coalesce(sum(filtered), 0)::float8 as "eventsFiltered",
+            coalesce(sum(delivered), 0)::float8 as "deliveriesSucceeded",
+            (coalesce(sum(failed), 0) + coalesce(sum(not_sent), 0))::float8 as "deliveriesFailed",
+            coalesce(round(sum(latency_sum) / nullif(sum(attempts) filter (where code > 0), 0)), 0)::float8 as "avgLatency"
+     from ${inWindow('route_id = $1')} l`,
     [routeId, hours],
   );
   return rows[0] ?? { eventsRouted: 0, eventsFiltered: 0, deliveriesSucceeded: 0, deliveriesFailed: 0, avgLatency: 0 };
@@ -224,8 +213,8 @@ export async function lastAttempts(
   destinationIds: string[],
 ): Promise<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }> {
   const { rows } = await db.query<{ lastSuccessAt: Date | null; lastFailureAt: Date | null }>(
-    `select max(last_success_at) as "lastSuccessAt", max(last_failure_at) as "lastFailureAt" from delivery_stats
-     where route_id = $1 and bucket = ${ALL_TIME} and destination_id = any($2::text[])`,
+    `select max(last_success_at) as "lastSuccessAt", max(last_failure_at) as "lastFailureAt"
+     from ${ever('route_id = $1 and destination_id = any($2)')} l`,
     [routeId, destinationIds],
   );
   return rows[0] ?? { lastSuccessAt: null, lastFailureAt: null };

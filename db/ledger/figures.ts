@@ -1,0 +1,244 @@
+// The figures of an organization over time (GET /api/metrics): how many, by steps and groups. They are added up by PostgreSQL, in one
+// statement, so one snapshot, from the ledger, and from `refusal_counts` for webhooks that were refused; never from the records.
+// Rules: METRIC-06 to METRIC-15.
+import { percentilesOf } from '../../core/latency-classes.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { bucketOf } from '../sql-rules.ts';
+import { recent } from './columns.ts';
+import { NO_ANSWER, OTHER_CODE } from './entries.ts';
+
+export const METRICS = ['events', 'filtered', 'refused', 'deliveries', 'attempts', 'latency'] as const;
+export type Metric = (typeof METRICS)[number];
+export const GROUPINGS = ['source', 'route', 'destination', 'statusCode'] as const;
+export type Grouping = (typeof GROUPINGS)[number];
+/** What a question may be narrowed to. */
+export type Narrowing = 'sourceId' | 'routeId' | 'destinationId';
+
+export interface FigureQuestion {
+  organizationId: string;
+  metric: Metric;
+  groupBy: Grouping | null;
+  where: Partial<Record<Narrowing, string>>;
+  from: Date;
+  to: Date;
+  /** s */
+  step: number;
+  /** Of the groups with most, so many are shown. */
+  mostGroups: number;
+}
+
+/** Figures by their names. */
+export type Figures = Record<string, number | null | Record<string, number>>;
+
+interface Series {
+  /** Of the group; null without groups. */
+  id: string | null;
+  /** Null for a record that was deleted. */
+  name: string | null;
+  total: Figures;
+  /** In order; steps in which nothing was counted are left out. */
+  points: { at: string; figures: Figures }[];
+}
+
+export interface FigureAnswer {
+  series: Series[];
+  /** How many groups there are, shown or not. */
+  groups: number;
+}
+
+/** Sums of a part of a step, or of the whole time. */
+interface Sums {
+  /** A status code, or the cause of a refusal. */
+  part: string;
+  [sum: string]: string | number | number[][][];
+}
+
+interface Counting {
+  /** Sums, by their names. */
+  sums: Record<string, string>;
+  /** Only rows of which it is not 0 count; it decides which groups have most. */
+  weight: string;
+  /** Besides the organization and the time. */
+  condition?: string;
+  /** What tells the parts of the whole time apart, and of a step. Of each step there are few classes of codes, however many codes. */
+  whole?: string;
+  part?: string;
+  figures: (parts: Sums[], isTotal: boolean) => Figures;
+}
+
+const added = (column: string) => `sum(${column})::float8`;
+const OF_ROUTES = 'route_id in (select id from routes where organization_id = $1)';
+const numberOf = (sums: Sums | undefined, name: string) => Number(sums?.[name] ?? 0);
+
+const ENDINGS = {
+  delivered: 'delivered',
+  failed: 'failed',
+  failedOver: 'failed_over',
+  notSent: 'not_sent',
+  cancelled: 'cancelled',
+};
+
+const COUNTED: Record<Metric, (question: FigureQuestion) => Counting> = {
+  // Each event once; by routes, once for each that took it.
+  events: ({ groupBy, where }) => {
+    const isOfRoutes = groupBy === 'route' || where.routeId !== undefined;
+    const weight = isOfRoutes ? 'routed' : 'events';
+    return {
+      sums: { events: added(weight) },
+      weight,
+      ...(isOfRoutes && { condition: OF_ROUTES }),
+      figures: ([sums]) => ({ events: numberOf(sums, 'events') }),
+    };
+  },
+  filtered: () => ({
+    sums: { filtered: added('filtered') },
+    weight: 'filtered',
+    condition: OF_ROUTES,
+    figures: ([sums]) => ({ filtered: numberOf(sums, 'filtered') }),
+  }),
+  refused: () => ({
+    sums: { refused: added('refusals') },
+    weight: 'refusals',
+    whole: 'cause',
+    figures: (parts) => {
+      const causes = parts.map((sums): [string, number] => [sums.part, numberOf(sums, 'refused')]);
+      return { refused: causes.reduce((all, [, count]) => all + count, 0), causes: Object.fromEntries(causes) };
+    },
+  }),
+  deliveries: () => ({
+    sums: Object.fromEntries(Object.entries(ENDINGS).map(([name, column]) => [name, `coalesce(${added(column)}, 0)`])),
+    weight: Object.values(ENDINGS)
+      .map((column) => `coalesce(${column}, 0)`)
+      .join(' + '),
+    figures: ([sums]) => Object.fromEntries(Object.keys(ENDINGS).map((name) => [name, numberOf(sums, name)])),
+  }),
+  attempts: () => ({
+    sums: { attempts: added('attempts'), latencySum: added('latency_sum') },
+    weight: 'attempts',
+    whole: 'code',
+    part: 'code - code % 100',
+    figures: attemptsOf,
+  }),
+  latency: () => ({
+    sums: { histograms: 'json_agg(latencies)' },
+    weight: 'attempts',
+    condition: 'code > 0 and destination_id in (select id from destinations where organization_id = $1)',
+    figures: (parts) => {
+      const histograms = parts.flatMap(({ histograms: its }) => its as number[][][]);
+      const { attempts, latencies } = percentilesOf(histograms.flat(), [50, 95, 99]);
+      const [p50 = null, p95 = null, p99 = null] = latencies;
+      return { attempts, p50, p95, p99 };
+    },
+  }),
+};
+
+function attemptsOf(parts: Sums[], isTotal: boolean): Figures {
+  let [attempts, answers, latencySum] = [0, 0, 0];
+  const classes: Record<string, number> = {};
+  for (const sums of parts) {
+    const its = numberOf(sums, 'attempts');
+    const name = className(Number(sums.part));
+    attempts += its;
+    classes[name] = (classes[name] ?? 0) + its;
+    latencySum += numberOf(sums, 'latencySum');
+    if (Number(sums.part) !== NO_ANSWER) answers += its;
+  }
+  const codes = isTotal && { codes: Object.fromEntries(parts.map((sums) => [codeName(sums.part), sums.attempts])) };
+  return {
+    attempts,
+    avgLatency: answers === 0 ? null : Math.round(latencySum / answers),
+    classes,
+    ...codes,
+  } as Figures;
+}
+
+function className(code: number): string {
+  return code === NO_ANSWER ? 'none' : code === OTHER_CODE ? 'other' : `${Math.floor(code / 100)}xx`;
+}
+const codeName = (code: string): string =>
+  Number(code) === NO_ANSWER ? 'none' : Number(code) === OTHER_CODE ? 'other' : code;
+
+const GROUP_TABLES: Partial<Record<Grouping, string>> = {
+  source: 'sources',
+  route: 'routes',
+  destination: 'destinations',
+};
+const COLUMNS: Record<Narrowing, string> = {
+  sourceId: 'source_id',
+  routeId: 'route_id',
+  destinationId: 'destination_id',
+};
+
+// $1 is the organization, $2 and $3 the time, $4 the step, $5 how many groups; the rest narrows. A deleted source takes its events with
+// it, and from then on nothing shows what came of them.
+function statement(counting: Counting, { metric, groupBy, where }: FigureQuestion): string {
+  const { sums, weight, condition = 'true', whole = '0', part = whole } = counting;
+  const narrowed = (Object.keys(where) as Narrowing[]).map((name, index) => `${COLUMNS[name]} = $${index + 6}`);
+  const conditions = ['organization_id = $1', 'bucket >= $2 and bucket < $3', condition, ...narrowed].join(' and ');
+  const rows =
+    metric === 'refused'
+      ? `(select * from (select *, hour as bucket from refusal_counts) c where ${conditions})`
+      : recent(conditions);
+  const id = groupBy === null ? `''` : groupBy === 'statusCode' ? 'code::text' : `${groupBy}_id`;
+  const table = groupBy && GROUP_TABLES[groupBy];
+  // Of histograms the whole time is added up from its steps: they would be sent twice.
+  const sets = metric === 'latency' ? '(id, at, part)' : 'grouping sets ((id, at, part), (id, whole))';
+  return `
+with counted as (
+  select *, ${id} as id, date_bin(make_interval(secs => $4), bucket, 'epoch') as at, (${whole})::text as whole, (${part})::text as part,
+         ${weight} as weight
+  from ${rows} l where ${weight} > 0 and source_id in (select id from sources where organization_id = $1)
+), chosen as (
+  select id, sum(weight) as weight, count(*) over () as groups from counted group by id order by 2 desc, 1 limit $5
+), added as (
+  select id, at, ${metric === 'latency' ? 'part' : 'coalesce(part, whole) as part'}, ${Object.entries(sums)
+    .map(([name, sum]) => `${sum} as "${name}"`)
+    .join(', ')}
+  from counted where id in (select id from chosen) group by ${sets}
+)
+select c.id, ${table ? 'n.name' : 'null'} as name, c.groups::int as groups, 1000 * extract(epoch from a.at)::float8 as ms, a.*
+from chosen c join added a on a.id = c.id ${table ? `left join ${table} n on n.id = c.id and n.organization_id = $1` : ''}
+order by c.weight desc, c.id, a.at`;
+}
+
+interface Row extends Sums {
+  id: string;
+  name: string;
+  groups: number;
+  /** The beginning of a step, since 1970; null: of the whole time. */
+  ms: number;
+}
+
+/** The figures of the groups with most; without groups there is one series. */
+export async function readFigures(db: Queryable, question: FigureQuestion): Promise<FigureAnswer> {
+  const { organizationId, from, to, step, mostGroups, where, metric, groupBy } = question;
+  const counting = COUNTED[metric](question);
+  const { rows } = await db.query<Row>(statement(counting, question), [
+    ...[organizationId, from, to, step, mostGroups],
+    ...Object.values(where),
+  ]);
+  const series = [...Map.groupBy(rows, ({ id }) => id)].map(([id, its]) => {
+    const steps = Map.groupBy(its, ({ ms }) => ms as number | null);
+    const wholes = steps.get(null) ?? its;
+    steps.delete(null);
+    return {
+      id: groupBy === 'statusCode' ? codeName(id) : id || null,
+      name: its[0]?.name ?? null,
+      total: counting.figures(wholes, true),
+      points: [...steps].map(([ms, parts]) => ({
+        at: new Date(ms ?? 0).toISOString(),
+        figures: counting.figures(parts, false),
+      })),
+    };
+  });
+  return { series, groups: rows[0]?.groups ?? 0 };
+}
+
+// Longer than it takes to record what has happened, and than clocks of processes differ.
+const RECORDING = `interval '30 seconds'`;
+
+/** The beginning of the bucket that is still being filled. */
+export async function completeUntil(db: Queryable): Promise<Date> {
+  const { rows } = await db.query<{ until: Date }>(`select ${bucketOf(`now() - ${RECORDING}`)} as until`);
+  return rows[0]?.until ?? new Date(0);
+}
