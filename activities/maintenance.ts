@@ -1,5 +1,4 @@
-// Housekeeping: future partitions, retention, rows of deleted sources, and the counts and statistics that keep lists and totals
-// fast.
+// Housekeeping: future partitions, retention, rows of deleted sources, and the statistics that keep totals fast.
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
 import { payloadDays } from '../core/payload-days.ts';
@@ -8,7 +7,6 @@ import { keyUse, reencrypt } from '../db/encryption/rotation.ts';
 import { forgetAuditRecords } from '../db/audit/records.ts';
 import { forgetIdempotentRequests } from '../db/management/idempotent-requests.ts';
 import { ensurePartitions } from '../db/retention/partitions.ts';
-import { settleHistory } from '../db/history/lists/settle.ts';
 import { mergeRollups } from '../db/ledger/roll-up.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { forgetIdempotencyKeys } from '../db/retention/idempotency-keys.ts';
@@ -20,8 +18,7 @@ import { finishDeletions } from './deletions.ts';
 import { finishOrganizations, type OrganizationDeletionDeps } from './organization-deletions.ts';
 import { applyRetention, type RetentionDeps, type RetentionSettings } from './retention.ts';
 
-// How long one round counts what can be settled, and how long it merges old statistics; after an upgrade both have months
-// to catch up with.
+// How long one round merges old statistics; after an upgrade it has months to catch up with.
 const TALLY_MS = 5000;
 
 export interface MaintenanceDeps extends OrganizationDeletionDeps {
@@ -35,7 +32,6 @@ export interface MaintenanceDeps extends OrganizationDeletionDeps {
 /** What one round does; each part returns whether it has more to do now; a failing part does not stop the others. */
 const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
   partitions: ({ pool }) => ensurePartitions(pool).then(() => false),
-  counts: async ({ pool }) => (await settleHistory(pool, TALLY_MS))?.caughtUp === false,
   retention: applyRetention,
   'audit records': ({ pool, settings }) => forgetAuditRecords(pool, settings.HOOKYARD_AUDIT_RETENTION_DAYS),
   'idempotency keys': ({ pool }) => forgetIdempotencyKeys(pool),
@@ -51,7 +47,7 @@ const PARTS: Record<string, (deps: MaintenanceDeps) => Promise<boolean>> = {
 
 /**
  * One round.
- * @returns true when there is more to do right now: expired or deleted rows, hours to count or merge, old keys
+ * @returns true when there is more to do right now: expired or deleted rows, hours to merge, old keys
  * @throws HousekeepingError when parts failed and no other has more to do: until then, rounds are for the others
  */
 export async function maintain(deps: MaintenanceDeps): Promise<boolean> {

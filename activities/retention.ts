@@ -52,7 +52,6 @@ export async function applyRetention(deps: RetentionDeps): Promise<boolean> {
         'PostgreSQL does not let these deliveries fail; their payloads go all the same',
       );
     }
-    // These changes are added to the counts first, in steps, because the counts are dropped with the partition.
     if (!done || failed > 0) return true;
   }
   // Checked after that, because files may have taken some of the open deliveries.

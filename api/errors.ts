@@ -7,6 +7,7 @@ import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { quotaRefusals } from '../core/metrics/ingest.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
+import { MOST_COUNTED, PageTooDeepError } from '../db/history/lists/part.ts';
 import type { AppContext, Next } from './context.ts';
 
 /** One invalid member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
@@ -110,6 +111,12 @@ export function errorBody({
 
 function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
   if (error instanceof ApiError) return error;
+  if (error instanceof PageTooDeepError) {
+    return invalid(
+      'page',
+      `must not begin beyond ${MOST_COUNTED} items; continue with cursor instead, from cursor=first`,
+    );
+  }
   if (isTransientDatabaseError(error)) {
     // A flood of requests would be one of lines.
     throttled(log).warn(

@@ -1,5 +1,5 @@
 // Lists: `page` and `pageSize`, `cursor`, and the shape of every list answer.
-// Rules: LIST-01 to LIST-05, LIST-08 to LIST-11.
+// Rules: LIST-01 to LIST-05, LIST-08 to LIST-13.
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../core/ids.ts';
 import type { Found, Part } from '../db/history/lists/part.ts';
@@ -97,14 +97,15 @@ export function newestFirst(page: Page) {
 }
 
 /** The answer with a part of a list. */
-export function partAnswer<Item>(data: Item[], { total, next, searchedUntil }: Omit<Found, 'ids'>, query: PartQuery) {
-  if (query.cursor === undefined) return listAnswer(data, total ?? 0, query);
+export function partAnswer<Item>(data: Item[], found: Omit<Found, 'ids'>, query: PartQuery) {
+  const { total, totalIsExact, next, searchedUntil } = found;
+  if (query.cursor === undefined) return listAnswer(data, total ?? 0, query, totalIsExact);
   const { pageSize } = query;
   const pagination = { pageSize, nextCursor: next, searchedUntil: isoTime(searchedUntil) };
-  return { data, pagination: { ...pagination, ...(total !== null && { total }) } };
+  return { data, pagination: { ...pagination, ...(total !== null && { total, totalIsExact }) } };
 }
 
 /** The answer of a list endpoint. */
-export function listAnswer<Item>(data: Item[], total: number, { page, pageSize }: Page) {
-  return { data, pagination: { total, page, pageSize } };
+export function listAnswer<Item>(data: Item[], total: number, { page, pageSize }: Page, totalIsExact = true) {
+  return { data, pagination: { total, totalIsExact, page, pageSize } };
 }

@@ -2,7 +2,6 @@
 // every list and statistic over HTTP, or for those whose names begin so, and says how long each takes. `figures` is GET /api/metrics.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { settleHistory } from '../db/history/lists/settle.ts';
 import { rollUp } from '../db/ledger/roll-up.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { DAYS, fillHistory } from './history/fill.ts';
@@ -19,7 +18,6 @@ const WARM_UP_RUNS = 2;
 const RUNS = 40;
 const SEARCH_RUNS = 5;
 const FILL_TIMEOUT_MS = 1_800_000;
-const CATCH_UP_MS = 10_000;
 
 /**
  * Fills, measures, prints, and removes everything again.
@@ -66,7 +64,7 @@ async function fillAndMeasure(
       const asked: Asked = { url, cpu: () => cpuMs(api.pid) + treeCpuMs(pid) };
       console.log(`${'ms'.padEnd(60)}     p50     p95     max     CPU   p95 < ${LIMIT_MS} ms`);
       const chosen = (all: MeasuredRequest[]) => all.filter(({ name }) => name.startsWith(only));
-      const requests = chosen(listRequests(base, known, counts, nowMs));
+      const requests = chosen(listRequests(base, known, nowMs));
       const searches = chosen(searchRequests(base, known, nowMs));
       if (requests.length + searches.length === 0) throw new Error(`No request's name begins with "${only}"`);
       const slow = await measureAll(asked, requests, RUNS, true);
@@ -82,7 +80,7 @@ async function fillAndMeasure(
 }
 
 /**
- * Fills a migrated database with a month of history, mostly of this organization, and settles it.
+ * Fills a migrated database with a month of history, mostly of this organization, and merges its statistics.
  * @param plan.deliveries about how many; the newest is of `nowMs`
  * @param plan.open whether some of the newest are open: a worker would continue these
  * @returns how many events and deliveries there are now
@@ -94,8 +92,7 @@ export async function fillDatabase(
 ) {
   const records = await fillRecords(pool, organizationId);
   const filled = await timed('filled', () => fillHistory(pool, { ...plan, records, log }));
-  await timed('counted by settling, as the first housekeeping after an upgrade does', async () => {
-    while ((await settleHistory(pool, CATCH_UP_MS))?.caughtUp === false);
+  await timed('rolled up', async () => {
     while (await rollUp(pool));
   });
   await timed('vacuum analyze', async () => {
@@ -107,7 +104,7 @@ export async function fillDatabase(
 }
 
 /** Events and deliveries of an organization. */
-export async function countRows(pool: Pool, organizationId: string): Promise<{ events: number; deliveries: number }> {
+async function countRows(pool: Pool, organizationId: string): Promise<{ events: number; deliveries: number }> {
   const { rows } = await pool.query<{ events: number; deliveries: number }>(
     `select (select count(*) from events where organization_id = $1)::int as events,
             (select count(*) from deliveries where organization_id = $1)::int as deliveries`,

@@ -600,6 +600,8 @@ export type CursorPagination = {
   searchedUntil: Timestamp | null;
   /** Items in all. Only when asked for. */
   total?: number;
+  /** Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read. */
+  totalIsExact?: boolean;
 };
 
 export type CustomHeaderAuth = {
@@ -1536,8 +1538,6 @@ export type InstallationStatusCircuits = {
 };
 
 export type InstallationStatusHousekeeping = {
-  /** Usually 20 to 30 minutes ago. */
-  settledBefore: Timestamp;
   /** Of the last day. */
   failures: Array<InstallationStatusHousekeepingFailure>;
 };
@@ -1844,6 +1844,8 @@ export type PagerDutyChannelSeverity = 'critical' | 'error' | 'warning' | 'info'
 export type Pagination = {
   /** Items on all pages. */
   total: number;
+  /** Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read. */
+  totalIsExact: boolean;
   page: number;
   pageSize: number;
 };

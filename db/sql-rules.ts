@@ -226,8 +226,6 @@ export const LOCKS = {
   migration: 4_865_796_1,
   /** Concurrent first starts create one organization. */
   firstOrganization: 4_865_796_2,
-  /** One process settles at a time. */
-  settling: 4_865_796_3,
   /** Partitions are created by one process at a time (make_partition). */
   partitions: 4_865_796_4,
   /** One process compares issues with what was told of them at a time. */

@@ -7,7 +7,6 @@ import {
   claimListing,
   countRepairs,
   type OverdueDelivery,
-  openRanges,
   overdueDeliveries,
 } from '../../db/reconciliation/reconciliation.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
@@ -22,7 +21,7 @@ export interface ReconcileDeps extends RepairDeps {
 
 // All running workflows are listed this often; open deliveries are checked in every run.
 const LIST_EVERY_MS = 600_000;
-const PAGE_SIZE = 200;
+const PAGE_SIZE = 500;
 const CONCURRENT_LOOKUPS = 10;
 // Most lookups in Temporal per second. It is lower when they find nothing wrong: then deliveries are late because Temporal or the
 // workers are busy, and lookups add load.
@@ -75,9 +74,8 @@ async function step(
 async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Repaired): Promise<string | null> {
   const { pool } = deps;
   const until = performance.now() + READING_MS;
-  let after = start;
-  for (const range of await openRanges(pool, after)) {
-    const overdue = await overdueDeliveries(pool, after, range, PAGE_SIZE);
+  for (let after = start; ; ) {
+    const { overdue, next } = await overdueDeliveries(pool, after, PAGE_SIZE);
     let vain = 0;
     const repair = async (delivery: OverdueDelivery) => {
       const kind = await repairOverdue(deps, delivery);
@@ -86,10 +84,9 @@ async function repairDeliveries(deps: ReconcileDeps, start: string, repaired: Re
     };
     await eachOf(overdue, CONCURRENT_LOOKUPS, repair);
     await delay((overdue.length / LOOKUPS_PER_SECOND + vain / VAIN_LOOKUPS_PER_SECOND) * 1000);
-    after = overdue.length === PAGE_SIZE ? (overdue.at(-1)?.deliveryId ?? range.high) : range.high;
-    if (overdue.length > 0 || performance.now() > until) return after;
+    if (next === null || overdue.length > 0 || performance.now() > until) return next;
+    after = next;
   }
-  return null;
 }
 
 function note(repaired: Repaired, kind: DeliveryRepair, deliveryId: string): void {

@@ -65,9 +65,16 @@ export const recentTotals = {
 export const named = (prefix: string, example: string, ...others: string[]) =>
   z.object({ id: idOf(prefix, ...others), name: text(example) });
 
+const totalIsExact = z.boolean().meta({
+  description:
+    'Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read.',
+  examples: [true],
+});
+
 const pagination = z
   .object({
     total: count.meta({ description: 'Items on all pages.', examples: [1] }),
+    totalIsExact,
     page: z
       .int()
       .min(1)
@@ -102,6 +109,7 @@ const cursorPagination = z
       examples: [null],
     }),
     total: count.optional().meta({ description: 'Items in all. Only when asked for.', examples: [1] }),
+    totalIsExact: totalIsExact.optional(),
   })
   .meta({ id: 'CursorPagination' });
 

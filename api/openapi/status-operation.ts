@@ -60,7 +60,6 @@ const status = z
     retention: z.object({ payloads: retained, events: retained }).nullable(),
     housekeeping: z
       .object({
-        settledBefore: timestamp.meta({ description: 'Usually 20 to 30 minutes ago.' }),
         failures: z
           .array(z.object({ part: text('retention'), total: count, lastAt: timestamp }))
           .meta({ description: 'Of the last day.' }),

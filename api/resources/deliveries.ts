@@ -24,6 +24,7 @@ import { inThreads } from '../threads.ts';
 import { holdsOf } from './delivery-holds.ts';
 import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDeliveries, showDelivery } from './delivery-view.ts';
 import { deliveryFilter, deliveryFilterParams, SEARCHED } from './delivery-filter.ts';
+import { orTooBroad } from './event-search.ts';
 import { payloadExpired, runSearch } from './events.ts';
 
 const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
@@ -119,7 +120,7 @@ export async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters
   const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'error';
   const search = () =>
     deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
-  return isQuick ? read() : search();
+  return isQuick ? orTooBroad('status', read) : search();
 }
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {

@@ -96,14 +96,14 @@ async function act(ctx: Context, deps: ApiDeps): Promise<void> {
   const after = cursor === FIRST ? null : cursor;
   const part = { limit: dryRun ? 1 : limit, after, withTotal: dryRun };
   // Nothing has a status of none.
-  const { deliveries, total, next } =
+  const { deliveries, total, totalIsExact, next } =
     status?.length === 0
-      ? { deliveries: [], total: 0, next: null }
+      ? { deliveries: [], total: 0, totalIsExact: true, next: null }
       : await readDeliveries(ctx, deps, { ...filter, status }, part);
   if (dryRun) {
     noteDryRun(ctx);
     const deliveriesFound = total ?? 0;
-    const message = `${counted(deliveriesFound)} would be ${DONE[action]}`;
+    const message = `${totalIsExact ? '' : 'About '}${counted(deliveriesFound)} would be ${DONE[action]}`;
     ctx.body = { message, deliveriesFound, deliveriesChanged: 0, nextCursor: null };
     return;
   }

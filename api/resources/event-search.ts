@@ -16,20 +16,27 @@ export function boundedSearches(): RunSearch {
     const leave = places.take(organizationId);
     if (leave === null) throw unavailable('Other searches are running');
     try {
-      return await search();
-    } catch (error) {
-      throw error instanceof SearchTooBroadError ? tooBroad(error, filter) : error;
+      return await orTooBroad(filter, search);
     } finally {
       leave();
     }
   };
 }
 
+/** @param filter the parameter that an error names @throws ApiError 400 SEARCH_TOO_BROAD */
+export async function orTooBroad<T>(filter: string, search: () => Promise<T>): Promise<T> {
+  try {
+    return await search();
+  } catch (error) {
+    throw error instanceof SearchTooBroadError ? tooBroad(error, filter) : error;
+  }
+}
+
 function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) {
   const reached = searchedFrom.toISOString();
   return invalid(
     filter,
-    `cannot be finished within ${SEARCH_MS / 1000} s: it came back to ${reached} and found ${found} until there; give from=${reached} or later, or a sourceId or status, or cursor=first`,
+    `cannot be finished within ${SEARCH_MS / 1000} s: it came back to ${reached} and found ${found} until there; give from=${reached} or later, or a sourceId, or cursor=first`,
     'SEARCH_TOO_BROAD',
   );
 }

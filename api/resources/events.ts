@@ -37,7 +37,7 @@ import { requireId } from '../records.ts';
 import { requireScope } from '../scopes.ts';
 import { parseQuery } from '../validation.ts';
 import { attemptMembers, deliveryAnswer, showDeliveries, timelineAttempt } from './delivery-view.ts';
-import { boundedSearches } from './event-search.ts';
+import { boundedSearches, orTooBroad } from './event-search.ts';
 
 export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 
@@ -216,7 +216,7 @@ async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const name = query.search === undefined && named !== null ? named : 'search';
   const search = () =>
     deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
-  const { events, ...found } = await (isQuick ? read() : search());
+  const { events, ...found } = await (isQuick ? orTooBroad('status', read) : search());
   ctx.body = partAnswer(events.map(showEvent), found, query);
 }
 

@@ -110,7 +110,6 @@ function shown(found: Found, withOrganizations: boolean) {
     circuits,
     retention: found.retention,
     housekeeping: {
-      settledBefore: isoTime(housekeeping.settledBefore),
       failures: housekeeping.failures.map((failure) => ({ ...failure, lastAt: isoTime(failure.lastAt) })),
     },
     ...(withOrganizations && {

@@ -6,7 +6,7 @@ import { idFloor } from '../../core/ids.ts';
 import { isCalendarDay } from '../../core/timestamps.ts';
 import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
 import { payloadDays } from '../../core/payload-days.ts';
-import { countOpenDeliveries } from '../../db/history/lists/count-open.ts';
+import { countOpen } from '../../db/delivery/open-deliveries.ts';
 import { countRecords } from '../../db/organizations/record-counts.ts';
 import { type DayOfUse, dailyUse, loadUse, type Use } from '../../db/organizations/usage.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../context.ts';
@@ -91,7 +91,7 @@ async function show(ctx: Context, deps: ApiDeps): Promise<void> {
   const [[use], records, waiting] = await Promise.all([
     loadUse(deps.pool, [id], payloadDays(deps.settings)),
     countRecords(deps.pool, id, idFloor('evt', Date.now() - SECOND_MS)),
-    countOpenDeliveries(deps.pool, id),
+    countOpen(deps.pool, id),
   ]);
   const { runningReplays, eventsInLastSecond, ...counts } = records;
   const used: Record<LimitName, number | null> = {

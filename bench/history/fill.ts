@@ -53,7 +53,6 @@ export async function fillHistory(pool: Pool, plan: FillPlan): Promise<{ events:
   };
   await pMap(days.toReversed(), fill, { concurrency: CONNECTIONS });
   await pool.query('drop table bench_way, bench_source');
-  await pool.query('update history_progress set settled_before = $1', [new Date(startMs)]);
   const { rows } = await pool.query<{ events: number; deliveries: number }>(
     'select (select count(*) from events)::int as events, (select count(*) from deliveries)::int as deliveries',
   );
@@ -76,7 +75,6 @@ interface Day {
 }
 
 async function fillDay(db: Queryable, day: Day): Promise<void> {
-  // Triggers count what changes late; all of this is settled afterwards, as after an upgrade.
   await db.query(
     `set local session_replication_role = replica; set local synchronous_commit = off; set local work_mem = '256MB'`,
   );

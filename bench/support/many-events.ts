@@ -14,12 +14,8 @@ export interface ManyEvents {
 }
 
 const INSERT = `
-with setting as (
-  -- Made now, so none of them is counted yet (db/schema/07-counts.sql).
-  select set_config('hookyard.late_before', '0', true) as late_before
-), input as (
-  select i.*, i.event_id || '-key' as key from unnest($1::text[], $2::text[], $3::int[]) as i(event_id, delivery_id, shard), setting
-  where late_before is not null
+with input as (
+  select i.*, i.event_id || '-key' as key from unnest($1::text[], $2::text[], $3::int[]) as i(event_id, delivery_id, shard)
 ), stored as (
   insert into events (id, organization_id, source_id, status, routed, method, query, client_address, headers, payload_size, payload_hash,
                       deliveries_count, deliveries_succeeded, received_at, validated_at, queued_at)

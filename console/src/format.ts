@@ -35,6 +35,23 @@ const COUNT = new Intl.NumberFormat('en-US');
 /** `12,431` */
 export const countText = (count: number): string => COUNT.format(count);
 
+/** Of a list: exact, or an estimate (LIST-12). */
+export interface Total {
+  total: number;
+  totalIsExact: boolean;
+}
+
+/** How far lists are counted. */
+export const MOST_COUNTED = 100_000;
+
+/** `12,431`, `100,000+`, or `about 1,230,000` */
+export function totalText({ total, totalIsExact }: Total): string {
+  if (totalIsExact) return countText(total);
+  return total === MOST_COUNTED + 1
+    ? `${countText(MOST_COUNTED)}+`
+    : `about ${countText(Number(total.toPrecision(3)))}`;
+}
+
 const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
 /** `1.5 KiB` */
 export function sizeText(bytes: number): string {

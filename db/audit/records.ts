@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.ts';
 import type { Execute } from '../commit-hook.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { type Found, type Part, readPart } from '../history/lists/part.ts';
+import { countMatching, type Found, type Part, readPart } from '../history/lists/part.ts';
 import { Stride } from '../ranges.ts';
 
 export const OUTCOMES = ['done', 'refused', 'failed'] as const;
@@ -115,14 +115,11 @@ select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_ag
        action, resource, record_ids as "recordIds", record_count as "recordCount", members, outcome, status, code
 ${matching(about)} and ($9::timestamptz is null or (at, id) < ($9, $10)) order by at desc, id desc limit $11 offset $12`;
 
-/** More are not counted: in a log of millions that would take seconds. */
-export const MOST_COUNTED = 10_000;
-
 // The order is that of the database's clock, which ids do not have.
 const CURSOR = /^(\d{1,15})-(aud_\w{26})$/;
 export const isAuditCursor = (text: string): boolean => CURSOR.test(text);
 
-/** A part of them, newest first; the total is at most MOST_COUNTED. */
+/** A part of them, newest first. */
 export async function listAuditRecords(
   db: Queryable,
   organizationId: string,
@@ -132,13 +129,7 @@ export async function listAuditRecords(
   const values = [organizationId, from, to, keyId, action, resource, recordId, outcome];
   const about = recordId !== undefined && (await isBehindPolicy(db)) ? ABOUT_BEHIND_POLICY : ABOUT;
   const { items, ...found } = await readPart(part, {
-    async total() {
-      const { rows } = await db.query<{ total: number }>(
-        `select count(*)::float8 as total from (select ${matching(about)} limit ${MOST_COUNTED}) counted`,
-        values,
-      );
-      return rows[0]?.total ?? 0;
-    },
+    total: () => countMatching(db, matching(about), values),
     async items(after, limit, offset) {
       const [, at, id] = CURSOR.exec(after ?? '') ?? [];
       const afterIt = [at === undefined ? null : new Date(Number(at)), id ?? null];

@@ -223,6 +223,9 @@ with gone as (
   using json_to_recordset($2::json) as i(delivery_id text, version int, queue bool)
   where h.route_id = $1 and h.delivery_id = i.delivery_id and h.version = i.version
   returning h.*, i.queue
+), left_alone as (
+  insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+  select delivery_id, organization_id, destination_id from gone where not queue on conflict do nothing
 ), freed as (
   update deliveries d set status = ${WAITING_STATUS} from gone g
   where d.id = g.delivery_id and g.queue and d.status = 'circuit_open'

@@ -11,7 +11,7 @@ import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import { bounds } from '../parameters.ts';
 import { countRemoved, countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../notifications/notifications.ts';
-import { findOpen } from './open-deliveries.ts';
+import { endOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } from '../sql-rules.ts';
 
@@ -100,10 +100,14 @@ const POSTPONE = `
 with postponed as (
   update deliveries set next_attempt_at = now() + make_interval(secs => $2::float8 / 1000)
   where id = $1 and status in ${OPEN}
-  returning id, destination_id, priority
+  returning id, organization_id, destination_id, priority
+), left_alone as (
+  delete from outbox o using postponed p
+  where ${outboxRow('p')} and (o.resume = 'waiting' or $3)
+  returning p.*
 )
-delete from outbox o using postponed p
-where ${outboxRow('p')} and (o.resume = 'waiting' or $3)`;
+insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+select id, organization_id, destination_id from left_alone on conflict do nothing`;
 
 /**
  * Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn.
@@ -318,13 +322,13 @@ async function cancelSome(pool: Pool, organizationId: string, destinationIds: st
   if (destinationIds.length === 0) return cancelled;
   let tried = 0;
   try {
-    for await (const open of findOpen(pool, { destinationIds }, CANCELLED_AT_ONCE)) {
+    await endOpen(pool, { destinationIds }, CANCELLED_AT_ONCE, async (open) => {
       const deliveryIds = open.map(({ id }) => id);
       cancelled.push(...(await cancelDeliveries(pool, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
       // Counts tried deliveries: one of a full step may have ended meanwhile.
       tried += deliveryIds.length;
-      if (tried >= CANCELLED_AT_ONCE) break;
-    }
+      return tried < CANCELLED_AT_ONCE;
+    });
   } catch (error) {
     if (!isTransientDatabaseError(error)) throw error;
   }

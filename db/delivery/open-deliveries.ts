@@ -1,57 +1,24 @@
-// Finds open deliveries among millions that have ended, in the times that open-times.ts names.
-import { idFloor } from '../../core/ids.ts';
+// Finds open deliveries among millions that have ended. There is no index for it, because it would make recording every attempt more
+// expensive. Each open delivery that is not in a file of a warehouse is in one of three small tables: `outbox`, `held_deliveries`, or,
+// if only its workflow continues it, `retrying_deliveries`.
 import type { Queryable } from '../connections/pool.ts';
-import { Stride } from '../ranges.ts';
-import { OPEN } from '../sql-rules.ts';
-import { openTimesOfDestinations, type Span } from './open-times.ts';
+import { type Pages, Stride, throughPages } from '../ranges.ts';
+import { OPEN, UNDER_WAY } from '../sql-rules.ts';
 
-const HOUR_MS = 3_600_000;
-// Limits per statement, in places and in time: finding one open delivery among a million ended ones takes long.
-const PLACES = 200;
-const LOOKING = new Stride(PLACES * HOUR_MS);
+// Pages of a table that one statement goes through: some ten thousand rows.
+const LOOKING = new Stride(500);
 
-/** Where there may be open deliveries. */
-interface Place extends Span {
-  /** Null: to any. */
-  destinationId: string | null;
-}
-
-async function openPlaces(db: Queryable, destinationIds: string[] | null): Promise<Place[]> {
-  const { hours, newest } = await openTimesOfDestinations(db, destinationIds);
-  const anywhere = newest.flatMap((span) =>
-    (destinationIds ?? [null]).map((destinationId) => ({ ...span, destinationId })),
-  );
-  return [...hours, ...anywhere];
-}
-
-/** Splits off the first places, up to this total time. */
-function cutPlaces(places: Place[], ms: number): { first: Place[]; rest: Place[] } {
-  let left = ms;
-  for (const [at, place] of places.entries()) {
-    // Ranges in the future hold few rows, so their length does not count.
-    const width = place.to === Infinity ? 0 : place.to - place.from;
-    if (at === PLACES || left <= 0) return { first: places.slice(0, at), rest: places.slice(at) };
-    if (width > left) {
-      const middle = place.from + left;
-      const first = [...places.slice(0, at), { ...place, to: middle }];
-      return { first, rest: [{ ...place, from: middle }, ...places.slice(at + 1)] };
-    }
-    left -= width;
-  }
-  return { first: places, rest: [] };
-}
-
-// `offset 0` keeps the inner query as it is: one probe for each place, by the index that starts with the destination or by the
-// primary key.
-const OPEN_IN = (byDestination: boolean) => `
-select x.* from unnest($1::text[], $2::text[], $3::text[]) as p(destination_id, low, high)
+const OPEN_IN = (table: string) => `
+select d.id, d.organization_id as "organizationId" from (
+  select delivery_id from ${table} w
+  where ctid >= $1::tid and ctid < $2::tid and ($3::text[] is null or destination_id = any($3))
+) w
 cross join lateral (
-  select d.id, d.organization_id as "organizationId" from deliveries d
-  where ${byDestination ? 'd.destination_id = p.destination_id collate "C" and' : ''} d.id >= p.low collate "C" and d.id < p.high collate "C"
-    and d.id >= $4 and d.id < $5 and d.status in ${OPEN} and d.batch_id is null
-    and ($6::text is null or d.event_id < $6) and exists (select from sources s where s.id = d.source_id)
-  offset 0
-) x limit $7`;
+  select * from deliveries d where d.id = w.delivery_id and d.status in ${OPEN} and d.batch_id is null
+    and ($4::text is null or d.event_id < $4) offset 0
+) d
+where exists (select from sources s where s.id = d.source_id)
+limit $5`;
 
 export interface OpenDelivery {
   id: string;
@@ -59,53 +26,73 @@ export interface OpenDelivery {
 }
 
 /** Selects open deliveries; those in a file that is being written, and those of a deleted source, are excluded. */
-export interface OpenFilter {
+interface OpenFilter {
   destinationIds?: string[];
   /** Only of events with smaller ids. */
   eventsBefore?: string;
 }
 
 /**
- * Finds open deliveries, in no order. The same ones are found again while they are open.
- * @param limit of one step
- * @returns steps, none of them empty; ending the deliveries of one step makes the next ones visible
+ * Finds open deliveries, in no order, and hands them over in groups, none of them empty. One that moves between the tables meanwhile
+ * may be missed, or come twice.
+ * @param most of one group
+ * @param end ends them; returns whether to go on
+ * @returns whether all were gone through
  */
-export async function* findOpen(db: Queryable, filter: OpenFilter, limit: number): AsyncGenerator<OpenDelivery[]> {
-  const places = await openPlaces(db, filter.destinationIds ?? null);
-  for (const byDestination of [true, false]) {
-    let left = places.filter(({ destinationId }) => (destinationId !== null) === byDestination);
-    for (let known = new Set<string>(); left.length > 0; ) {
-      const { found, rest } = await LOOKING.step(async (ms) => {
-        const cut = cutPlaces(left, ms);
-        return { found: await openIn(db, byDestination, cut.first, filter.eventsBefore, limit), rest: cut.rest };
-      });
-      const rows = found.filter(({ id }) => !known.has(id));
-      if (rows.length > 0) yield rows;
-      // The step is still full of open deliveries: the caller does not end them, so another query is useless.
-      const hasMore = found.length === limit && rows.length > 0;
-      known = hasMore ? new Set(found.map(({ id }) => id)) : new Set();
-      if (!hasMore) left = rest;
-    }
+export async function endOpen(
+  db: Queryable,
+  { destinationIds, eventsBefore }: OpenFilter,
+  most: number,
+  end: (open: OpenDelivery[]) => Promise<boolean>,
+): Promise<boolean> {
+  for (const table of ['outbox', 'held_deliveries', 'retrying_deliveries']) {
+    let mayGoOn = true;
+    const look = async ({ from, to }: Pages) => {
+      const values = [from, to, destinationIds ?? null, eventsBefore ?? null, most];
+      return (await db.query<OpenDelivery>(OPEN_IN(table), values)).rows;
+    };
+    const take = async (pages: Pages) => {
+      // What was not ended is found again.
+      for (let known = new Set<string>(); mayGoOn; ) {
+        const open = await look(pages);
+        const rows = open.filter(({ id }) => !known.has(id));
+        if (rows.length === 0) return;
+        mayGoOn = await end(rows);
+        if (open.length < most) return;
+        known = new Set(open.map(({ id }) => id));
+      }
+    };
+    await throughPages(db, table, LOOKING, take, () => mayGoOn);
+    if (!mayGoOn) return false;
   }
+  return true;
 }
 
-async function openIn(
-  db: Queryable,
-  byDestination: boolean,
-  places: Place[],
-  eventsBefore: string | undefined,
-  limit: number,
-): Promise<OpenDelivery[]> {
-  const lows = places.map(({ from }) => idFloor('dlv', from));
-  const highs = places.map(({ to }) => (to === Infinity ? 'dlv_~' : idFloor('dlv', to)));
-  const { rows } = await db.query<OpenDelivery>(OPEN_IN(byDestination), [
-    places.map(({ destinationId }) => destinationId),
-    lows,
-    highs,
-    lows.toSorted()[0],
-    highs.toSorted().at(-1),
-    eventsBefore ?? null,
-    limit,
-  ]);
-  return rows;
+const OPEN_OF = `
+select delivery_id as id from (
+  select delivery_id from outbox where organization_id = $1
+  union select delivery_id from held_deliveries where organization_id = $1
+  union select delivery_id from retrying_deliveries where organization_id = $1
+  union select d.id from warehouse_batches b join deliveries d on d.destination_id = b.destination_id
+          and d.id between b.first_delivery_id and b.last_delivery_id and d.batch_id = b.id and d.status = 'pending'
+        where b.organization_id = $1 and b.status in ${UNDER_WAY}
+) open limit $2`;
+
+/** What may be open of an organization, those in files of a warehouse included; in no order. */
+export async function openOf(db: Queryable, organizationId: string, most: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(OPEN_OF, [organizationId, most]);
+  return rows.map(({ id }) => id);
+}
+
+// A row of the outbox with `resume` belongs to a workflow: if only that continues the delivery, it is counted there (backlog.ts).
+const COUNT = `
+select ((select count(*) from outbox o where organization_id = $1
+           and (resume is null or not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id)))
+      + (select count(*) from held_deliveries where organization_id = $1)
+      + (select count(*) from retrying_deliveries where organization_id = $1))::float8 as open`;
+
+/** Counts the open deliveries of an organization that are in no file of a warehouse. */
+export async function countOpen(db: Queryable, organizationId: string): Promise<number> {
+  const { rows } = await db.query<{ open: number }>(COUNT, [organizationId]);
+  return rows[0]?.open ?? 0;
 }

@@ -8,8 +8,8 @@ import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { type DeliveryFilter, deliverySelection } from './delivery-filter.ts';
 import { READ_IN_ORDER } from '../sql-rules.ts';
 import { NEXT_ROWS_MS } from './events.ts';
-import { findPart } from './lists/next.ts';
-import { type Found, type Part, readPart } from './lists/part.ts';
+import { findPart } from './lists/find.ts';
+import { countMatching, type Found, type Part, readPart } from './lists/part.ts';
 import { Parameters, rangeOfSelection, rowMatches, type Selection } from './selection.ts';
 
 export interface DeliveryRecord {
@@ -53,7 +53,7 @@ where d.organization_id = $1`;
 
 /**
  * A part of an organization's deliveries, newest first.
- * @throws SearchTooBroadError when a page or a total takes too long to search for
+ * @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError
  */
 export async function listDeliveries(
   pool: Pool,
@@ -83,17 +83,16 @@ async function findPartOfEvent(
   part: Part,
 ): Promise<Found> {
   const isCounting = 'offset' in part || part.withTotal;
-  if (!isId('evt', eventId)) return { ids: [], total: isCounting ? 0 : null, next: null, searchedUntil: null };
+  if (!isId('evt', eventId)) {
+    return { ids: [], total: isCounting ? 0 : null, totalIsExact: true, next: null, searchedUntil: null };
+  }
   await db.query(`select ${READ_IN_ORDER}`);
   const selection = deliverySelection(organizationId, filter);
   const { items: ids, ...found } = await readPart<string>(part, {
-    async total() {
+    total() {
       const query = new Parameters();
-      const { rows } = await db.query<{ total: number }>(
-        `select count(*)::float8 as total ${ofEvent(query, eventId, selection)}`,
-        query.values,
-      );
-      return rows[0]?.total ?? 0;
+      const matching = ofEvent(query, eventId, selection);
+      return countMatching(db, matching, query.values);
     },
     async items(after, limit, offset) {
       const { text, values } = newestOfEvent(

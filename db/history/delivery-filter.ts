@@ -1,7 +1,7 @@
 // Which deliveries a filter selects.
 import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
 import type { Lane } from '../../core/lane.ts';
-import { isCounted, type Parameters, type Selection } from './selection.ts';
+import type { Parameters, Selection } from './selection.ts';
 
 /** Of the latest attempt; `none`: attempts were made, and the latest had no answer. */
 export const CODE_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'none'] as const;
@@ -46,8 +46,8 @@ export function deliverySelection(organizationId: string, filter: DeliveryFilter
   };
 }
 
-/** Whether its filters need more than the counts: rows are read then. */
-export const isDeliverySearch = (filter: DeliveryFilter): boolean => !isCounted(deliverySelection('', filter));
+/** Whether it asks for what the latest attempt was answered. */
+export const isDeliverySearch = (filter: DeliveryFilter): boolean => conditionsOf(filter).length > 0;
 
 function conditionsOf({ statusCode, codeClass, errorPattern, lane }: DeliveryFilter) {
   const conditions: ((query: Parameters) => string)[] = [];

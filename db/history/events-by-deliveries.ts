@@ -2,66 +2,63 @@
 // in the order of the deliveries to a destination. The others (replays, failovers) are few, and have indexes (deliveries_apart_by_...).
 import { idFloor, idTime } from '../../core/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
-import { bounds } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { findNewest } from './lists/newest.ts';
-import { matches, Parameters, rangeOfSelection, rowMatches, rowsOf, type Selection } from './selection.ts';
-import type { Step } from './search.ts';
+import { newestRange, prepare, type RowRange } from './lists/indexed.ts';
+import { matches, Parameters, type Range, rangeOfSelection, rowMatches, rowsOf, type Selection } from './selection.ts';
+import { FIRST_ROWS, type Step } from './search.ts';
 
 /** The width of the eighth character of an id (core/ids.ts), ms. */
 const SLOT_MS = 1024;
-const FIRST_ROWS = 200;
-const nextSlot = (ms: number): number => (Math.floor(ms / SLOT_MS) + 1) * SLOT_MS;
 const slotEnd = (ms: number): number => Math.ceil(ms / SLOT_MS) * SLOT_MS;
 
 /** Whether a delivery `r` was not made together with its event; the indexes deliveries_apart_by_... have these. */
 const APART = 'substr(r.id, 5, 8) <> substr(r.event_id, 5, 8)';
+
+/** The deliveries that are gone through for the events of a selection with `delivered`. */
+export const deliveriesOf = ({ organizationId, where, delivered, from, to }: Selection): Selection => ({
+  kind: 'delivery',
+  organizationId,
+  from,
+  to,
+  where: { ...delivered, source_id: where.source_id },
+});
 
 /**
  * Goes through the events of a selection with `delivered`, newest first.
  * @param rows how many deliveries one step reads
  */
 export async function* eventsByDeliveries(db: Queryable, selection: Selection, rows: number): AsyncGenerator<Step> {
-  const { organizationId, where, delivered } = selection;
-  const ofDeliveries = { organizationId, where: { ...delivered, source_id: where.source_id } };
+  const deliveries = deliveriesOf(selection);
   const { from: first, to: last } = rangeOfSelection(selection);
-  let end = last;
+  let end = (await prepare(db, deliveries)).isOwn ? last : first;
   // The first step is small: mostly it has all that a part of a list needs.
   let most = Math.min(rows, FIRST_ROWS);
   while (end > first) {
-    const before = end === Infinity ? undefined : idFloor('dlv', slotEnd(end));
-    const range = { kind: 'delivery' as const, ...ofDeliveries, from: new Date(first - (first % SLOT_MS)), before };
-    const ids = await findNewest(db, range, most);
-    // The slot of the last one may have more.
-    const reached = ids.length < most ? first : Math.max(first, nextSlot(idTime(ids.at(-1) ?? '')));
-    const apart = await eventsApart(db, ofDeliveries, { from: reached, to: end }, most);
-    const from = apart.length < most ? reached : idTime(apart.at(-1) ?? '') + 1;
-    // More than fit into a step are of one slot.
+    const around = { from: first - (first % SLOT_MS), to: slotEnd(end) };
+    // Whole slots: what was made together with an event of a slot is in the same one.
+    const range = await newestRange(db, deliveries, around, most, SLOT_MS);
+    const reached = Math.max(first, range.from);
+    const apart = await eventsApart(db, deliveries, { from: reached, to: end }, most);
+    const from = apart.length < most ? reached : Math.max(reached, idTime(apart.at(-1) ?? '') + 1);
+    // More than fit into a step are of one millisecond.
     if (from >= end) most *= 4;
     else {
-      const together = await eventsTogether(db, ids);
+      const together = await eventsTogether(db, deliveries, range);
       const events = [...new Set([...together, ...apart])].filter((id) => id >= idFloor('evt', from));
-      yield stepOf(db, selection, { from, to: end }, events);
+      yield stepAmong(db, selection, { from, to: end, rows: range.rows }, events);
       end = from;
       most = Math.min(rows, most * 4);
     }
   }
 }
 
-type OfDeliveries = Pick<Selection, 'organizationId' | 'where'>;
-
 /** The newest events of a range with a delivery that was made apart from them. */
-async function eventsApart(
-  db: Queryable,
-  ofDeliveries: OfDeliveries,
-  { from, to }: { from: number; to: number },
-  most: number,
-): Promise<string[]> {
+async function eventsApart(db: Queryable, deliveries: Selection, { from, to }: Range, most: number): Promise<string[]> {
   const query = new Parameters();
   const high = to === Infinity ? 'evt_~' : idFloor('evt', to);
   const { rows } = await db.query<{ id: string }>(
     `select distinct r.event_id as id from deliveries r
-     where ${APART} and ${matches(query, 'r', { kind: 'delivery', ...ofDeliveries })}
+     where ${APART} and ${matches(query, deliveries)}
        and r.event_id >= ${query.add(idFloor('evt', from))} and r.event_id < ${query.add(high)}
        and r.id >= ${query.add(idFloor('dlv', Math.max(0, from - CLOCK_SKEW_MS)))}
      order by 1 desc limit ${query.add(most)}`,
@@ -70,23 +67,19 @@ async function eventsApart(
   return rows.map(({ id }) => id);
 }
 
-// Rows are looked up one by one, for the reason of `idsOf` in page.ts; and to plan `= any` takes long, because PostgreSQL looks for
-// each of thousands of ids in every partition.
-/** The events of deliveries that were made with them. */
-async function eventsTogether(db: Queryable, deliveryIds: string[]): Promise<string[]> {
-  const { ids, low, high } = bounds(deliveryIds);
+/** The events of deliveries that were made with them in a range. */
+async function eventsTogether(db: Queryable, deliveries: Selection, range: Range): Promise<string[]> {
+  const query = new Parameters();
   const { rows } = await db.query<{ id: string }>(
-    `select x.id from unnest($1::text[]) as p(id) cross join lateral (
-       select r.event_id as id from deliveries r
-       where r.id = p.id collate "C" and r.id between $2 and $3 and not ${APART} offset 0
-     ) x`,
-    [ids, low, high],
+    `select r.event_id as id from deliveries r where ${rowMatches(query, deliveries, range)} and not ${APART}`,
+    query.values,
   );
   return rows.map(({ id }) => id);
 }
 
-/** @param candidates events that the deliveries name */
-function stepOf(db: Queryable, selection: Selection, range: { from: number; to: number }, candidates: string[]): Step {
+// Rows are looked up one by one: `offset 0` keeps the inner query as it is, which PostgreSQL would else join by reading the range.
+/** A step that finds what matches among some ids. @param range in which they were made */
+export function stepAmong(db: Queryable, selection: Selection, range: RowRange, candidates: string[]): Step {
   const matching = async (limit: number) => {
     if (candidates.length === 0) return [];
     const query = new Parameters();
@@ -101,6 +94,7 @@ function stepOf(db: Queryable, selection: Selection, range: { from: number; to: 
   };
   return {
     from: range.from,
+    rows: range.rows,
     newest: matching,
     async count({ first, end }) {
       const ids = await matching(candidates.length);

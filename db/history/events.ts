@@ -5,7 +5,7 @@ import type { HeaderBytes } from '../../core/header-text.ts';
 import { idFloor } from '../../core/ids.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
-import { findPart } from './lists/next.ts';
+import { findPart } from './lists/find.ts';
 import type { Part } from './lists/part.ts';
 import { madeIn, type Selection } from './selection.ts';
 
@@ -82,13 +82,13 @@ where e.organization_id = $1 and e.id >= $2 and e.id < $3
     where p.event_id = e.id and p.event_id >= $2 and p.event_id < $3
       and ${payloadMatches('$6')}))`;
 
-/** Whether its filters need more than the counts: rows are read then. */
+/** Whether its filters need more than rows of events. */
 export const isEventSearch = ({ payloadPattern, routeId, destinationId }: EventListFilter): boolean =>
   [payloadPattern, routeId, destinationId].some((value) => value !== undefined);
 
 /**
  * A part of an organization's events, newest first.
- * @throws SearchTooBroadError when a page or a total takes too long to search for
+ * @throws SearchTooBroadError when a page takes too long to search for; PageTooDeepError
  */
 export async function listEvents(pool: Pool, organizationId: string, filter: EventListFilter, part: Part) {
   const { payloadPattern } = filter;

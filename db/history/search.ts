@@ -1,21 +1,29 @@
-// Filters that no count tells (a text in payloads or errors, a status code, the route of an event). There is no index for them,
-// because it would make storing every webhook, or recording every attempt, more expensive. So rows are read, newest first, for a
-// limited time. A page is exact, or an error says how far the search came; after a cursor, the answer itself says it.
+// Lists whose filters no index tells (a status, a route, a text in payloads or errors). Such an index would make storing every webhook,
+// or recording every attempt, more expensive. So the rows of an index are read in steps, newest first: for a page until it is full, and
+// for a total until MOST_COUNTED rows were read. What follows a cursor is searched for a limited time, and the answer says how far.
+// Rules: LIST-11, LIST-12, ERR-16.
+import { isOpenStatus } from '../../core/delivery-status.ts';
 import { idFloor } from '../../core/ids.ts';
 import type { Queryable } from '../connections/pool.ts';
-import type { Range, Stretch } from './lists/cut.ts';
-import { eventsByDeliveries } from './events-by-deliveries.ts';
-import { countStretches, type Piece, readIds, refine } from './lists/page.ts';
-import { isUnfiltered, KINDS, Parameters, rowMatches, rowsOf, type Selection } from './selection.ts';
+import { openOf } from '../delivery/open-deliveries.ts';
+import { deliveriesOf, eventsByDeliveries, stepAmong } from './events-by-deliveries.ts';
+import { estimateIndexed, newestRange } from './lists/indexed.ts';
+import { MOST_COUNTED, PageTooDeepError } from './lists/part.ts';
+import { KINDS, Parameters, type Range, rangeOfSelection, rowMatches, rowsOf, type Selection } from './selection.ts';
 
 /** How long a search for a page may read, ms; a running step is completed. */
 export const SEARCH_MS = 5000;
-/** Rows that one statement reads: of a page, and after a cursor. */
-const ROWS_PER_PAGE_STEP = 10_000;
+/** How long a total may be counted on after the page was found, ms: payloads take longer to read than rows. */
+const COUNT_MS = 1000;
+/** Rows of a step, of a page and after a cursor. The first step is small: mostly it has all that is wanted. */
+const ROWS_PER_PAGE_STEP = 20_000;
 const ROWS_PER_NEXT_STEP = 2000;
-const HOUR_MS = 3_600_000;
+export const FIRST_ROWS = 200;
+const GROWTH = 8;
+/** Open deliveries that are looked up one by one. */
+const MOST_OPEN = 20_000;
 
-/** Thrown when a search cannot read all rows in its time. */
+/** Thrown when a page is not found in time. */
 export class SearchTooBroadError extends Error {
   override readonly name = 'SearchTooBroadError';
   /** Everything from this time on was searched. */
@@ -39,6 +47,8 @@ export interface Wanted {
 export interface Step {
   /** After it, everything made from this time on was looked at, ms. */
   from: number;
+  /** How many rows it reads. */
+  rows: number;
   /** Counts what matches, and gives the wanted ids. */
   count: (wanted: Wanted) => Promise<{ ids: string[]; total: number }>;
   /** The newest ids that match. */
@@ -48,27 +58,38 @@ export interface Step {
 /**
  * Counts the rows of a selection, and finds the ids of one page, newest first.
  * @param db one snapshot
- * @param forMs starts no further step after this time
- * @throws SearchTooBroadError
+ * @param forMs starts no further step for the page after this time
+ * @throws SearchTooBroadError, PageTooDeepError
  */
 export async function searchPage(
   db: Queryable,
   selection: Selection,
   { limit, offset }: { limit: number; offset: number },
   forMs: number = SEARCH_MS,
-): Promise<{ ids: string[]; total: number }> {
-  const giveUpAt = performance.now() + forMs;
+): Promise<{ ids: string[]; total: number; totalIsExact: boolean }> {
+  const began = performance.now();
   const ids: string[] = [];
   let total = 0;
-  let searchedFrom: Date | undefined;
-  for await (const step of stepsOf(db, selection, ROWS_PER_PAGE_STEP, Infinity)) {
-    if (searchedFrom && performance.now() > giveUpAt) throw new SearchTooBroadError(searchedFrom, total);
+  let read = 0;
+  let reached: number | undefined;
+  for await (const step of stepsOf(db, selection, ROWS_PER_PAGE_STEP)) {
+    const ms = performance.now() - began;
+    if (offset >= MOST_COUNTED && total > MOST_COUNTED) throw new PageTooDeepError();
+    if (
+      total >= offset + limit &&
+      (read >= MOST_COUNTED || (reached !== undefined && ms > Math.min(COUNT_MS, forMs)))
+    ) {
+      const rows = await estimateIndexed(db, selection.delivered ? deliveriesOf(selection) : selection);
+      return { ids, total: Math.max(total, Math.round((total / Math.max(1, read)) * rows)), totalIsExact: false };
+    }
+    if (reached !== undefined && ms > forMs) throw new SearchTooBroadError(new Date(reached), total);
     const found = await step.count({ first: place(offset - total), end: place(offset + limit - total) });
     ids.push(...found.ids);
     total += found.total;
-    searchedFrom = new Date(step.from);
+    read += step.rows;
+    reached = step.from;
   }
-  return { ids, total };
+  return { ids, total, totalIsExact: true };
 }
 
 /** A place in what one step finds, which is far less than an integer of PostgreSQL can hold. */
@@ -88,9 +109,7 @@ export async function searchNewest(
   const giveUpAt = performance.now() + forMs;
   const ids: string[] = [];
   let searchedFrom: number | null = null;
-  // What is filtered lies among rows that do not match: no more than an hour at a time.
-  const span = isUnfiltered(selection) ? Infinity : HOUR_MS;
-  for await (const step of stepsOf(db, selection, ROWS_PER_NEXT_STEP, span)) {
+  for await (const step of stepsOf(db, selection, ROWS_PER_NEXT_STEP)) {
     if (ids.length >= limit) break;
     if (searchedFrom !== null && performance.now() > giveUpAt) return { ids, searchedFrom };
     ids.push(...(await step.newest(limit - ids.length)));
@@ -99,50 +118,46 @@ export async function searchNewest(
   return { ids, searchedFrom: null };
 }
 
-function stepsOf(db: Queryable, selection: Selection, rows: number, spanMs: number): AsyncGenerator<Step> {
-  return selection.delivered ? eventsByDeliveries(db, selection, rows) : throughRows(db, selection, rows, spanMs);
+function stepsOf(db: Queryable, selection: Selection, rows: number): AsyncGenerator<Step> {
+  if (selection.delivered) return eventsByDeliveries(db, selection, rows);
+  return isOpen(selection) ? amongOpen(db, selection, rows) : throughRows(db, selection, rows);
 }
 
-/** Through the rows that the counts cannot rule out: hours in which none matches are left out. */
-async function* throughRows(db: Queryable, selection: Selection, most: number, spanMs: number): AsyncGenerator<Step> {
-  let step: Piece | undefined;
-  for (const stretch of await countStretches(db, selection)) {
-    for (const piece of (await refine(db, selection, [stretch])).flatMap((whole) => cut(whole, most))) {
-      if (step && isOneStep(step, piece, most, spanMs)) {
-        step = { from: piece.from, to: step.to, total: step.total + piece.total };
-      } else {
-        if (step) yield stepOf(db, selection, step);
-        step = piece;
-      }
-    }
+/** Whether it has only open deliveries: mostly few among millions that have ended. */
+const isOpen = ({ kind, where: { status } }: Selection): boolean =>
+  kind === 'delivery' && status !== undefined && [status].flat().every(isOpenStatus);
+
+/** In their own tables, unless there are very many: then the newest rows have enough of them. */
+async function* amongOpen(db: Queryable, selection: Selection, most: number): AsyncGenerator<Step> {
+  const ids = await openOf(db, selection.organizationId, MOST_OPEN + 1);
+  if (ids.length > MOST_OPEN) yield* throughRows(db, selection, most);
+  else yield stepAmong(db, selection, { ...rangeOfSelection(selection), rows: ids.length }, ids);
+}
+
+async function* throughRows(db: Queryable, selection: Selection, most: number): AsyncGenerator<Step> {
+  const { from: first, to: last } = rangeOfSelection(selection);
+  let rows = Math.min(most, FIRST_ROWS);
+  for (let to = last; to > first; ) {
+    const range = await newestRange(db, selection, { from: first, to }, rows);
+    yield {
+      from: range.from,
+      rows: range.rows,
+      count: (wanted) => countIn(db, selection, range, wanted),
+      newest: (limit) => newestIn(db, selection, range, limit),
+    };
+    to = range.from;
+    rows = Math.min(most, rows * GROWTH);
   }
-  if (step) yield stepOf(db, selection, step);
 }
 
-function isOneStep(newer: Stretch, older: Stretch, most: number, spanMs: number): boolean {
-  return newer.from === older.to && newer.total + older.total <= most && newer.to - older.from <= spanMs;
-}
-
-/** Cuts a piece with many rows into parts of its time, newest first. */
-function cut(piece: Piece, most: number): Piece[] {
-  const parts = Math.ceil(piece.total / most);
-  const end = Math.min(piece.to, Math.max(Date.now(), piece.from));
-  const width = Math.floor((end - piece.from) / parts);
-  if (parts < 2 || width < 1) return [piece];
-  return Array.from({ length: parts }, (_, n) => ({
-    ...piece,
-    from: n === parts - 1 ? piece.from : end - (n + 1) * width,
-    to: n === 0 ? piece.to : end - n * width,
-    total: piece.total / parts,
-  }));
-}
-
-function stepOf(db: Queryable, selection: Selection, piece: Piece): Step {
-  return {
-    from: piece.from,
-    count: (wanted) => countIn(db, selection, piece, wanted),
-    newest: (limit) => readIds(db, selection, [piece], { limit, offset: 0 }),
-  };
+async function newestIn(db: Queryable, selection: Selection, range: Range, limit: number): Promise<string[]> {
+  const query = new Parameters();
+  const { rows } = await db.query<{ id: string }>(
+    `select r.id from ${rowsOf(selection)} where ${rowMatches(query, selection, range)}
+     order by r.id desc limit ${query.add(limit)}`,
+    query.values,
+  );
+  return rows.map(({ id }) => id);
 }
 
 async function countIn(

@@ -1,6 +1,11 @@
 // What a list selects, and the conditions of it in SQL.
 import { boundTime, type IdPrefix, idFloor } from '../../core/ids.ts';
-import type { Range } from './lists/cut.ts';
+
+/** A range of time, ms since 1970; the end is not part of it, and may be Infinity. */
+export interface Range {
+  from: number;
+  to: number;
+}
 
 /** Selection of a list: a kind of row of one organization, made inside a range of time, with these columns. */
 export interface Selection {
@@ -9,10 +14,9 @@ export interface Selection {
   /** First and last millisecond. */
   from?: Date;
   to?: Date;
-  /** Only rows with ids from this text on, and below that one. Counts know the time in it only: pages go without. */
-  since?: string;
+  /** Only rows with ids below this text. */
   before?: string;
-  /** What the counts tell apart; of several values any one. */
+  /** Columns of the row; of several values any one. */
   where: {
     source_id?: string;
     route_id?: string;
@@ -20,7 +24,7 @@ export interface Selection {
     status?: string | string[];
     routed?: boolean;
   };
-  /** What they do not, so that rows have to be read: a condition on a row `r` that was made in the range. */
+  /** Another condition, on a row `r` that was made in the range. */
   also?: (query: Parameters, range: Range) => string;
   /** Only events of which there is a delivery with these columns; both in the same one. */
   delivered?: { route_id?: string; destination_id?: string };
@@ -36,19 +40,11 @@ export function rowsOf({ kind }: Selection): string {
   return `${KINDS[kind].table} r join sources s on s.id = r.source_id`;
 }
 
-/** Whether it is a list of everything. */
-export const isUnfiltered = ({ where }: Selection): boolean =>
-  Object.values(where).every((value) => value === undefined);
-
-/** Whether the counts tell all of it. */
-export const isCounted = ({ also, delivered }: Selection): boolean => also === undefined && delivered === undefined;
-
 /** The range of a selection, ms. */
-export function rangeOfSelection({ from, to, since, before }: Selection): Range {
-  const first = from?.getTime() ?? 0;
+export function rangeOfSelection({ from, to, before }: Selection): Range {
   const end = to ? to.getTime() + 1 : Infinity;
   return {
-    from: since === undefined ? first : Math.max(first, boundTime(since) ?? 0),
+    from: from?.getTime() ?? 0,
     to: before === undefined ? end : Math.min(end, (boundTime(before) ?? 0) + 1),
   };
 }
@@ -63,22 +59,28 @@ function idBounds(prefix: IdPrefix, { from, to }: Range): [low: string, high: st
   return [idFloor(prefix, from), to === Infinity ? `${prefix}_~` : idFloor(prefix, to)];
 }
 
-/** The whole condition on rows `r` that were made in a range. */
-export function rowMatches(query: Parameters, selection: Selection, range: Range): string {
-  const { kind, since = '', before = '~', also } = selection;
+/** The condition on the ids of rows `r` of a selection that were made in a range. */
+export function madeWithin(query: Parameters, { kind, before = '~' }: Selection, range: Range): string {
   const [low, high] = idBounds(KINDS[kind].prefix, range);
-  const made = `r.id >= ${query.add(since > low ? since : low)} and r.id < ${query.add(before < high ? before : high)}`;
-  return `${made} and ${matches(query, 'r', selection)}${also ? ` and ${also(query, range)}` : ''}`;
+  return `r.id >= ${query.add(low)} and r.id < ${query.add(before < high ? before : high)}`;
 }
 
-/** The condition on what is counted, but for the time. */
-export function matches(query: Parameters, alias: string, { organizationId, where }: Selection): string {
+/** The whole condition on rows `r` that were made in a range. */
+export function rowMatches(query: Parameters, selection: Selection, range: Range): string {
+  const { also } = selection;
+  const made = madeWithin(query, selection, range);
+  return `${made} and ${matches(query, selection)}${also ? ` and ${also(query, range)}` : ''}`;
+}
+
+/** The same without the time. */
+export function matches(
+  query: Parameters,
+  { organizationId, where }: Pick<Selection, 'organizationId' | 'where'>,
+): string {
   const conditions = Object.entries(where).filter(([, value]) => value !== undefined);
   return [['organization_id', organizationId] as const, ...conditions]
     .map(([column, value]) =>
-      Array.isArray(value)
-        ? `${alias}.${column} = any(${query.add(value)}::text[])`
-        : `${alias}.${column} = ${query.add(value)}`,
+      Array.isArray(value) ? `r.${column} = any(${query.add(value)}::text[])` : `r.${column} = ${query.add(value)}`,
     )
     .join(' and ');
 }

@@ -3,8 +3,8 @@ import type { Conversion } from '../../core/warehouse/conversions.ts';
 import type { Compression, FileFormat } from '../../core/warehouse/object-key.ts';
 import type { BatchStatus } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
-import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
-import { type Found, type Part, readPart } from './lists/part.ts';
+import { inSnapshot, type Pool } from '../connections/pool.ts';
+import { countMatching, type Found, type Part, readPart } from './lists/part.ts';
 
 export interface BatchRecord {
   id: string;
@@ -50,7 +50,7 @@ export function listBatches(
   const values = [organizationId, destinationId, statuses];
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
-      total: () => totalOf(db, OF_STATUS, values),
+      total: () => countMatching(db, OF_STATUS, values),
       async items(after, limit, offset) {
         const page = `${OF_STATUS} and ($4::text is null or id < $4) order by id desc limit $5 offset $6`;
         return (await db.query<BatchRecord>(`select ${COLUMNS} ${page}`, [...values, after, limit, offset])).rows;
@@ -76,7 +76,7 @@ export function listWrittenBatches(
   const values = [organizationId, destinationId, writtenAfter];
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
-      total: () => totalOf(db, WRITTEN, values),
+      total: () => countMatching(db, WRITTEN, values),
       async items(after, limit, offset) {
         const from = after === null ? null : new Date(Number(after));
         const page = `${WRITTEN} and ($4::timestamptz is null or uploaded_at > $4) order by uploaded_at limit $5 offset $6`;
@@ -86,9 +86,4 @@ export function listWrittenBatches(
     });
     return { batches: items, ...found };
   });
-}
-
-async function totalOf(db: Queryable, matching: string, values: unknown[]): Promise<number> {
-  const { rows } = await db.query<{ total: number }>(`select count(*) as total ${matching}`, values);
-  return rows[0]?.total ?? 0;
 }

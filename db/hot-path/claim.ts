@@ -259,11 +259,16 @@ const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId =
 // looked up by the parameter: by the row, PostgreSQL 18 crashes when it checks a row again that has changed while it waited
 // (docs/postgresql-18-lost-update.md).
 const REMOVE = `
-delete from outbox o where destination_id = $1 and priority = $2 and delivery_id = $3
-  and (resume is distinct from 'waiting'
-       or not exists (select from deliveries d where d.id = $3 and d.status in ${OPEN}))`;
+with left_alone as (
+  delete from outbox o where destination_id = $1 and priority = $2 and delivery_id = $3
+    and (resume is distinct from 'waiting'
+         or not exists (select from deliveries d where d.id = $3 and d.status in ${OPEN}))
+  returning delivery_id, organization_id, destination_id
+)
+insert into retrying_deliveries (delivery_id, organization_id, destination_id)
+select * from left_alone where exists (select from deliveries d where d.id = $3 and d.status in ${OPEN}) on conflict do nothing`;
 
-/** Removes a delivery from the outbox whose workflow has taken over. */
+/** Removes a delivery from the outbox whose workflow has taken over: while it is open, `retrying_deliveries` has it. */
 export async function removeQueued(
   db: Queryable,
   row: Pick<OutboxRow, 'destinationId' | 'priority' | 'deliveryId'>,

@@ -3,7 +3,6 @@
 import { errorText } from '../../core/clean-text.ts';
 import type { DescribedError } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
-import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue } from '../sql-rules.ts';
@@ -78,7 +77,7 @@ export interface FailoverOffer {
 //   two meet then, it aborts one with a deadlock error, which rolls it back whole, and the caller repeats it. To lock the events first
 //   would take 9 µs for each: a twentieth of what PostgreSQL does for a delivery in a file.
 const recordInto = (events: string) => `
-with ${settingLate('$4', '$5')}, input as (
+with input as (
   select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
   from json_to_recordset($1::json) as i(delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,
     latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
@@ -86,7 +85,6 @@ with ${settingLate('$4', '$5')}, input as (
     candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text, failover_reason text)
   left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
   ) next on true
-  where (select bound from late) is not null
 ), changed as (
   update deliveries d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
@@ -96,13 +94,13 @@ with ${settingLate('$4', '$5')}, input as (
       delivered_at = case when i.delivery_status = 'delivered' then i.completed_at end,
       finished_at = case when i.delivery_status <> 'retrying' then i.completed_at end
   from input i
-  where d.id || '' = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
+  where d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
     and d.status in ${OPEN} and d.attempt_count < i.attempt
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.route_version, d.transform_version, d.priority, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, i.*
 ), other as (
   -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
-  select i.* from input i join deliveries d on d.id || '' = i.delivery_id and d.id = any($6::text[]) and d.id between $2 and $3
+  select i.* from input i join deliveries d on d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
   where (select count(*) from changed) < (select count(*) from input)
     and not exists (select from changed c where c.id = i.delivery_id)
 ), tried as (
@@ -148,7 +146,7 @@ export async function recordResults(db: Queryable, results: AttemptResult[]): Pr
   const { rows } = await db.query<ChangedDelivery & { id: string }>({
     name,
     text,
-    values: [jsonParameter(results.map(resultRow)), deliveries.low, deliveries.high, ...lateBound(), deliveries.ids],
+    values: [jsonParameter(results.map(resultRow)), deliveries.low, deliveries.high, deliveries.ids],
   });
   return new Map(rows.map((row) => [row.id, row]));
 }

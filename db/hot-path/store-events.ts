@@ -1,7 +1,6 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import type { HeaderBytes } from '../../core/header-text.ts';
 import { othersFirst } from '../../core/others-first.ts';
-import { lateBound, settingLate } from '../history/lists/late.ts';
 import { bounds, bytesParameter, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';
@@ -79,7 +78,7 @@ export interface StoreResult {
 // returns, to disk when it is large.
 // Most groups are plain, and need no part that is only for keys or failures: PostgreSQL would prepare its run for every group.
 const storing = ({ full }: { full: boolean }) => `
-with ${settingLate('$6', '$7')}, fresh as (
+with fresh as (
   select used.organization_id, used.version
   from json_to_recordset($1::json) as used(organization_id text, version bigint)
   join organizations o on o.id = used.organization_id and o.config_version = used.version
@@ -88,7 +87,7 @@ with ${settingLate('$6', '$7')}, fresh as (
   from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text, routed bool,
          method text, path text, query text, headers jsonb, client_address text, traceparent text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
-  where (i.organization_id, i.version) in (select organization_id, version from fresh) and (select bound from late) is not null
+  where (i.organization_id, i.version) in (select organization_id, version from fresh)
 ), ${full ? ACCEPTED_BY_KEYS : ALL_ACCEPTED}, stored_events as (
   insert into events (id, organization_id, source_id, status, routed, method, path, query, headers, client_address, traceparent,
                       payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
@@ -154,7 +153,6 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
       bodies,
       jsonParameter(events.flatMap((event) => event.deliveries.map((delivery) => deliveryRow(event.id, delivery)))),
       jsonParameter(events.flatMap(counterRows)),
-      ...lateBound(),
     ],
   });
   const row = rows[0];

@@ -1,8 +1,8 @@
 // The failed deliveries that an issue holds, to be delivered again.
 // Rules: ISS-11.
-import { idTime } from '../../core/ids.ts';
 import { type Issue, type IssueKind, OTHER_CAUSE } from '../../core/issues.ts';
-import { findPage } from '../history/lists/page.ts';
+import { findPart } from '../history/lists/find.ts';
+import type { Selection } from '../history/selection.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
@@ -10,8 +10,9 @@ const DAY_MS = 86_400_000;
 // Deliveries that failed since an issue opened may have been made long before; one that was retried for longer is left out.
 const LONGEST_MS = 30 * DAY_MS;
 const PAGE = 500;
-// One look goes through so many pages of failed deliveries; the next one continues below them.
+// One look goes through so many pages of failed deliveries, for so long; the next one continues below them.
 const MAX_PAGES = 40;
+const LOOK_MS = 2000;
 
 interface Holding {
   status: 'failed' | 'schema_failed';
@@ -48,47 +49,33 @@ export interface Held {
 export async function heldDeliveries(pool: Pool, issue: Issue, most: number, before: string | null): Promise<Held> {
   const holding = HOLDING[issue.kind];
   if (holding === undefined || !holdsDeliveries(issue)) return { ids: [], next: null };
+  const selection = failedDeliveries(issue, holding);
+  const giveUpAt = performance.now() + LOOK_MS;
   return inSnapshot(pool, async (db) => {
     const held: string[] = [];
     let below = before;
-    let pages = 0;
-    for await (const ids of failedDeliveries(db, issue, holding, before)) {
+    for (let pages = 0; pages < MAX_PAGES && performance.now() < giveUpAt; pages += 1) {
+      const part = { limit: PAGE, after: below, withTotal: false };
+      const { ids, next } = await findPart(db, selection, part, giveUpAt - performance.now());
       held.push(...(await stillHeld(db, issue, holding, ids)));
       if (held.length > most) return { ids: held.slice(0, most), next: held[most - 1] ?? null };
-      below = ids.at(-1) ?? below;
-      pages += 1;
-      if (pages === MAX_PAGES) return { ids: held, next: below };
+      if (next === null) return { ids: held, next: null };
+      below = next;
     }
-    return { ids: held, next: null };
+    return { ids: held, next: below };
   });
 }
 
-/** Pages of what failed, by a place in time: a page costs the same wherever it is. Some of one millisecond may be on several pages. */
-async function* failedDeliveries(
-  db: Queryable,
+function failedDeliveries(
   { organizationId, routeId, destinationId, firstSeenAt }: Issue,
   { status }: Holding,
-  before: string | null,
-): AsyncGenerator<string[]> {
-  const selection = {
-    kind: 'delivery' as const,
+): Selection {
+  return {
+    kind: 'delivery',
     organizationId,
     from: new Date(firstSeenAt.getTime() - LONGEST_MS),
     where: { status, route_id: routeId ?? undefined, destination_id: destinationId ?? undefined },
   };
-  // Up to this millisecond, without so many of its own that were seen.
-  let to = before === null ? null : idTime(before);
-  let offset = 0;
-  for (;;) {
-    const within = to === null ? selection : { ...selection, to: new Date(to) };
-    const { ids } = await findPage(db, within, { limit: PAGE, offset });
-    const [last] = ids.slice(-1);
-    if (last !== undefined) yield before === null ? ids : ids.filter((id) => id < before);
-    if (last === undefined || ids.length < PAGE) return;
-    const lastMs = idTime(last);
-    offset = (lastMs === to ? offset : 0) + ids.filter((id) => idTime(id) === lastMs).length;
-    to = lastMs;
-  }
 }
 
 async function stillHeld(db: Queryable, issue: Issue, { condition }: Holding, ids: string[]): Promise<string[]> {

@@ -1,7 +1,7 @@
 // Reads the issues of an organization, and changes their states.
 // Rules: ISS-08, ISS-10.
 import type { Issue, IssueKind, IssueState } from '../../core/issues.ts';
-import { type Found, type Part, readPart } from '../history/lists/part.ts';
+import { countMatching, type Found, type Part, readPart } from '../history/lists/part.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 /** An issue with the names of what it names, as they are now; null when it names none, or that was deleted. */
@@ -45,8 +45,7 @@ export async function listIssues(
   const values = [organizationId, ...[state, kind, sourceId, routeId, destinationId].map((value) => value ?? null)];
   return inSnapshot(pool, async (db) => {
     const { items, ...found } = await readPart(part, {
-      total: async () =>
-        (await db.query<{ total: number }>(`select count(*) as total ${MATCHING}`, values)).rows[0]?.total ?? 0,
+      total: () => countMatching(db, MATCHING, values),
       items: async (after, limit, offset) =>
         (
           await db.query<NamedIssue>(

@@ -75,8 +75,6 @@ export async function removeOfOrganization(pool: Pool, organizationId: string): 
 }
 
 async function counted(db: Queryable, organizationId: string, size: number, step: Step): Promise<number> {
-  // Nobody lists these rows any more, so their removal need not be recorded (history_changes): every id is younger than this one.
-  await db.query(`select set_config('hookyard.late_before', '0', true)`);
   const removed = await step(db, organizationId, size);
   if (removed > 0) await noteRemoved(db, organizationId, step === removeEvents ? removed : 0);
   return removed;

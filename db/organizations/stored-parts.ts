@@ -10,7 +10,6 @@ const WEIGHTS = {
   deliveries: '750',
   audit_records: '500 + pg_column_size(t.record_ids)',
   idempotent_requests: '300 + coalesce(pg_column_size(t.answer), 0)',
-  history_counts: '250',
   warehouse_batches: '500',
   destinations: RECORD,
   routes: RECORD,

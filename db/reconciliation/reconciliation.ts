@@ -3,37 +3,12 @@
 import { idFloor, shardOf } from '../../core/ids.ts';
 import type { ResumedDelivery } from '../../core/resumed-delivery.ts';
 import { databaseTime } from '../clock.ts';
-import { openTimes, slices } from '../delivery/open-times.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { heldRow, OPEN, outboxRow, toOutbox, UNDER_WAY, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
 
 /** How long after its time a delivery counts as overdue, ms: more than an attempt with its usual delays takes. */
 const OVERDUE_MS = 120_000;
-
-// Above every id.
-const END = 'dlv_~';
-
-/** A range of delivery ids, the upper end not part of it. */
-export interface IdRange {
-  low: string;
-  high: string;
-}
-
-/**
- * The ranges of ids in which there may be open deliveries, oldest first.
- * @param after skips ids up to this one
- */
-export async function openRanges(db: Queryable, after: string): Promise<IdRange[]> {
-  const { hours, newest } = await openTimes(db);
-  return [...hours, ...newest]
-    .flatMap(slices)
-    .map(({ from, to }) => ({
-      low: idFloor('dlv', from),
-      high: to === Number.POSITIVE_INFINITY ? END : idFloor('dlv', to),
-    }))
-    .filter(({ high }) => high > after);
-}
 
 /** An open delivery that nothing in this database will continue. */
 export interface OverdueDelivery {
@@ -42,38 +17,52 @@ export interface OverdueDelivery {
   destinationId: string;
 }
 
+// Only a workflow continues these (db/delivery/open-deliveries.ts). Rows of deliveries that have ended are removed on the way.
 const OVERDUE = `
-select d.id as "deliveryId", d.organization_id as "organizationId", d.destination_id as "destinationId"
-from deliveries d
-where d.id > $1 and d.id >= $2 and d.id < $3 and d.status in ${OPEN}
-  and case when d.next_attempt_at is null then d.id < $5 or d.id > $7 else d.next_attempt_at < now() - make_interval(secs => $6) end
+with page as materialized (
+  select w.delivery_id, d.* from (
+    select delivery_id from retrying_deliveries where delivery_id > $1 order by delivery_id limit $2
+  ) w
+  left join lateral (
+    select id, organization_id, destination_id, route_id, priority, source_id, batch_id, next_attempt_at
+    from deliveries d where d.id = w.delivery_id and d.status in ${OPEN} offset 0
+  ) d on true
+), ended as (
+  delete from retrying_deliveries where delivery_id in (select delivery_id from page where id is null)
+)
+select (select max(delivery_id) from page) as last, (select count(*)::int from page) as read, coalesce(json_agg(json_build_object(
+         'deliveryId', d.id, 'organizationId', d.organization_id, 'destinationId', d.destination_id) order by d.id), '[]') as overdue
+from page d
+where case when d.next_attempt_at is null then d.id < $3 or d.id > $5 else d.next_attempt_at < now() - make_interval(secs => $4) end
   and not exists (select from outbox o where ${outboxRow('d')})
   and not exists (select from held_deliveries h where ${heldRow('d')})
   and not exists (select from warehouse_batches b where b.id = d.batch_id and b.status in ${UNDER_WAY})
-  and exists (select from sources s where s.id = d.source_id)
-order by d.id limit $4`;
+  and exists (select from sources s where s.id = d.source_id)`;
+
+/** What one look has found. */
+export interface Overdue {
+  overdue: OverdueDelivery[];
+  /** Where the next look continues; null: there is nothing more. */
+  next: string | null;
+}
 
 /**
  * Open deliveries that only wait for their workflow, and for too long; in order of their ids. The age of a delivery from a
  * process whose clock is ahead is unknown, so it counts as overdue: an extra check is harmless.
+ * @param after skips ids up to this one
+ * @param most how many deliveries are looked at
  */
-export async function overdueDeliveries(
-  db: Queryable,
-  after: string,
-  { low, high }: IdRange,
-  limit: number,
-): Promise<OverdueDelivery[]> {
+export async function overdueDeliveries(db: Queryable, after: string, most: number): Promise<Overdue> {
   const now = await databaseTime(db);
-  const { rows } = await db.query<OverdueDelivery>(OVERDUE, [
+  const { rows } = await db.query<{ last: string | null; read: number; overdue: OverdueDelivery[] }>(OVERDUE, [
     after,
-    low,
-    high,
-    limit,
+    most,
     idFloor('dlv', now - OVERDUE_MS),
     OVERDUE_MS / 1000,
     idFloor('dlv', now + OVERDUE_MS),
   ]);
-  return rows;
+  const { last = null, read = 0, overdue = [] } = rows[0] ?? {};
+  return { overdue, next: read < most ? null : last };
 }
 
 /** How a delivery goes back to the outbox: see the column `outbox.resume`. */

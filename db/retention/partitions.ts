@@ -6,7 +6,6 @@
 // tables do it (make_partition, drop_partition), because the role of the services cannot change the schema.
 import { isLockTimeout } from '../connections/database-errors.ts';
 import { databaseTime } from '../clock.ts';
-import { forgetCounts } from '../history/lists/settle.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 
 export const DAY_MS = 86_400_000;
@@ -77,7 +76,7 @@ export interface Dropped {
 }
 
 /**
- * Drops the partitions before a day, oldest first, each with its counts in its own transaction. A partition in use (by a backup,
+ * Drops the partitions before a day, oldest first, each in its own transaction. A partition in use (by a backup,
  * a report) is left for the next run.
  * @param day days since 1970; partitions of this day and later stay
  */
@@ -97,10 +96,6 @@ async function dropPartition(pool: Pool, table: PartitionedTable, day: number): 
   for (let tries = 1; ; tries += 1) {
     try {
       await inTransaction(pool, async (db) => {
-        // The counts of the lists go with the rows. They come first: from the drop on, writers wait.
-        const start = day * DAY_MS;
-        if (table === 'events') await forgetCounts(db, 'event', start, start + DAY_MS);
-        if (table === 'deliveries') await forgetCounts(db, 'delivery', start, start + DAY_MS);
         await db.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = ${DROP_TIMEOUT_MS}`);
         await db.query('select drop_partition($1, $2)', [table, dateOf(day)]);
       });

@@ -5,7 +5,7 @@ import { openError, ownWords } from '../../core/error-summary.ts';
 import { idFloor, idTime } from '../../core/ids.ts';
 import { endDeliveries, removeDeliveries } from '../delivery/delivery-commands.ts';
 import { bisectRefused } from '../bisect-refused.ts';
-import { findOpen } from '../delivery/open-deliveries.ts';
+import { endOpen } from '../delivery/open-deliveries.ts';
 import { DAY_MS } from './partitions.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../ranges.ts';
@@ -41,7 +41,7 @@ export async function failOpenDeliveries(
   const until = performance.now() + forMs;
   const refused: string[] = [];
   let failed = 0;
-  for await (const open of findOpen(pool, { eventsBefore: floors(day).event }, STEP)) {
+  const done = await endOpen(pool, { eventsBefore: floors(day).event }, STEP, async (open) => {
     for (const [organizationId, deliveries] of Map.groupBy(open, (delivery) => delivery.organizationId)) {
       const fail = async (deliveryIds: string[]) => {
         // A delivery that a file has taken meanwhile stays open, and its day is kept.
@@ -56,9 +56,9 @@ export async function failOpenDeliveries(
         });
       }
     }
-    if (performance.now() > until) return { failed, refused, done: false };
-  }
-  return { failed, refused, done: true };
+    return performance.now() <= until;
+  });
+  return { failed, refused, done };
 }
 
 // An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at all.

@@ -1,7 +1,6 @@
 // Removes the rows of deleted sources, in steps: each is one short transaction that also stores the progress, so that a crash
 // loses one step at most.
 import { removeEventsChildren } from '../delivery/delivery-commands.ts';
-import { forgetCountsOfSource } from '../history/lists/settle.ts';
 import { countRemoved } from '../ledger/entries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { Stride, sweep } from '../ranges.ts';
@@ -62,7 +61,6 @@ export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep
   const finished = isEmpty && isLastLook;
   // After a crash in between, the next step comes here again.
   if (isEmpty) {
-    await forgetCountsOfSource(pool, sourceId);
     // Destinations keep their statistics.
     await sweep(pool, 'rollups', `source_id = $3 and destination_id = ''`, [sourceId]);
     if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
@@ -98,8 +96,6 @@ with gone as (
 select from gone`;
 
 async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
-  // Invisible rows are not counted, so their removal need not be recorded (history_changes): every id is younger than this one.
-  await db.query(`select set_config('hookyard.late_before', '0', true)`);
   const { rows } = await db.query<{ id: string }>('select id from events where source_id = $1 order by id limit $2', [
     sourceId,
     most,

@@ -92,8 +92,10 @@ language sql immutable parallel safe as $$
     else 'partial' end
 $$;
 
--- Deliveries that wait for a retry in Temporal: only this table knows how many, and whose. Triggers keep it, so that no statement can
--- leave one out. A delivery that succeeds at its first attempt costs two comparisons.
+-- Open deliveries that only their workflow continues: those that wait for a retry, and the few that left the outbox
+-- (db/hot-path/claim.ts, db/delivery/delivery-commands.ts) or a circuit before their first attempt has a result. So every open delivery
+-- is here, in `outbox`, in `held_deliveries` or in a file of a warehouse. Triggers keep it, so that no statement can leave out a retry;
+-- the reconciliation removes what has ended all the same. A delivery that succeeds at its first attempt costs three comparisons.
 create table retrying_deliveries (
   delivery_id text collate "C" primary key, organization_id text collate "C" not null, destination_id text collate "C" not null
 ) with (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0,
@@ -110,9 +112,10 @@ begin
   return null;
 end $$;
 create trigger deliveries_retrying after update of status on deliveries
-  for each row when (old.status = 'retrying' or new.status = 'retrying') execute function note_retrying();
-create trigger deliveries_retrying_deleted after delete on deliveries for each row when (old.status = 'retrying')
+  for each row when (old.status in ('retrying', 'circuit_open') or new.status = 'retrying' or old.next_attempt_at is not null)
   execute function note_retrying();
+create trigger deliveries_retrying_deleted after delete on deliveries
+  for each row when (old.status in ('pending', 'retrying', 'circuit_open')) execute function note_retrying();
 
 -- Ingest idempotency: the primary key makes a repeat inside the window impossible, whatever the number of API processes. No foreign
 -- key: keys go with the other rows of a deleted source, and not, by the million, in the request that deletes it. Webhooks are accepted

@@ -44,8 +44,6 @@ interface WorkerStatus {
 }
 
 interface Housekeeping {
-  /** Older records are counted (db/history/lists/settle.ts). */
-  settledBefore: Date;
   failures: { part: string; total: number; lastAt: Date }[];
 }
 
@@ -135,16 +133,12 @@ interface Told {
 }
 
 async function readHousekeeping(db: Queryable): Promise<Housekeeping> {
-  const progress = await one<{ settledBefore: Date }>(
-    db,
-    'select settled_before as "settledBefore" from history_progress',
-  );
   // What its errors say is in the log of the worker.
   const { rows } = await db.query<Housekeeping['failures'][number]>(
     `select part, total::float8 as total, last_at as "lastAt" from housekeeping_failures
      where last_at > now() - interval '1 day' order by last_at desc limit 100`,
   );
-  return { ...progress, failures: rows };
+  return { failures: rows };
 }
 
 async function one<Row extends object>(db: Queryable, statement: string): Promise<Row> {

@@ -39,7 +39,6 @@ const OTHERS: Record<string, TenantTable> = {
   rate_limits: { rights: ALL, condition: ofRecord('destinations', 'destination_id') },
   destination_concurrency: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
   destination_shared_limits: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
-  history_progress: { rights: ['select'], condition: null },
 };
 
 /** Of tables with the column: what was done is written once (refuse_audit_change), what is counted too, and the roll-up adds it up. */

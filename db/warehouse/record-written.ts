@@ -1,6 +1,5 @@
 // Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a row for each.
 // Rules: EVT-13.
-import { lateBound, settingLate } from '../history/lists/late.ts';
 import { countOutcomes, statementOfDay } from '../hot-path/outcomes.ts';
 import { bounds } from '../parameters.ts';
 import { PRIMARY_DESTINATION } from '../sql-rules.ts';
@@ -11,12 +10,11 @@ import type { OpenMember } from './members.ts';
 // recording the same again changes and counts nothing. It left the outbox when its file was frozen. Deliveries are found by
 // parameters alone, without a join (docs/postgresql-18-lost-update.md).
 const recordInto = (events: string) => `
-with ${settingLate('$10', '$11')}, changed as (
+with changed as (
   update deliveries d
   set status = 'delivered', attempt_count = d.attempt_count + 1, status_code = $5::int, latency = $6::int, error = null,
       error_summary = null, next_attempt_at = null, lane = coalesce(d.lane, 'workflow'), delivered_at = $9, finished_at = $9
   where d.id = any($1::text[]) and d.id between $2 and $3 and d.batch_id = $4 and d.status = 'pending'
-    and (select bound from late) is not null
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, d.status as delivery_status, d.attempt_count as attempt, d.status_code, d.error,
     d.error_summary, d.latency, $7::int as latency_class, d.finished_at as completed_at
@@ -55,11 +53,7 @@ export async function recordWritten(
   const { statusCode, latency, latencyClass, startedAt, completedAt } = attempt;
   const { rows } = await db.query<{ ids: string[] }>({
     ...statementFor(members.map(({ eventId }) => eventId)),
-    values: [
-      ...[ids, low, high, batchId],
-      ...[statusCode, latency, latencyClass, startedAt, completedAt],
-      ...lateBound(),
-    ],
+    values: [...[ids, low, high, batchId], ...[statusCode, latency, latencyClass, startedAt, completedAt]],
   });
   return rows[0]?.ids ?? [];
 }

@@ -1145,6 +1145,9 @@ type CursorPagination struct {
 
 	// Items in all. Only when asked for.
 	Total *int64 `json:"total,omitzero"`
+
+	// Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read.
+	TotalIsExact *bool `json:"totalIsExact,omitzero"`
 }
 
 // CustomHeaderAuth
@@ -2894,9 +2897,6 @@ type InstallationStatusCircuits struct {
 
 // InstallationStatusHousekeeping
 type InstallationStatusHousekeeping struct {
-	// Usually 20 to 30 minutes ago.
-	SettledBefore Timestamp `json:"settledBefore"`
-
 	// Of the last day.
 	Failures []InstallationStatusHousekeepingFailure `json:"failures"`
 }
@@ -3441,6 +3441,9 @@ const PagerDutyChannelSeverityInfo PagerDutyChannelSeverity = "info"
 type Pagination struct {
 	// Items on all pages.
 	Total int64 `json:"total"`
+
+	// Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read.
+	TotalIsExact bool `json:"totalIsExact"`
 
 	Page int64 `json:"page"`
 

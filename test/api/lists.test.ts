@@ -1,4 +1,4 @@
-// Lists by cursor, and the filters of deliveries and events that are not counted (LIST-08 to LIST-11, DLV-50, EVT-30).
+// Lists by cursor, and the filters of deliveries and events that are not counted (LIST-08 to LIST-13, DLV-50, EVT-30).
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import {
@@ -13,11 +13,17 @@ import {
   type Pipeline,
   recordAttempt,
 } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 
 interface Part {
   data: (Json & { id: string })[];
-  pagination: { pageSize: number; nextCursor: string | null; searchedUntil: string | null; total?: number };
+  pagination: {
+    pageSize: number;
+    nextCursor: string | null;
+    searchedUntil: string | null;
+    total?: number;
+    totalIsExact?: boolean;
+  };
 }
 
 describe('Lists', () => {
@@ -30,7 +36,7 @@ describe('Lists', () => {
   });
   afterEach(() => forgetQueued(own));
   const lists = () => [`${own.base}/events`, '/api/deliveries'];
-  const part = (path: string, query: string) => own.api.get<Part>(`${path}?${query}`);
+  const part = (path: string, query: string) => own.api.get<Part>(`${path}${path.includes('?') ? '&' : '?'}${query}`);
   const ids = async (path: string, query: string) => (await own.api.list(`${path}?${query}`)).data.map(({ id }) => id);
 
   describe('by cursor', () => {
@@ -91,6 +97,21 @@ describe('Lists', () => {
           expectInvalid(await own.api.request('GET', `${path}?${query}`), name);
         }
       }
+    });
+
+    it('are the way to what lies beyond the pages', async () => {
+      await testPool().query(
+        `insert into audit_records (id, organization_id, actor, action, resource, record_ids, record_count, members, outcome)
+         select 'aud_' || lpad(n::text, 26, '0'), $1, 'operator', 'aTest', 'events', '{}', 0, '{}', 'done'
+         from generate_series(1, 100010) n`,
+        [own.id],
+      );
+      const list = '/api/audit?resource=events';
+      const last = await own.api.list(`${list}&page=1000&pageSize=100`);
+      expect(last.data).to.have.length(100);
+      expect(last.pagination).to.include({ totalIsExact: false }).and.have.property('total').above(100_000);
+      expectInvalid(await own.api.request('GET', `${list}&page=1001&pageSize=100`), 'page');
+      expect((await part(list, 'cursor=first&withTotal=true')).pagination).to.include({ totalIsExact: false });
     });
 
     it('never show what another organization has', async () => {

@@ -129,7 +129,7 @@ describe('the writer of events, when the connection to PostgreSQL breaks', funct
     return until(`${count} statements to wait`, async () => {
       const { rows } = await pool.query<{ waiting: number }>(
         `select count(*) as waiting from pg_stat_activity
-         where datname = current_database() and wait_event_type = 'Lock' and query like '%with late as%'`,
+         where datname = current_database() and wait_event_type = 'Lock' and query like '%with fresh as%'`,
       );
       return rows[0]?.waiting === count;
     });

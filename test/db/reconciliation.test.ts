@@ -1,13 +1,15 @@
 // What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time to be woken.
 import { expect } from 'chai';
+import { isOpenStatus } from '../../core/delivery-status.ts';
 import { idFloor, newId } from '../../core/ids.ts';
 import { claimNotifications } from '../../db/notifications/notifications.ts';
-import { settleHistory } from '../../db/history/lists/settle.ts';
+import { openError, ownWords } from '../../core/error-summary.ts';
+import { cancelDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
+import { removeQueued } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import {
   claimListing,
   countRepairs,
-  openRanges,
   overdueDeliveries,
   requeueDeliveries,
   resumePoints,
@@ -54,27 +56,30 @@ describe('what the reconciliation reads', () => {
         nextInMs === null ? null : nextInMs / 1000,
       ],
     );
+    if (isOpenStatus(status)) await leftToWorkflow(id);
     return id;
   }
 
+  const leftToWorkflow = (id: string) =>
+    pool.query(
+      'insert into retrying_deliveries select id, organization_id, destination_id from deliveries where id = $1',
+      [id],
+    );
+
   async function overdue(): Promise<string[]> {
     const found: string[] = [];
-    for (const range of await openRanges(pool, '')) {
-      const rows = await overdueDeliveries(pool, '', range, 1000);
-      found.push(...rows.map(({ deliveryId }) => deliveryId));
+    for (let after: string | null = ''; after !== null; ) {
+      const look = await overdueDeliveries(pool, after, 3);
+      found.push(...look.overdue.map(({ deliveryId }) => deliveryId));
+      after = look.next;
     }
     return found;
   }
 
-  /** Counts everything that is old enough, as housekeeping does. */
-  const settle = () => settleHistory(pool, 60_000);
-
-  it('are open deliveries whose time has passed, whether their hour is counted already or not', async () => {
+  it('are open deliveries whose time has passed, however old', async () => {
     const young = await delivery(5 * MINUTE_MS);
     const old = await delivery(3 * HOUR_MS);
     await delivery(3 * HOUR_MS, { status: 'delivered' });
-    expect(await overdue()).to.include.members([young, old]);
-    await settle();
     expect(await overdue()).to.include.members([young, old]);
     await pool.query(`update deliveries set status = 'delivered' where id = $1`, [old]);
     expect(await overdue())
@@ -92,19 +97,35 @@ describe('what the reconciliation reads', () => {
       .and.not.to.include(waiting);
   });
 
-  it('are found in few hours, however many there are', async () => {
-    await settle();
-    await pool.query(`update deliveries set status = 'delivered' where status <> 'delivered'`);
-    await settle();
-    const before = await openRanges(pool, '');
-    for (let hour = 5; hour < 10; hour += 1) await delivery(hour * HOUR_MS, { status: 'delivered' });
-    expect(await openRanges(pool, '')).to.have.length(before.length);
-    const late = await delivery(4 * HOUR_MS);
-    const ranges = await openRanges(pool, '');
-    expect(ranges.some(({ low, high }) => low <= late && late < high)).to.equal(true);
-    expect(ranges.length).to.be.at.most(before.length + 6);
-    const [, second] = ranges;
-    expect((await openRanges(pool, ranges[0]?.high ?? ''))[0]).to.deep.equal(second);
+  it('are looked for among those only that their workflow alone continues', async () => {
+    const waiting = async () =>
+      (await pool.query<{ id: string }>('select delivery_id as id from retrying_deliveries')).rows.map(({ id }) => id);
+    const ended = await delivery(HOUR_MS, { status: 'delivered' });
+    await leftToWorkflow(ended);
+    const open = await delivery(HOUR_MS);
+    expect(await waiting()).to.include.members([ended, open]);
+    expect(await overdue()).to.include(open);
+    expect(await waiting(), 'what has ended was removed')
+      .to.include(open)
+      .and.not.to.include(ended);
+  });
+
+  it('are those too that left the outbox before their first attempt had a result', async () => {
+    const leave = {
+      'to wait outside of it': (id: string) => postponeDelivery(pool, id, -HOUR_MS, true),
+      'because their workflow has taken over': (id: string) =>
+        removeQueued(pool, { deliveryId: id, destinationId, priority: 0 }),
+    };
+    const destinationId = newId('dst');
+    for (const [why, leaves] of Object.entries(leave)) {
+      const id = await delivery(5 * MINUTE_MS, { status: 'pending', attempts: 0, nextInMs: null, destinationId });
+      await requeueDeliveries(pool, [{ deliveryId: id, resume: 'lost' }]);
+      expect(await overdue(), why).not.to.include(id);
+      await leaves(id);
+      expect(await overdue(), why).to.include(id);
+      await cancelDeliveries(pool, { organizationId, deliveryIds: [id], reason: openError(ownWords`a test`) });
+      expect(await overdue(), why).not.to.include(id);
+    }
   });
 
   it('are not those that the database will continue with', async () => {

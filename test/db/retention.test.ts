@@ -9,7 +9,6 @@ import { forgetEarlierVersions } from '../../db/retention/earlier-versions.ts';
 import { DAY_MS, daysBefore } from '../../db/retention/partitions.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
-import { settleHistory } from '../../db/history/lists/settle.ts';
 
 const DAYS_AGO = 10;
 const DAY_SECONDS = 86_400;
@@ -21,7 +20,6 @@ describe('retention of payloads', function () {
   before(async () => {
     database = await ownDatabase('kept');
     volume = await fillHour(database.pool, 3600, DAYS_AGO, 900);
-    while ((await settleHistory(database.pool, 5000))?.caughtUp === false);
   });
   after(() => database?.close());
 

@@ -186,8 +186,7 @@ describe('deleting an organization @turns @lanes', function () {
     expect(rows).to.deep.equal([{ emptied: true }]);
     // What was under way comes late.
     await testInstance.pool.query(
-      `insert into history_counts (organization_id, kind, span, start, source_id, status, total)
-       values ($1, 'event', 'hour', now(), 'src_gone', 'delivered', 1)`,
+      `insert into retrying_deliveries (delivery_id, organization_id, destination_id) values ('dlv_gone', $1, 'dst_gone')`,
       [deleted.id],
     );
     const passTime = () =>

@@ -278,14 +278,14 @@ describe('The audit log, read @turns', () => {
       expect(await actions('to=2020-01-01T00:00:00Z')).to.be.empty;
     });
 
-    it('counts at most 10,000', async () => {
+    it('counts all of them', async () => {
       await testInstance.pool.query(
         `insert into audit_records (id, organization_id, at, actor, action, resource, outcome)
          select 'aud_' || lpad(n::text, 26, '0'), $1, now() - interval '1 day', 'operator', 'many', 'x', 'done' from generate_series(1, 10050) n`,
         [other.id],
       );
       const { pagination } = await other.api.list('/api/audit');
-      expect(pagination.total).to.equal(10_000);
+      expect(pagination).to.include({ totalIsExact: true }).and.have.property('total').above(10_050);
       expect((await other.api.list('/api/audit?action=createFilter')).pagination.total).to.equal(2);
       expect((await other.api.list('/api/audit?page=101&pageSize=100')).data).to.have.length(56);
     });

@@ -66,16 +66,6 @@ const DANGLING: [what: string, statement: string][] = [
     'replays of deliveries that are gone, of events that are not',
     'select id from deliveries d where replay_of is not null and not exists (select from deliveries r where r.id = d.replay_of)',
   ],
-  [
-    'counts of hours without rows',
-    `select start::text as id from history_counts c where span = 'hour' and kind = 'event' and total <> 0 and exists (select from sources s where s.id = c.source_id)
-    and not exists (select from events e where id_time(e.id) >= c.start and id_time(e.id) < c.start + interval '1 hour')`,
-  ],
-  [
-    'counts of hours without deliveries',
-    `select start::text as id from history_counts c where span = 'hour' and kind = 'delivery' and total <> 0 and exists (select from sources s where s.id = c.source_id)
-    and not exists (select from deliveries d where id_time(d.id) >= c.start and id_time(d.id) < c.start + interval '1 hour')`,
-  ],
 ];
 
 /** What refers to something that is gone: nothing may. @returns ids by what they are */

@@ -1,5 +1,5 @@
-// History made by the statements of the hot path, with ids of a chosen time, in a database of its own: what is settled and
-// merged is days old, and settling concerns the whole database.
+// History made by the statements of the hot path, with ids of a chosen time, in a database of its own: what is merged is
+// days old, and merging concerns the whole database.
 import { createHash } from 'node:crypto';
 import { latencyClass } from '../../core/latency-classes.ts';
 import { newId, shardOf } from '../../core/ids.ts';
@@ -23,13 +23,11 @@ export interface HistoryDatabase {
   close(): Promise<void>;
 }
 
-/** A migrated database with partitions for the last `days` days, in which nothing is settled. */
+/** A migrated database with partitions for the last `days` days, in which nothing is merged. */
 export async function historyDatabase(days: number): Promise<HistoryDatabase> {
   const { databaseUrl, drop } = await createMigratedDatabase(`history_${newId('req').slice(-10)}`);
   const pool = createPool(databaseUrl, { max: 6, statementTimeoutMs: 20_000, onError: () => {} });
   for (let day = 0; day <= days; day += 1) await ensurePartitions(pool, Date.now() - day * DAY_MS);
-  const first = Math.floor((Date.now() - days * DAY_MS) / 3_600_000) * 3_600_000;
-  await pool.query('update history_progress set settled_before = $1', [new Date(first)]);
   return {
     pool,
     databaseUrl,

@@ -38,7 +38,7 @@ select 'evt_' || prefix || lpad(n::text, 16, '0'), $2, $3, 'pending', true, 'POS
 from second cross join generate_series(0, ($5::int - 1) / 100) n`;
 
 /**
- * Fills one hour of some days ago, of which nothing is settled yet.
+ * Fills one hour of some days ago.
  * @param deliveries about as many
  * @param openEvery seconds between two open deliveries
  */
@@ -53,9 +53,7 @@ export async function fillHour(pool: Pool, deliveries: number, daysAgo: number, 
     [destinationId, organizationId],
   );
   await inTransaction(pool, async (db) => {
-    await db.query('update history_progress set settled_before = $1', [new Date(from - HOUR_MS)]);
-    // They are not settled, so nothing is to be noted of them.
-    await db.query(`select set_config('hookyard.late_before', '0', true), set_config('statement_timeout', '0', true)`);
+    await db.query(`select set_config('statement_timeout', '0', true)`);
     await db.query(FILL, [
       from,
       organizationId,
@@ -64,6 +62,10 @@ export async function fillHour(pool: Pool, deliveries: number, daysAgo: number, 
       Math.max(1, Math.round(deliveries / SECONDS)),
       openEvery,
     ]);
+    // Only their workflows continue the open ones.
+    await db.query(
+      `insert into retrying_deliveries select id, organization_id, destination_id from deliveries where status = 'pending'`,
+    );
     await db.query('analyze events, deliveries');
   });
   return { organizationId, sourceId, destinationId, from, open: Math.ceil(SECONDS / openEvery) };

@@ -1,7 +1,8 @@
-// A part of a list that grows: a page, with an exact total, or what follows a cursor. Pages are for what the service counts from its
-// own figures. Where rows have to be read (LIST-11) it is the cursor: nothing is counted unless one asks, and a search that takes
+// A part of a list that grows: a page, with its total, or what follows a cursor. Pages are for what mostly is found at once. Where many
+// rows may have to be read (LIST-11) it is the cursor: nothing is counted unless one asks, and a search that takes
 // long says how far it has come.
 import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import type { Total } from '../format.ts';
 import { call, type Input, type Item } from './client.ts';
 
 export type GrowingList = 'listEvents' | 'listDeliveries';
@@ -27,7 +28,7 @@ export interface Where {
 export interface Part<Row> {
   data: Row[];
   /** Of a page. */
-  pagination?: { total: number; page: number; pageSize: number };
+  pagination?: Total & { page: number; pageSize: number };
   /** Of what follows a cursor. */
   search?: Reached;
 }
@@ -41,7 +42,7 @@ export interface Reached {
 
 type Answer<N extends GrowingList> = {
   data: Item<N>[];
-  pagination: { total: number; page: number; pageSize: number } & Reached;
+  pagination: Total & { page: number; pageSize: number } & Reached;
 };
 
 /** The question for a part, as the API takes it. */

@@ -1,8 +1,8 @@
-// How many records a list has: exact, from its total.
+// How many records a list has, from its total.
 import { useAsk } from '../api/queries.ts';
 import { told } from '../api/errors.ts';
 import type { Input } from '../api/client.ts';
-import { countText } from '../format.ts';
+import { type Total, totalText } from '../format.ts';
 
 type Counted = 'listEvents' | 'listDeliveries' | 'listRoutes' | 'listIssues';
 
@@ -25,11 +25,11 @@ export function Count<N extends Counted>({
         {many} that could not be counted ({told(error).title})
       </span>
     );
-  const total = (data as { pagination: { total: number } } | undefined)?.pagination.total;
-  if (total === undefined) return <span>… {many}</span>;
+  const answer = (data as { pagination: Total } | undefined)?.pagination;
+  if (answer === undefined) return <span>… {many}</span>;
   return (
-    <strong data-count={total}>
-      {countText(total)} {total === 1 ? one : many}
+    <strong data-count={answer.total}>
+      {totalText(answer)} {answer.total === 1 ? one : many}
     </strong>
   );
 }

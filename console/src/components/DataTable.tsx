@@ -1,7 +1,7 @@
 // A list of records: columns, selection, pages, keys (`j k o x`). It says whether it is loading, failed, or really empty.
 import { Button, Checkbox, Group, Loader, Text } from '@mantine/core';
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
-import { countText } from '../format.ts';
+import { countText, MOST_COUNTED, type Total, totalText } from '../format.ts';
 import { isTyping } from '../shell/typing.ts';
 import { Failed } from './Failed.tsx';
 
@@ -27,7 +27,7 @@ interface Props<Row> {
   idOf: (row: Row) => string;
   /** Of useAsk. */
   answer: {
-    data?: { data: Row[]; pagination?: { total: number; page: number; pageSize: number } | undefined } | undefined;
+    data?: { data: Row[]; pagination?: (Total & { page: number; pageSize: number }) | undefined } | undefined;
     error: unknown;
     isFetching: boolean;
     refetch: () => unknown;
@@ -37,8 +37,6 @@ interface Props<Row> {
   onOpen?: (row: Row) => void;
   onPage?: (page: number) => void;
   selection?: Selection | undefined;
-  /** The most that its total says: there may be more. */
-  mostCounted?: number;
   /** Below a list without a total. */
   foot?: ReactNode;
 }
@@ -115,32 +113,29 @@ export function DataTable<Row>({ title, columns, idOf, answer, empty, onOpen, se
 }
 
 interface PagesProps {
-  answer: { total: number; page: number; pageSize: number } | undefined;
+  answer: (Total & { page: number; pageSize: number }) | undefined;
   shown: number;
   onPage?: (page: number) => void;
-  mostCounted?: number;
 }
 
-function Pages({ answer, shown, onPage, mostCounted = Number.POSITIVE_INFINITY }: PagesProps) {
+function Pages({ answer, shown, onPage }: PagesProps) {
   if (!answer) return null;
-  const { total, page, pageSize } = answer;
-  const hasMore = total >= mostCounted;
-  // Beyond what is counted there is another page as long as this one is full.
-  const last = hasMore && shown === pageSize ? page + 1 : Math.max(1, Math.ceil(total / pageSize));
+  const { total, totalIsExact, page, pageSize } = answer;
+  const isEnd = totalIsExact ? page * pageSize >= total : shown < pageSize || page * pageSize >= MOST_COUNTED;
   const first = (page - 1) * pageSize + 1;
   return (
     <Group justify="space-between" mt="xs">
       <Text size="sm" role="status" data-total={total}>
         {total === 0
           ? 'None'
-          : `${countText(first)} to ${countText(Math.max(first, first + shown - 1))} of ${countText(total)}${hasMore ? ' or more' : ''}`}
+          : `${countText(first)} to ${countText(Math.max(first, first + shown - 1))} of ${totalText(answer)}`}
       </Text>
-      {onPage && last > 1 && (
+      {onPage && (page > 1 || !isEnd) && (
         <Group gap="xs">
           <Button size="xs" variant="default" disabled={page <= 1} onClick={() => onPage(page - 1)}>
             Newer
           </Button>
-          <Button size="xs" variant="default" disabled={page >= last} onClick={() => onPage(page + 1)}>
+          <Button size="xs" variant="default" disabled={isEnd} onClick={() => onPage(page + 1)}>
             Older
           </Button>
         </Group>

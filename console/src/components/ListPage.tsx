@@ -8,6 +8,7 @@ import type { Input, Item } from '../api/client.ts';
 import type { ApiCall } from '../api/curl.ts';
 import type { CursorList } from '../api/every.ts';
 import { useAsk } from '../api/queries.ts';
+import type { Total } from '../format.ts';
 import { pageOf, usePageSearch } from '../search.ts';
 import { CopyMenu } from './CopyMenu.tsx';
 import { type Column, DataTable, type Selection } from './DataTable.tsx';
@@ -52,7 +53,7 @@ export function ListPage<N extends ListName>({ title, list, columns, path, empty
   const navigate = useNavigate();
   const input = { page: pageOf(search), pageSize: PAGE_SIZE, ...props.input } as Input<N>;
   const { data, error, isFetching, refetch } = useAsk(list, input, { keep: true, every: props.every ?? false });
-  const answer = data as { data: Row<N>[]; pagination: { total: number; page: number; pageSize: number } } | undefined;
+  const answer = data as { data: Row<N>[]; pagination: Total & { page: number; pageSize: number } } | undefined;
   const isFiltered = Object.entries(search).some(([name, value]) => name !== 'page' && value !== undefined);
   return (
     <Page

@@ -3,7 +3,7 @@ import { Alert, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { call, type Input } from '../api/client.ts';
 import { useAsk } from '../api/queries.ts';
-import { countText } from '../format.ts';
+import { totalText } from '../format.ts';
 import { isOpen, STATUS_NAMES } from '../words/deliveries.ts';
 import { Time } from '../zone.tsx';
 import { Failed } from './Failed.tsx';
@@ -33,8 +33,8 @@ export function Outcome({ where, since, onSee }: Props) {
   const lost = failed.data.pagination.total;
   return (
     <Alert color={lost > 0 ? 'red' : 'green'} role="status" title="What has become of them" my="sm">
-      Since <Time at={since} />: {countText(delivered.data.pagination.total)} delivered,{' '}
-      {countText(open.data.pagination.total)} on the way, {countText(lost)} not delivered.{' '}
+      Since <Time at={since} />: {totalText(delivered.data.pagination)} delivered, {totalText(open.data.pagination)} on
+      the way, {totalText(failed.data.pagination)} not delivered.{' '}
       <Link to="/deliveries" search={{ ...where, from: since } as never} onClick={onSee}>
         See them
       </Link>

@@ -5,7 +5,7 @@ import type { Input } from '../api/client.ts';
 import { told } from '../api/errors.ts';
 import type { Filters, GrowingList, Reached } from '../api/parts.ts';
 import { useAsk } from '../api/queries.ts';
-import { countText } from '../format.ts';
+import { countText, type Total, totalText } from '../format.ts';
 import { usePageSearch } from '../search.ts';
 import { Time } from '../zone.tsx';
 
@@ -50,14 +50,14 @@ export function Searched<N extends GrowingList>({ list, filters, shown, reached 
   );
 }
 
-/** Counting reads every row that matches, so it is asked for. */
+/** Counting reads many rows, so it is asked for. */
 function HowMany<N extends GrowingList>({ list, filters }: Pick<Props<N>, 'list' | 'filters'>) {
   const [isAsked, setAsked] = useState(false);
   const input = { ...filters, cursor: 'first', pageSize: 1, withTotal: true } as unknown as Input<N>;
   const { data, error } = useAsk(list, input, { enabled: isAsked });
-  const total = (data as { pagination: { total?: number } } | undefined)?.pagination.total;
+  const total = (data as { pagination: Total } | undefined)?.pagination;
   if (error) return <span>They could not be counted: {told(error).message}</span>;
-  if (total !== undefined) return <strong data-count={total}>{countText(total)} match in all.</strong>;
+  if (total !== undefined) return <strong data-count={total.total}>{totalText(total)} match in all.</strong>;
   return (
     <Button size="compact-xs" variant="default" loading={isAsked} onClick={() => setAsked(true)}>
       Count all

@@ -14,8 +14,6 @@ import { countText, plain } from '../../format.ts';
 import { pageOf, rangeOf, usePageSearch } from '../../search.ts';
 import { Time } from '../../zone.tsx';
 
-/** AUDIT-07. */
-const MOST_COUNTED = 10_000;
 const RESOURCES = [
   'sources',
   'destinations',
@@ -98,7 +96,6 @@ export function Audit() {
         answer={answer}
         onOpen={(record) => set({ open: record.id })}
         onPage={(page) => set({ page: String(page) })}
-        mostCounted={MOST_COUNTED}
         empty="Nothing was done in this time that matches."
       />
       <Modal opened={opened !== undefined} onClose={() => set({ open: undefined })} title="What was done" size="lg">

@@ -8,7 +8,7 @@ import { clientWith, HookyardError } from '../../api/client.ts';
 import { useAsk } from '../../api/queries.ts';
 import { session } from '../../api/session.ts';
 import { Failed } from '../../components/Failed.tsx';
-import { countText, durationText } from '../../format.ts';
+import { countText, durationText, totalText } from '../../format.ts';
 import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 10_000;
@@ -43,16 +43,16 @@ function Waiting() {
 /** The last of the list, whose newest come first. */
 function Oldest() {
   const all = useAsk('listDeliveries', { status: [...WAITS], pageSize: 1 }, { every: AGAIN_MS });
-  const total = all.data?.pagination.total ?? 0;
+  const { total, totalIsExact } = all.data?.pagination ?? { total: 0, totalIsExact: false };
   const last = useAsk(
     'listDeliveries',
     { status: [...WAITS], page: total, pageSize: 1 },
-    { enabled: total > 0, keep: true },
+    { enabled: totalIsExact && total > 0, keep: true },
   );
   const error = all.error ?? last.error;
   if (error) return <Failed error={error} again={() => void Promise.all([all.refetch(), last.refetch()])} />;
   const oldest = last.data?.data[0];
-  if (total === 0 || !oldest) return null;
+  if (!totalIsExact || total === 0 || !oldest) return null;
   return (
     <Text>
       The oldest <Link to={`/deliveries/${oldest.id}`}>waits since</Link> <Time at={oldest.createdAt} /> (
@@ -69,7 +69,7 @@ function Count({ status }: { status: (typeof WAITS)[number] }) {
   return (
     <Text>
       <Link to="/deliveries" search={{ status, range: 'all' } as never}>
-        {error ? 'not known' : data ? countText(data.pagination.total) : '…'} {word}
+        {error ? 'not known' : data ? totalText(data.pagination) : '…'} {word}
       </Link>
     </Text>
   );

@@ -539,6 +539,8 @@ class CursorPagination(TypedDict):
     """A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null."""
     total: "NotRequired[int]"
     """Items in all. Only when asked for."""
+    totalIsExact: "NotRequired[bool]"
+    """Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read."""
 
 
 class CustomHeaderAuth(TypedDict):
@@ -1458,8 +1460,6 @@ class InstallationStatusCircuits(TypedDict):
 
 
 class InstallationStatusHousekeeping(TypedDict):
-    settledBefore: "Timestamp"
-    """Usually 20 to 30 minutes ago."""
     failures: "list[InstallationStatusHousekeepingFailure]"
     """Of the last day."""
 
@@ -1769,6 +1769,8 @@ PagerDutyChannelSeverity: TypeAlias = 'Literal["critical", "error", "warning", "
 class Pagination(TypedDict):
     total: "int"
     """Items on all pages."""
+    totalIsExact: "bool"
+    """Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read."""
     page: "int"
     pageSize: "int"
 

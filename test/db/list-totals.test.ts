@@ -1,0 +1,121 @@
+// Totals of lists that are longer than what is counted: an estimate, whose cost does not follow the number of rows.
+// Rules: LIST-01, LIST-12, LIST-13.
+import { expect } from 'chai';
+import { newId } from '../../core/ids.ts';
+import { deliverySelection } from '../../db/history/delivery-filter.ts';
+import { findPart } from '../../db/history/lists/find.ts';
+import { MOST_COUNTED, PageTooDeepError } from '../../db/history/lists/part.ts';
+import { eventSelection } from '../../db/history/events.ts';
+import type { Part } from '../../db/history/lists/part.ts';
+import { inSnapshot } from '../../db/connections/pool.ts';
+import type { Selection } from '../../db/history/selection.ts';
+import { searchPage } from '../../db/history/search.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { fillHour, type Volume } from '../support/volume.ts';
+
+const ROWS = 126_000;
+const RARE = 60;
+const PAGE = { limit: 20, offset: 0 };
+
+describe('totals of long lists', function () {
+  this.timeout(120_000);
+  let database: OwnDatabase;
+  let volume: Volume;
+  before(async () => {
+    database = await ownDatabase('totals', { statementTimeoutMs: 60_000 });
+    volume = await fillHour(database.pool, ROWS, 1, 60);
+    // Spread among the others.
+    await database.pool.query(
+      `update deliveries set status = 'failed' where id = any(array(
+         select id from (select id, row_number() over (order by id) as n from deliveries where id like '%0000001') seconds
+         where n % (3600 / $1::int) = 1))`,
+      [RARE],
+    );
+  });
+  after(() => database?.close());
+
+  const find = (selection: Selection, part: Part = PAGE) =>
+    inSnapshot(database.pool, (db) => findPart(db, selection, part, 1000));
+  const deliveries = (filter: Parameters<typeof deliverySelection>[1] = {}) =>
+    deliverySelection(volume.organizationId, filter);
+
+  it('are exact as far as is counted, and else an estimate above that', async () => {
+    expect(await find(eventSelection(volume.organizationId, {}))).to.include({ total: 3600, totalIsExact: true });
+    for (const filter of [{}, { destinationId: volume.destinationId }]) {
+      const { total, totalIsExact } = await find(deliveries(filter));
+      expect(totalIsExact).to.equal(false);
+      expect(total).to.be.within(MOST_COUNTED + 1, ROWS * 1.5);
+    }
+    const halfAnHour = { from: new Date(volume.from), to: new Date(volume.from + 1_800_000 - 1) };
+    expect(await find(deliveries(halfAnHour))).to.include({ total: ROWS / 2, totalIsExact: true });
+  });
+
+  it('are estimated from the part that was read where no index tells what matches', async () => {
+    const { total, totalIsExact, ids } = await find(deliveries({ status: ['failed'] }));
+    expect(ids).to.have.length(20);
+    expect(totalIsExact).to.equal(false);
+    expect(total).to.be.closeTo(RARE, RARE / 3);
+    const most = await find(deliveries({ sourceId: volume.sourceId }));
+    expect(most.totalIsExact).to.equal(false);
+    expect(most.total).to.be.closeTo(ROWS, ROWS / 3);
+  });
+
+  it('are exact again for a page that is found only by reading everything', async () => {
+    const all = { limit: 100, offset: 0 };
+    expect(await find(deliveries({ status: ['failed'] }), all)).to.include({ total: RARE, totalIsExact: true });
+    expect(await find(deliveries({ status: ['cancelled'] }))).to.deep.include({
+      total: 0,
+      totalIsExact: true,
+      ids: [],
+    });
+  });
+
+  it('are counted after a cursor when asked for only', async () => {
+    const first = { limit: 20, after: null, withTotal: false };
+    expect((await find(deliveries(), first)).total).to.equal(null);
+    expect(await find(deliveries(), { ...first, withTotal: true })).to.include({ totalIsExact: false });
+    const failed = await find(deliveries({ status: ['failed'] }), { ...first, withTotal: true });
+    expect(failed.total).to.be.closeTo(RARE, RARE / 3);
+  });
+
+  it('have pages up to where counting ends', async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      'select id from deliveries order by id desc limit 20 offset $1',
+      [MOST_COUNTED - 20],
+    );
+    const last = { limit: 20, offset: MOST_COUNTED - 20 };
+    expect((await find(deliveries(), last)).ids).to.deep.equal(rows.map(({ id }) => id));
+    expect((await find(deliveries({ sourceId: volume.sourceId }), last)).ids).to.deep.equal(rows.map(({ id }) => id));
+    const beyond = { limit: 20, offset: MOST_COUNTED };
+    for (const selection of [deliveries(), deliveries({ sourceId: volume.sourceId })]) {
+      const failure = await find(selection, beyond).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(PageTooDeepError);
+    }
+    const short = await find(eventSelection(volume.organizationId, {}), beyond);
+    expect(short).to.deep.include({ ids: [], total: 3600, totalIsExact: true });
+  });
+
+  it('tell nothing of sources and destinations of other organizations', async () => {
+    const organizationId = newId('org');
+    const { sourceId, destinationId } = volume;
+    const none = { ids: [], total: 0, totalIsExact: true };
+    expect(await find(eventSelection(organizationId, { sourceId }))).to.deep.include(none);
+    expect(await find(deliverySelection(organizationId, { destinationId }))).to.deep.include(none);
+    await database.pool.query('delete from destinations where id = $1', [destinationId]);
+    expect(await find(deliverySelection(organizationId, { destinationId }))).to.deep.include(none);
+    expect((await find(deliveries({ destinationId }))).total).to.be.above(MOST_COUNTED);
+  });
+
+  it('are exact of open deliveries, which are found without reading the others', async () => {
+    for (const selection of [deliveries({ status: ['pending'] }), deliveries({ status: ['pending', 'retrying'] })]) {
+      expect(await find(selection)).to.include({ total: volume.open, totalIsExact: true });
+      expect((await find(selection, { limit: 20, offset: volume.open - 1 })).ids).to.have.length(1);
+    }
+  });
+
+  it('take the time of the page only, when a search is slow', async () => {
+    const selection = deliveries({ status: ['failed'] });
+    const found = await inSnapshot(database.pool, (db) => searchPage(db, selection, { limit: 0, offset: 0 }, -1));
+    expect(found).to.include({ totalIsExact: false });
+  });
+});
