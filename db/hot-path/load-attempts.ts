@@ -7,6 +7,7 @@ import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { circuitBlocks, pauseBlocks } from '../sql-rules.ts';
+import { statementOfDay, type Tables } from './statement-of-day.ts';
 
 /** A delivery with its event, as an attempt needs them. */
 export interface AttemptContext {
@@ -69,7 +70,7 @@ const IN_CIRCUIT = '(d.original_destination_id is null and coalesce(d.destinatio
 // The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing). `lateral`
 // with a limit is one probe each: otherwise a plan that was made while the tables were small reads all events between the
 // oldest and the newest of a group.
-const LOAD = `
+const loadFrom = ({ events, event_payloads, deliveries }: Tables) => `
 select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id as "eventId", d.source_id as "sourceId",
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
        d.status_code as "statusCode", d.error_summary as error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
@@ -79,9 +80,9 @@ select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id a
        e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.path as "eventPath", e.query as "eventQuery", e.received_at as "receivedAt",
        coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or ${IN_CIRCUIT} and ${circuitBlocks('c', 'd.id')}, false) as blocked,
        ${IN_CIRCUIT} as "inCircuit"
-from deliveries d
-left join lateral (select * from events where id = d.event_id and id between $4 and $5 limit 1) e on true
-left join lateral (select body from event_payloads where event_id = d.event_id and event_id between $4 and $5
+from ${deliveries} d
+left join lateral (select * from ${events} where id = d.event_id and id between $4 and $5 limit 1) e on true
+left join lateral (select body from ${event_payloads} where event_id = d.event_id and event_id between $4 and $5
                    and e.payload_size <= $6 limit 1) p on true
 left join sources s on s.id = d.source_id
 left join destinations t on t.id = d.destination_id
@@ -89,6 +90,8 @@ left join routes r on r.id = d.route_id
 left join circuits c on c.route_id = d.route_id
 left join circuits dc on dc.route_id = d.destination_id
 where d.id = any($1::text[]) and d.id between $2 and $3`;
+
+const statementFor = statementOfDay('load-attempts', loadFrom);
 
 // The largest integer.
 const ANY_SIZE = 2_147_483_647;
@@ -105,8 +108,7 @@ export async function loadAttempts(
   const deliveries = bounds(wanted.map((item) => item.deliveryId));
   const events = bounds(wanted.map((item) => item.eventId));
   const { rows } = await db.query<Omit<AttemptContext, 'failedOver'>>({
-    name: 'load-attempts',
-    text: LOAD,
+    ...statementFor(events.low, events.high, deliveries.low, deliveries.high),
     values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high, mostBytes],
   });
   const failovers = await destinationsBefore(db, rows);

@@ -1,10 +1,7 @@
 // What the statements that record attempts have in common: all that an outcome changes besides its delivery, and the partition they name.
 // Rules: EVT-13.
-import { idTime } from '../../core/ids.ts';
 import { countAttempts } from '../ledger/entries.ts';
 import { noteOutcomes } from '../notifications/notifications.ts';
-import { bounds } from '../parameters.ts';
-import { DAY_MS, partitionName } from '../retention/partitions.ts';
 
 /**
  * CTEs that add outcomes to the totals of their events, the ledger and the notifications, for a statement whose main
@@ -29,32 +26,3 @@ export const countOutcomes = (events: string): string => `finished as (
          attempt as attempts, status_code, error, error_summary, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')
 ), ${noteOutcomes('ended')}`;
-
-interface Statement {
-  name: string;
-  text: string;
-}
-
-/**
- * A statement on events that names the partition of a day if all of them are of that one, and it is recent. Older days share one
- * statement, so that a connection prepares few.
- * @param textFor the statement, given the table with the events
- */
-export function statementOfDay(name: string, textFor: (events: string) => string): (eventIds: string[]) => Statement {
-  const ofAnyDay: Statement = { name, text: textFor('events') };
-  // That of the day that was asked for last.
-  let ofDay: Statement & { day: number } = { ...ofAnyDay, day: Number.NaN };
-  return (eventIds) => {
-    const { low, high } = bounds(eventIds);
-    const [first, last] = [dayOf(low), dayOf(high)];
-    if (first !== last || first < dayOf(Date.now()) - 1) return ofAnyDay;
-    if (ofDay.day !== first) {
-      const partition = partitionName('events', first);
-      ofDay = { name: `${name}-${partition}`, text: textFor(partition), day: first };
-    }
-    return ofDay;
-  };
-}
-
-/** @returns days since 1970 of an id or of a time in ms */
-const dayOf = (of: string | number): number => Math.floor((typeof of === 'string' ? idTime(of) : of) / DAY_MS);

@@ -7,7 +7,8 @@ import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue } from '../sql-rules.ts';
 import { type AttemptExchange, exchangeText } from './attempt-exchange.ts';
-import { countOutcomes, statementOfDay } from './outcomes.ts';
+import { countOutcomes } from './outcomes.ts';
+import { statementOfDay, type Tables } from './statement-of-day.ts';
 
 /** The outcome of one attempt, and the next status of its delivery. */
 export interface AttemptResult {
@@ -60,9 +61,7 @@ export interface FailoverOffer {
 //   attempt again, after a crash or by a second worker, changes nothing and counts nothing;
 // - event totals are added to under the row lock of the event, and its status is computed from the new totals, so the
 //   last of several deliveries that finish at once closes the event. That update must not bound e.id by parameters, for the
-//   reason of the next point. The join prunes as well, but only after all partitions are made ready, which with 90 days
-//   took two thirds of the time of a group of one: so a group whose events are all of one recent day names the partition of
-//   that day;
+//   reason of the next point;
 // - deliveries are joined by `d.id || ''`, so that the join cannot prune partitions of what the parameters have pruned
 //   already: with both, PostgreSQL 18 loses the update that had to wait for its row, and all that come after it in the
 //   statement (docs/postgresql-18-lost-update.md, test/db/lost-updates.test.ts);
@@ -76,17 +75,17 @@ export interface FailoverOffer {
 //   (test/db/record-results.test.ts). A hash join, which PostgreSQL may choose where a partition is small, does not keep to it. Should
 //   two meet then, it aborts one with a deadlock error, which rolls it back whole, and the caller repeats it. To lock the events first
 //   would take 9 µs for each: a twentieth of what PostgreSQL does for a delivery in a file.
-const recordInto = (events: string) => `
+const TRIED = `delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers,
+         response_headers, response_body, exchange`;
+
+const recording =
+  ({ full }: { full: boolean }) =>
+  ({ events, deliveries, attempts }: Tables) =>
+    `
 with input as (
-  select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
-  from json_to_recordset($1::json) as i(delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,
-    latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
-    request_headers jsonb, response_headers jsonb, response_body text, exchange text, attempt_lane text,
-    candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text, failover_reason text)
-  left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
-  ) next on true
+  ${full ? INPUT_WITH_FAILOVER : INPUT}
 ), changed as (
-  update deliveries d
+  update ${deliveries} d
   set status = i.delivery_status, attempt_count = i.attempt, status_code = i.status_code, latency = i.latency, error = i.error,
       error_summary = i.error_summary,
       next_attempt_at = case when i.delivery_status = 'retrying' then now() + make_interval(secs => i.retry_ms / 1000) end,
@@ -98,24 +97,17 @@ with input as (
     and d.status in ${OPEN} and d.attempt_count < i.attempt
   returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.route_id, d.route_version, d.transform_version, d.priority, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, i.*
-), other as (
-  -- the delivery was cancelled while this attempt was running: the attempt is still part of its history
-  select i.* from input i join deliveries d on d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
-  where (select count(*) from changed) < (select count(*) from input)
-    and not exists (select from changed c where c.id = i.delivery_id)
-), tried as (
-  insert into attempts (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
+), ${full ? `${otherOf(deliveries)},` : ''} tried as (
+  insert into ${attempts} (delivery_id, attempt_number, status, status_code, error, latency, started_at, completed_at,
                         request_headers, response_headers, response_body, exchange)
   select delivery_id, attempt, case when delivery_status = 'delivered' then 'success' else 'failed' end, status_code, error, latency,
          started_at, completed_at, request_headers, response_headers, response_body, exchange
-  from (select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body, exchange from changed
-        union all
-        select delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers, response_headers, response_body, exchange from other) t
+  from (select ${TRIED} from changed ${full ? `union all select ${TRIED} from other` : ''}) t
   on conflict do nothing
 ), claimed as (
   -- in the express lane the row stays until the workflow that continues has been started
   ${unqueue('changed', "(e.attempt_lane = 'workflow' or e.delivery_status not in ('retrying', 'failed'))")}
-), ${failOver('next_destination_id', 'original_destination_id', 'failover_reason')}, ${countOutcomes(events)}
+), ${full ? `${failOver('next_destination_id', 'original_destination_id', 'failover_reason')},` : ''} ${countOutcomes(events)}
 select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch.delivery_status = 'failed_over' as "failedOver",
        -- only attempts of primary deliveries count in the circuit, and a success only where there is something to change
        ch.route_id is not null and ch.primary_id = ch.destination_id
@@ -123,7 +115,27 @@ select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch
        (select written from noted) as notifications
 from changed ch left join circuits c on c.route_id = ch.route_id`;
 
-const statementFor = statementOfDay('record-results', recordInto);
+const FIELDS = `delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,
+    latency int, latency_class int, started_at timestamptz, completed_at timestamptz, retry_ms float8,
+    request_headers jsonb, response_headers jsonb, response_body text, exchange text, attempt_lane text`;
+const INPUT = `select i.*, i.outcome as delivery_status from json_to_recordset($1::json) as i(${FIELDS})`;
+const INPUT_WITH_FAILOVER = `select i.*, next.id as next_destination_id, case when next.id is null then i.outcome else 'failed_over' end as delivery_status
+  from json_to_recordset($1::json) as i(${FIELDS},
+    candidates text[], candidates_of text, next_id text, next_shard int, original_destination_id text, failover_reason text)
+  left join lateral (${firstEnabled('i.candidates', 'i.candidates_of')}
+  ) next on true`;
+
+// A delivery that was cancelled while the attempt was running: the attempt is still part of its history.
+const otherOf = (deliveries: string) => `other as (
+  select i.* from input i join ${deliveries} d on d.id || '' = i.delivery_id and d.id = any($4::text[]) and d.id between $2 and $3
+  where (select count(*) from changed) < (select count(*) from input)
+    and not exists (select from changed c where c.id = i.delivery_id)
+)`;
+
+// Most groups are plain, and need no part that is only for failovers and for deliveries that have ended: PostgreSQL would prepare its
+// run for every group.
+const plainFor = statementOfDay('record-plain-results', recording({ full: false }));
+const fullFor = statementOfDay('record-results', recording({ full: true }));
 
 /** A delivery that an attempt changed. */
 export interface ChangedDelivery {
@@ -141,11 +153,23 @@ export interface ChangedDelivery {
  * @throws a database error; nothing is recorded then and the same call may be repeated
  */
 export async function recordResults(db: Queryable, results: AttemptResult[]): Promise<Map<string, ChangedDelivery>> {
+  if (results.some(({ failover }) => failover !== null)) return record(db, results, fullFor);
+  const changed = await record(db, results, plainFor);
+  // Those that had ended, or were recorded before.
+  const others = results.filter(({ deliveryId }) => !changed.has(deliveryId));
+  if (others.length > 0) await record(db, others, fullFor);
+  return changed;
+}
+
+async function record(
+  db: Queryable,
+  results: AttemptResult[],
+  statementFor: typeof fullFor,
+): Promise<Map<string, ChangedDelivery>> {
   const deliveries = bounds(results.map((result) => result.deliveryId));
-  const { name, text } = statementFor(results.map((result) => result.eventId));
+  const events = bounds(results.map((result) => result.eventId));
   const { rows } = await db.query<ChangedDelivery & { id: string }>({
-    name,
-    text,
+    ...statementFor(events.low, events.high, deliveries.low, deliveries.high),
     values: [jsonParameter(results.map(resultRow)), deliveries.low, deliveries.high, deliveries.ids],
   });
   return new Map(rows.map((row) => [row.id, row]));
