@@ -173,7 +173,7 @@ async function releaseOutside(deps: CircuitDeps, { organizationId, routeId }: St
 }
 
 /** Sends the next probe: the delivery that has waited longest. If none waits, the next new delivery becomes the probe. */
-async function probe(deps: CircuitDeps, { organizationId, routeId, circuit }: StoredCircuit): Promise<void> {
+async function probe(deps: CircuitDeps, { routeId, circuit }: StoredCircuit): Promise<void> {
   let deliveryId = circuit.probe?.deliveryId;
   if (deliveryId === undefined) {
     const next = await nextProbe(deps.pool, routeId);
@@ -186,7 +186,6 @@ async function probe(deps: CircuitDeps, { organizationId, routeId, circuit }: St
   const held = deliveryId === undefined ? undefined : await findHeld(deps.pool, routeId, deliveryId);
   if (!held) return;
   // No wait for a turn: this activity holds a slot that others need, and there is one probe at a time.
-  if (held.hasWorkflow) deps.workflowTurns.spend(organizationId);
   await release(deps, routeId, [held]);
 }
 
@@ -205,11 +204,7 @@ async function failOverHeld(deps: CircuitDeps, current: StoredCircuit): Promise<
 }
 
 /** @param destinationIds only deliveries to these */
-async function divertHeld(
-  deps: CircuitDeps,
-  { organizationId, routeId }: StoredCircuit,
-  destinationIds?: string[],
-): Promise<void> {
+async function divertHeld(deps: CircuitDeps, { routeId }: StoredCircuit, destinationIds?: string[]): Promise<void> {
   for (let after = ''; ; ) {
     const held = await oldestHeld(deps.pool, routeId, { after, limit: MOST_OF_A_STEP, destinationIds });
     const last = held.at(-1);
@@ -221,10 +216,11 @@ async function divertHeld(
     const taken = held.filter((each) => each.hasWorkflow && diversions.get(each.deliveryId)?.status === 'failed_over');
     // No wait for turns: these have ended, and the signal to one that is not told before this worker ends would be lost.
     await sendAll(
-      taken.map(({ deliveryId: id }) => () => {
-        deps.workflowTurns.spend(organizationId);
-        return signalWorkflow(deps.client, id, 'release');
-      }),
+      taken.map(
+        ({ deliveryId: id }) =>
+          () =>
+            signalWorkflow(deps.client, id, 'release'),
+      ),
       CONCURRENT_SIGNALS,
     );
     after = last.deliveryId;

@@ -10,7 +10,7 @@ export interface ReleaseDeps {
   pool: Pool;
   client: Client;
   /** Of organizations, for signals to workflows. */
-  workflowTurns: Pick<WorkflowTurns, 'inTurn' | 'spend'>;
+  workflowTurns: Pick<WorkflowTurns, 'inTurn'>;
 }
 
 export const CONCURRENT_SIGNALS = 10;

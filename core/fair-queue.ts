@@ -4,6 +4,7 @@ import { type Leave, Places } from './places.ts';
 
 interface Waiter {
   admit: (leave: Leave) => void;
+  refuse: () => void;
 }
 
 export class FairQueue {
@@ -12,35 +13,52 @@ export class FairQueue {
   #taken = 0;
   /** In the order of their turns. */
   readonly #waiting = new Map<string, Waiter[]>();
+  #isClosed = false;
 
   constructor(limit: number, alone: () => boolean) {
     this.#limit = limit;
     this.#places = new Places(limit, alone);
   }
 
-  /** @returns how to give the place back @throws what `onTimeout` makes when none is free in time */
+  get isFull(): boolean {
+    return this.#taken >= this.#limit;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** How many wait. */
+  get waiting(): number {
+    return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** @returns how to give the place back @throws what `onTimeout` makes when none is free in time, or the queue is closed */
   take(organizationId: string, { waitMs, onTimeout }: { waitMs: number; onTimeout: () => Error }): Promise<Leave> {
-    const leave = this.#take(organizationId);
+    const leave = this.takeNow(organizationId);
     if (leave !== null) return Promise.resolve(leave);
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        this.#remove(organizationId, waiter);
-        reject(onTimeout());
-      }, waitMs);
       const waiter: Waiter = {
         admit(admitted) {
           clearTimeout(timer);
           resolve(admitted);
         },
+        refuse: () => {
+          clearTimeout(timer);
+          this.#remove(organizationId, waiter);
+          reject(onTimeout());
+        },
       };
+      const timer = setTimeout(waiter.refuse, waitMs);
       const waiting = this.#waiting.get(organizationId);
       if (waiting) waiting.push(waiter);
       else this.#waiting.set(organizationId, [waiter]);
     });
   }
 
-  #take(organizationId: string): Leave | null {
-    if (this.#taken >= this.#limit) return null;
+  /** @returns how to give the place back; null: the organization has to wait */
+  takeNow(organizationId: string): Leave | null {
+    if (this.isFull) return null;
     const leave = this.#places.take(organizationId);
     if (leave === null) return null;
     this.#taken += 1;
@@ -51,9 +69,15 @@ export class FairQueue {
     };
   }
 
+  /** Nothing waits any longer. */
+  close(): void {
+    this.#isClosed = true;
+    for (const waiters of [...this.#waiting.values()]) for (const { refuse } of waiters) refuse();
+  }
+
   #admitNext(): void {
     for (const [organizationId, [first]] of [...this.#waiting]) {
-      const leave = first && this.#take(organizationId);
+      const leave = first && this.takeNow(organizationId);
       if (!leave) continue;
       this.#remove(organizationId, first);
       // Its next one comes after the others.

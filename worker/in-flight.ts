@@ -25,8 +25,8 @@ interface Entry {
   answered: boolean;
   /** Whether it waits for its organization's turn at Temporal, or has waited: then it counts as its organization's own until the end. */
   awaitsTurn: boolean;
-  /** Whether it is started as a workflow, whose attempt takes one of the slots for activities. */
-  asWorkflow: boolean;
+  /** Set when it is started as a workflow, whose attempt takes one of the slots for activities: called when that is over. */
+  endWorkflow: (() => void) | null;
   /** When to check next whether it is still in the outbox, ms of the clock. */
   checkAt: number;
 }
@@ -212,7 +212,7 @@ export class InFlight {
       startedAt: now,
       answered: false,
       awaitsTurn: false,
-      asWorkflow: false,
+      endWorkflow: null,
       checkAt,
     });
     this.#limits.places.enter(row.destinationId);
@@ -230,11 +230,11 @@ export class InFlight {
     return leftFor(shared, this.#workflowsOf.get(organizationId) ?? 0) > 0;
   }
 
-  /** A delivery in flight becomes such a workflow; it counts as one until it is deleted. */
-  startsAsWorkflow(deliveryId: string): void {
+  /** A delivery in flight becomes such a workflow; it counts as one until it is deleted. @param onEnd called then */
+  startsAsWorkflow(deliveryId: string, onEnd: () => void = () => {}): void {
     const entry = this.#entries.get(deliveryId);
-    if (!entry || entry.asWorkflow) return;
-    entry.asWorkflow = true;
+    if (!entry || entry.endWorkflow) return;
+    entry.endWorkflow = onEnd;
     this.#workflows += 1;
     change(this.#workflowsOf, entry.row.organizationId, 1);
   }
@@ -270,7 +270,8 @@ export class InFlight {
     const entry = this.#entries.get(deliveryId);
     if (!entry) return false;
     this.answered(deliveryId);
-    if (entry.asWorkflow) {
+    if (entry.endWorkflow) {
+      entry.endWorkflow();
       this.#workflows -= 1;
       change(this.#workflowsOf, entry.row.organizationId, -1);
     }

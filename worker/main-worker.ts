@@ -4,7 +4,6 @@ import { PayloadMemory } from '../activities/attempt/payload-memory.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { createContextLoader } from '../activities/attempt/results.ts';
 import { Places } from '../core/places.ts';
-import { deliverySinks } from './delivery-sinks.ts';
 import { createWorker, type RunningWorker, run } from './temporal-worker.ts';
 import { ACTIVITY_SLOTS, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
@@ -74,7 +73,6 @@ export async function startMainWorker(
     taskQueue: common.taskQueue,
     workflowBundle,
     activities,
-    sinks: deliverySinks(deps.onBegun),
     maxConcurrentWorkflowTaskExecutions: WORKFLOW_TASK_SLOTS,
     maxConcurrentLocalActivityExecutions: ACTIVITY_SLOTS,
     maxConcurrentActivityTaskExecutions: ACTIVITY_SLOTS,

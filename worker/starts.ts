@@ -5,7 +5,6 @@ import type { Parking } from '../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
-import { leftToRelay, type REASONS_FOR_EXPRESS } from '../core/metrics/deliveries.ts';
 import { throttled } from '../core/throttled-log.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -94,7 +93,6 @@ class RelayStarts implements Starts {
   }
 
   async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
-    this.#deps.workflowTurns.seen(row.organizationId);
     const choice = this.#choose(row, policy);
     if (choice === undefined) return this.#deps.background.run(this.#restBeforeNextTry(row));
     // However slow its destination: an attempt under way needs a socket and a place, and places are limited (in-flight.ts).
@@ -160,11 +158,18 @@ class RelayStarts implements Starts {
     const { deliveryId } = row;
     this.#starting.add(deliveryId);
     try {
-      await this.#deps.lanes.watch(deliveryId, choice, () => this.#startWorkflow(row, policy));
+      const quick = this.#deps.latencies.isQuick(row.destinationId);
+      const started = await this.#startWorkflow(row, policy);
+      // The attempt of any other workflow may begin in another process.
+      if (!quick || started !== 'here') this.#deps.lanes.begun(deliveryId);
       this.#failedStarts.delete(deliveryId);
     } catch (error) {
+      this.#deps.lanes.begun(deliveryId);
       this.#failedStarts.set(deliveryId, true);
-      if (choice.adapts) return await this.#restAfter(error, row);
+      if (choice.adapts) {
+        this.#deps.lanes.refused();
+        return await this.#restAfter(error, row);
+      }
       // There is no other lane that the relay could continue with. Does not wake the relay: it is about to rest because of this error.
       if (this.#deps.inFlight.holds(row)) this.#deps.inFlight.delete(deliveryId);
       throw error;
@@ -187,40 +192,17 @@ class RelayStarts implements Starts {
     if (inFlight.holds(row)) freePlace(row.deliveryId);
   }
 
-  /** Undefined: only its workflow may make the attempt, and there is no place for one now. */
+  /** Undefined: only its workflow may make the attempt, and there is no room for one now. */
   #choose(row: OutboxRow, policy: StartPolicy): Choice | undefined {
-    const { deliveryId, organizationId } = row;
     const { lanes, inFlight } = this.#deps;
-    const choice = lanes.choose(policy.lane);
-    if (this.#failedStarts.has(deliveryId)) return this.#chooseAgain(row, choice);
-    if (!choice.adapts) return choice;
-    const reason = this.#reasonForExpress(organizationId, choice);
-    if (reason !== null) {
-      leftToRelay.add({ reason });
-      return { ...choice, lane: 'express' };
-    }
-    inFlight.startsAsWorkflow(deliveryId);
+    const hasSlot = inFlight.hasRoomForWorkflow(row.organizationId);
+    const chosen = lanes.choose(row, policy.lane, hasSlot);
+    // Its start has failed, so Temporal may have its workflow.
+    const isLeft = chosen.lane === 'express' && this.#failedStarts.has(row.deliveryId);
+    const choice: Choice = isLeft ? { lane: 'workflow', adapts: true } : chosen;
+    if (choice.lane === 'express' || !choice.adapts) return choice;
+    if (!hasSlot) return undefined;
+    inFlight.startsAsWorkflow(row.deliveryId, () => lanes.begun(row.deliveryId));
     return choice;
-  }
-
-  /** Its start has failed, so Temporal may have its workflow. */
-  #chooseAgain({ deliveryId, organizationId }: OutboxRow, choice: Choice): Choice | undefined {
-    const { inFlight } = this.#deps;
-    const again: Choice = { ...choice, lane: 'workflow', adapts: choice.adapts || choice.lane === 'express' };
-    if (!again.adapts) return again;
-    if (!inFlight.hasRoomForWorkflow(organizationId)) return undefined;
-    inFlight.startsAsWorkflow(deliveryId);
-    return again;
-  }
-
-  /** Null: a workflow makes the attempt. */
-  #reasonForExpress(
-    organizationId: string,
-    { lane, hasRoomToSpare }: Choice,
-  ): (typeof REASONS_FOR_EXPRESS)[number] | null {
-    const { inFlight, workflowTurns } = this.#deps;
-    if (lane === 'express') return 'pressure';
-    if (!inFlight.hasRoomForWorkflow(organizationId)) return 'places';
-    return workflowTurns.mayBegin(organizationId, hasRoomToSpare) ? null : 'turn';
   }
 }

@@ -85,8 +85,7 @@ function startOwnMetrics(
 
 type Closer = () => Promise<void>;
 
-const loopClosers = ({ lanes, suspensions }: WorkerParts, loops: Loops): Closer[] => [
-  async () => lanes.stop(),
+const loopClosers = ({ suspensions }: WorkerParts, loops: Loops): Closer[] => [
   () => loops.listener.close(),
   () => loops.session.close(),
   () => loops.circuits.stop(),

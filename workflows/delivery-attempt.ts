@@ -1,12 +1,5 @@
 // One attempt of a delivery: requests it from an activity until it has been made, with all waits before it.
-import {
-  condition,
-  proxyActivities,
-  proxyLocalActivities,
-  proxySinks,
-  type Sinks,
-  setCurrentDetails,
-} from '@temporalio/workflow';
+import { condition, proxyActivities, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/types.ts';
 import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
 import { retryDelay } from '../core/backoff.ts';
@@ -16,16 +9,6 @@ import { type Away, awayBy, ONCE, OWN_SIDE } from './own-side.ts';
 
 // A worker that dies during an attempt is noticed after this time.
 const HEARTBEAT_TIMEOUT_MS = 15_000;
-
-/** What the worker of a delivery is told (worker/delivery-sinks.ts). Nothing of it is in a history. */
-export interface DeliverySinks extends Sinks {
-  firstAttempt: {
-    /** It is asked for now, as an activity that any worker may make. */
-    asked(deliveryId: string): void;
-  };
-}
-
-const { firstAttempt } = proxySinks<DeliverySinks>();
 
 /** An outcome after which the attempt has been made. */
 export type MadeAttempt = Exclude<AttemptOutcome, { status: 'deferred' | 'held' }>;
@@ -45,7 +28,6 @@ export async function attemptUntilRecorded(run: Run, attempt: number): Promise<M
   for (let looks = 0, failures = 0; ; looks += 1) {
     const quick = input.quick && attempt === 1 && looks === 0;
     setCurrentDetails(texts.attempting(run, attempt));
-    if (attempt === 1 && looks === 0 && !quick) firstAttempt.asked(input.deliveryId);
     let outcome: AttemptOutcome;
     try {
       outcome = await (quick ? local : regular).attemptDelivery(request);

@@ -37,7 +37,7 @@ interface TurnsDeps {
   slots: number;
   /** Whether there is only one organization. */
   alone: () => boolean;
-  workflowTurns: Pick<WorkflowTurns, 'take' | 'spend'>;
+  workflowTurns: Pick<WorkflowTurns, 'pass'>;
 }
 
 export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): Turns {
@@ -65,10 +65,7 @@ export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): T
   function take(organizationId: string, { attempt, queued, released }: AttemptRequest): Leave | null {
     if (attempt === 1) return places.enter(organizationId);
     if (queued) return places.takeUpTo(SIGNALLED_UP_TO, organizationId);
-    if (released || workflowTurns.take(organizationId)) return places.take(organizationId);
-    // That it came here cost Temporal as much as a turn.
-    workflowTurns.spend(organizationId);
-    return null;
+    return released || workflowTurns.pass(organizationId) ? places.take(organizationId) : null;
   }
 
   return {

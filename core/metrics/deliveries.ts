@@ -1,5 +1,6 @@
 // What is measured of deliveries and their attempts.
 import { LANES } from '../lane.ts';
+import { REASONS_FOR_RELAY } from '../lane-rule.ts';
 import { QUICK, REQUESTS, WAITS } from './bounds.ts';
 import { Counter, Gauge, Histogram } from './instruments.ts';
 
@@ -100,13 +101,10 @@ export const laneChanges = new Counter({
   in: ['worker'],
 });
 
-/** Too many workflows wait or begin late; its organization has no turn; or no place among the workflows of the worker. */
-export const REASONS_FOR_EXPRESS = ['pressure', 'turn', 'places'] as const;
-
 export const leftToRelay = new Counter({
   name: 'hookyard_left_to_relay_total',
   help: 'First attempts that the relay made although their lane lets a workflow make them, by reason.',
-  labels: { reason: REASONS_FOR_EXPRESS },
+  labels: { reason: REASONS_FOR_RELAY },
   in: ['worker'],
 });
 

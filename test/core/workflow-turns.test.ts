@@ -1,103 +1,57 @@
 import { expect } from 'chai';
-import { type Turn, WorkflowTurns } from '../../core/workflow-turns.ts';
+import { WorkflowTurns } from '../../core/workflow-turns.ts';
 
 describe('turns of organizations at Temporal', () => {
-  let now: number;
-  let isAlone: boolean;
-  let turns: WorkflowTurns;
-  beforeEach(() => {
-    [now, isAlone] = [1_000_000, false];
-    turns = new WorkflowTurns({ perSecond: 80, alone: () => isAlone, now: () => now });
-    turns.seen('quiet');
-    turns.seen('busy');
+  const made: WorkflowTurns[] = [];
+  function turnsOf(heldMs: number, alone = false): WorkflowTurns {
+    const turns = new WorkflowTurns({ places: 8, heldMs, alone: () => alone });
+    made.push(turns);
+    return turns;
+  }
+  afterEach(() => {
+    for (const turns of made.splice(0)) turns.end();
   });
-  afterEach(() => turns.end());
 
   /** How many it gets at this moment. */
-  function takeAll(organizationId: string, most = 500): number {
-    let taken = 0;
-    while (taken < most && turns.take(organizationId)) taken += 1;
-    return taken;
+  function passAll(turns: WorkflowTurns, organizationId: string): number {
+    let passed = 0;
+    while (passed < 500 && turns.pass(organizationId)) passed += 1;
+    return passed;
   }
 
-  it('are some at once, and then as many in each second as one may have of what is shared', () => {
-    expect(takeAll('busy')).to.equal(20);
-    now += 1000;
-    // Half of them: the other half is left for others.
-    expect(takeAll('busy')).to.be.within(20, 21);
-    now += 250;
-    expect(takeAll('busy')).to.be.within(9, 11);
-    expect(takeAll('quiet'), 'of another one').to.equal(20);
+  it('are half of what is left, so that any number of them leaves room for the next', () => {
+    const turns = turnsOf(60_000);
+    expect(['a', 'b', 'c', 'd'].map((id) => passAll(turns, id))).to.deep.equal([4, 2, 1, 1]);
   });
 
-  it('are more while no other organization has had anything to deliver for a minute, and never all at once', () => {
-    now += 59_000;
-    expect(takeAll('busy')).to.equal(20);
-    now += 500;
-    expect(takeAll('busy'), 'while another one may come back at any moment').to.be.within(19, 21);
-    now += 60_000;
-    expect(takeAll('busy')).to.equal(20);
-    now += 50;
-    expect(takeAll('busy'), 'of 320 a second').to.be.within(15, 17);
-    expect(turns.take('quiet'), 'a retry of the other one').to.equal(true);
-    now += 50;
-    expect(takeAll('busy')).to.be.within(1, 3);
-  });
-
-  it('are not counted for the only organization', () => {
-    isAlone = true;
-    expect(takeAll('busy')).to.equal(500);
-    for (let done = 0; done < 100; done += 1) turns.spend('busy');
-    expect(takeAll('busy')).to.equal(500);
-  });
-
-  it('are counted for what was done without one', () => {
-    for (let done = 0; done < 15; done += 1) turns.spend('busy');
-    expect(takeAll('busy')).to.equal(5);
-  });
-
-  it('are taken by first attempts but for ten, and not needed by them while there is room to spare', async () => {
-    const begun = (hasRoomToSpare: boolean) =>
-      Array.from({ length: 50 }, () => turns.mayBegin('busy', hasRoomToSpare)).filter((may) => may).length;
-    expect(begun(false)).to.equal(10);
-    expect(begun(true)).to.equal(50);
-    expect(takeAll('busy'), 'for retries and signals').to.equal(10);
-    const waits = turns.wait('busy', 60_000);
-    expect(begun(true), 'while a retry waits').to.equal(0);
-    turns.end();
-    await waits;
-  });
-
-  it('come in order of arrival, shared by those that wait', async () => {
-    const came: string[] = [];
-    const names = ['busy', 'greedy'];
-    for (const name of names) takeAll(name);
-    const waits = names.flatMap((name) =>
-      [1, 2, 3].map((number) => turns.wait(name, 60_000).then((turn) => came.push(`${name} ${number} ${turn}`))),
-    );
-    expect(turns.waiting).to.equal(6);
-    expect(turns.take('busy'), 'before those that wait').to.equal(false);
-    expect(turns.take('quiet')).to.equal(true);
-    // Two wait, so each has a third.
-    now += 40;
-    turns.look();
-    await Promise.resolve();
-    expect(came).to.deep.equal(['busy 1 turn', 'greedy 1 turn']);
-    now += 1000;
-    turns.look();
-    await Promise.all(waits);
-    expect(came.filter((each) => each.startsWith('busy'))).to.deep.equal(['busy 1 turn', 'busy 2 turn', 'busy 3 turn']);
+  it('are all for the only organization', async () => {
+    const turns = turnsOf(60_000, true);
+    expect(passAll(turns, 'only')).to.equal(500);
+    expect(await turns.inTurn('only')).to.equal(true);
     expect(turns.waiting).to.equal(0);
   });
 
-  it('are no longer waited for when time is up, or the worker ends', async () => {
-    takeAll('busy');
-    expect(await turns.wait('busy', 0)).to.equal('none');
-    expect(await turns.wait('busy', 1)).to.equal('none');
-    const waits: Promise<Turn> = turns.wait('busy', 60_000);
+  it('are waited for in order of arrival, and are a first attempt’s until it is given back', async () => {
+    const turns = turnsOf(10);
+    const first = turns.take('busy');
+    passAll(turns, 'busy');
+    const order: number[] = [];
+    const waiting = [1, 2, 3, 4, 5, 6].map((n) => turns.inTurn('busy').then(() => order.push(n)));
+    expect(turns.waiting).to.equal(6);
+    expect(await turns.inTurn('quiet')).to.equal(true);
+    await Promise.all(waiting);
+    expect(order).to.deep.equal([1, 2, 3, 4, 5, 6]);
+    expect(turns.waiting).to.equal(0);
+    first?.();
+  });
+
+  it('are none when the worker ends', async () => {
+    const turns = turnsOf(60_000);
+    passAll(turns, 'busy');
+    const waiting = [turns.inTurn('busy'), turns.inTurn('busy')];
     turns.end();
-    expect(await waits).to.equal('ended');
-    expect(await turns.wait('busy', 60_000)).to.equal('ended');
-    expect(await turns.wait('quiet', 60_000), 'without waiting').to.equal('turn');
+    expect(await Promise.all([...waiting, turns.inTurn('busy'), turns.inTurn('quiet')])).to.deep.equal(
+      Array.from({ length: 4 }, () => false),
+    );
   });
 });

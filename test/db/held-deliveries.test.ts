@@ -87,7 +87,7 @@ describe('held deliveries', () => {
     ...{ priority: 0, failoverOf: null, blockedBy: 'half_open', resume: null },
   });
   const common = { log: createLog({ LOG_LEVEL: 'silent' }, 'worker') };
-  const unpaced = new WorkflowTurns({ perSecond: 1, alone: () => true });
+  const unpaced = new WorkflowTurns({ places: 1, alone: () => true });
 
   const wakeUps = async () => (await claimDueCircuits(pool, 100)).map(({ routeId }) => routeId);
 
@@ -237,8 +237,8 @@ describe('held deliveries', () => {
 
   it('are signalled a few at a time, in the turns of their organization at Temporal, however high the rate', async () => {
     const released = 50;
-    // Half of these are for one that waits alone; 20 come at once.
-    const perSecond = 40;
+    // Half of these are for one that waits alone.
+    const [places, heldMs] = [40, 500];
     const routeId = await openRoute();
     const ids = await Promise.all(Array.from({ length: released }, () => delivery(routeId)));
     await divertBlocked(
@@ -250,8 +250,7 @@ describe('held deliveries', () => {
 
     const { temporalAddress: address, namespace } = stackAddresses();
     const connection = Connection.lazy({ address });
-    const workflowTurns = new WorkflowTurns({ perSecond, alone: () => false });
-    for (const id of [organizationId, 'another']) workflowTurns.seen(id);
+    const workflowTurns = new WorkflowTurns({ places, heldMs, alone: () => false });
     let [underWay, most, signals] = [0, 0, 0];
     const counted: WorkflowClientInterceptor = {
       async signal(input, next) {
@@ -271,7 +270,9 @@ describe('held deliveries', () => {
         { organizationId, routeId, reset: false },
       );
       expect(advice).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
-      expect((performance.now() - began) / 1000).to.be.at.least((released - 20 - 1) / (perSecond / 2));
+      expect((performance.now() - began) / 1000).to.be.at.least(
+        (heldMs / 1000) * Math.floor((released - 1) / (places / 2)),
+      );
       expect({ signals, isFew: most <= 10 }).to.deep.equal({ signals: released, isFew: true });
     } finally {
       workflowTurns.end();

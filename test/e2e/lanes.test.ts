@@ -214,7 +214,8 @@ describe('routes of the lane workflow in a worker of the lane express', () => {
       expect(attemptCount).to.equal(1);
       lanes[lane as 'workflow' | 'express'] += 1;
     }
-    expect(lanes).to.deep.equal({ workflow: MOST_WORKFLOWS, express: held.length - MOST_WORKFLOWS });
+    expect(lanes.workflow).to.be.within(1, MOST_WORKFLOWS);
+    expect(lanes.express).to.equal(held.length - lanes.workflow);
     expect(slow.requests).to.have.length(held.length);
   });
 });

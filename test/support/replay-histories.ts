@@ -1,6 +1,5 @@
 // Replays recorded histories of workflows.
 import { Worker, type WorkflowBundleOption } from '@temporalio/worker';
-import { deliverySinks } from '../../worker/delivery-sinks.ts';
 
 /** @returns what replaying each history ended with, by its name; undefined when it went well */
 export async function replayHistories(
@@ -9,7 +8,7 @@ export async function replayHistories(
 ): Promise<Map<string, Error | undefined>> {
   const replayed = histories.map(({ name, text }) => ({ workflowId: name, history: JSON.parse(text) as unknown }));
   const errors = new Map<string, Error | undefined>();
-  const options = { workflowBundle, sinks: deliverySinks(() => {}) };
-  for await (const { workflowId, error } of Worker.runReplayHistories(options, replayed)) errors.set(workflowId, error);
+  for await (const { workflowId, error } of Worker.runReplayHistories({ workflowBundle }, replayed))
+    errors.set(workflowId, error);
   return errors;
 }

@@ -20,7 +20,6 @@ import { withHeartbeat } from '../../activities/heartbeat.ts';
 import { ownWords } from '../../core/error-summary.ts';
 import { newId } from '../../core/ids.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
-import { deliverySinks } from '../../worker/delivery-sinks.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import type { circuit } from '../../workflows/circuit.ts';
 import type { delivery } from '../../workflows/delivery.ts';
@@ -95,8 +94,6 @@ export interface ScriptedCircuit {
 
 export interface ScriptedWorker {
   client: Client;
-  /** Deliveries whose first attempts were asked for as activities of any worker, in their order. */
-  asked: string[];
   /**
    * Starts a delivery whose attempts follow `steps`; `replayedAs` is what its activity `replayDelivery` creates, and
    * `recordings` what `recordAttempt` comes to.
@@ -134,7 +131,6 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
   const client = new Client({ connection: clientConnection, namespace, identity: IDENTITY });
   const scripts = new Map<string, Script>();
   const circuits = new Map<string, { steps: (CircuitAdvice | Error)[]; looks: CircuitRequest[] }>();
-  const asked: string[] = [];
   let roundsLeft = 0;
   let reconciliation: { steps: ReconcileStep[]; positions: ReconcilePosition[] } = { steps: [], positions: [] };
   const worker = await Worker.create({
@@ -144,7 +140,6 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
     dataConverter: temporalDataConverter('off', []),
     identity: IDENTITY,
     workflowBundle: await bundleWorkflows(quietLogger),
-    sinks: deliverySinks((deliveryId) => asked.push(deliveryId)),
     activities: {
       ...scriptedActivities(scripts),
       ...scriptedCircuits(circuits),
@@ -164,7 +159,6 @@ export async function startScriptedWorker(taskQueue: string): Promise<ScriptedWo
 
   return {
     client,
-    asked,
     async start(steps, changes = {}, replayedAs = newId('dlv'), recordings = []) {
       const input = deliveryInput(changes);
       const made = { attempts: [], records: [], cancels: [], replays: [] };

@@ -26,7 +26,7 @@ describe('turns of retries', () => {
     if (!delivery) throw new Error('a delivery was made');
     return { ...delivery, organizationId: db.organizationId, attempt: 2, retryDelay: null };
   }
-  const free = () => new WorkflowTurns({ perSecond: 1, alone: () => true });
+  const free = () => new WorkflowTurns({ places: 1, alone: () => true });
   const inOutbox = async () => {
     const { rows } = await db.pool.query('select resume from outbox where organization_id = $1', [db.organizationId]);
     return rows.map(({ resume }) => resume);
@@ -83,10 +83,9 @@ describe('turns of retries', () => {
   });
 
   it('wait in the outbox when their organization may not ask Temporal for more, and are made when they were signalled', async () => {
-    const workflowTurns = new WorkflowTurns({ perSecond: 0.01, alone: () => false });
+    const workflowTurns = new WorkflowTurns({ places: 4, alone: () => false });
     const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns });
     const request = await retry();
-    for (const id of [db.organizationId, 'another']) workflowTurns.seen(id);
     while (workflowTurns.take(db.organizationId));
     const made = async (): Promise<AttemptOutcome> => ({ status: 'delivered', statusCode: 200, error: null });
     expect(await turns.inTurn(request, made)).to.include({ status: 'deferred', queued: true });

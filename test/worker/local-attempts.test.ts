@@ -16,7 +16,7 @@ const turnsOf = (pool: Pool) =>
     pool,
     slots: 4,
     alone: () => false,
-    workflowTurns: new WorkflowTurns({ perSecond: 1, alone: () => true }),
+    workflowTurns: new WorkflowTurns({ places: 1, alone: () => true }),
   });
 
 /** An attempt as Temporal asks for it. */

@@ -53,11 +53,11 @@ describe('a relay', function () {
   let messages: string[];
   /** Whether its organization has no other beside it. */
   let isAlone: boolean;
-  /** Changes how it chooses and watches lanes. */
-  let seen: (lanes: LaneChoice) => LaneChoice;
+  /** Gets what chooses its lanes, and the client that starts its workflows. */
+  let observe: (lanes: LaneChoice, client: InstallationClient) => void;
   beforeEach(() => {
     [atEnd, attempted, messages] = [[], [], []];
-    [isAlone, seen] = [true, (lanes) => lanes];
+    [isAlone, observe] = [true, () => {}];
     attempt = async () => {};
   });
   afterEach(async () => {
@@ -123,9 +123,13 @@ describe('a relay', function () {
     const shards = holdShards({
       ...{ pool: database.pool, name, session, onShare: () => {}, lane: () => 'workflow', version: '0.1.0', log },
     });
+    const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
+    const workflowTurns = new WorkflowTurns({ places: 200, alone: () => true });
+    const lanes = createLaneChoice({ lane: 'express', turns: workflowTurns, alone: () => isAlone, log });
+    observe(lanes, client);
     const relay = startRelay({
       pool: database.pool,
-      client: new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' }),
+      client,
       latencies: createLatencies(),
       places: new DestinationPlaces(50),
       mostInFlight: 200,
@@ -134,8 +138,8 @@ describe('a relay', function () {
       makesAttempt: () => false,
       replayWindowMs: 0,
       parking: { admit: () => true, stop: async () => {} },
-      lanes: seen(createLaneChoice({ lane: 'express', log })),
-      workflowTurns: new WorkflowTurns({ perSecond: 8, alone: () => true }),
+      lanes,
+      workflowTurns,
       suspended: () => [],
       hears: () => false,
       async attempt({ deliveryId }) {
@@ -218,18 +222,19 @@ describe('a relay', function () {
       const connection = await connect(silent.address);
       const [failed, underWay] = [new Set<string>(), new Set<string>()];
       let choices = 0;
-      seen = (lanes) => ({
-        ...lanes,
-        choose(named) {
+      observe = (lanes, { workflow: workflows }) => {
+        const choose = lanes.choose.bind(lanes);
+        lanes.choose = (...asked) => {
           choices += 1;
-          return lanes.choose(named);
-        },
-        async watch(deliveryId, choice, startIt) {
-          underWay.add(deliveryId);
+          return choose(...asked);
+        };
+        const original = workflows.start.bind(workflows);
+        const observed: typeof original = async (type, options) => {
+          underWay.add(options.workflowId);
           try {
-            return await lanes.watch(deliveryId, choice, startIt);
+            return await original(type, options);
           } catch (error) {
-            failed.add(deliveryId);
+            failed.add(options.workflowId);
             // Now there are places for half of them, and each that is started keeps its place.
             if (failed.size === MOST_WORKFLOWS) {
               isAlone = false;
@@ -237,10 +242,11 @@ describe('a relay', function () {
             }
             throw error;
           } finally {
-            underWay.delete(deliveryId);
+            underWay.delete(options.workflowId);
           }
-        },
-      });
+        };
+        workflows.start = observed;
+      };
       for (let n = 0; n < MOST_WORKFLOWS; n += 1) await queue(workflow);
       await start(connection);
       atEnd.push(async () => silent.breakConnections());
