@@ -11,6 +11,8 @@ export interface Running {
   shows: string | undefined;
   /** A worker has, or is about to get, an activity or a task of it: it waits for no signal. */
   isBusy: boolean;
+  /** It has asked for an activity, which any worker may be making. A local activity is none. */
+  hasActivity: boolean;
 }
 
 /** The state of a workflow in Temporal. */
@@ -52,6 +54,7 @@ function knowledgeOf({ status, typedSearchAttributes, raw }: WorkflowExecutionDe
         state: 'running',
         shows: typedSearchAttributes.get(deliveryStatusAttribute),
         isBusy: Boolean(raw.pendingActivities?.length || raw.pendingWorkflowTask),
+        hasActivity: Boolean(raw.pendingActivities?.length),
       };
   }
 }

@@ -10,6 +10,7 @@ import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
+import { lookUp } from '../temporal-config/workflow-state.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
 import type { ResumedDelivery } from '../core/resumed-delivery.ts';
 import type { WorkflowTurns } from '../core/workflow-turns.ts';
@@ -162,7 +163,9 @@ class RelayStarts implements Starts {
       const started = await this.#startWorkflow(row, policy);
       // The attempt of any other workflow may begin in another process.
       if (!quick || started !== 'here') this.#deps.lanes.begun(deliveryId);
-      this.#failedStarts.delete(deliveryId);
+      const isOwn = this.#failedStarts.delete(deliveryId);
+      if (started === 'before' && choice.adapts && !isOwn && (await this.#isInterrupted(deliveryId)))
+        this.#express.run(row, policy);
     } catch (error) {
       this.#deps.lanes.begun(deliveryId);
       this.#failedStarts.set(deliveryId, true);
@@ -176,6 +179,15 @@ class RelayStarts implements Starts {
     } finally {
       this.#starting.delete(deliveryId);
     }
+  }
+
+  /**
+   * Another worker has started its workflow, and no longer holds the delivery: it has died. If it was making the attempt as a local
+   * activity, Temporal would notice that ten seconds after its begin.
+   */
+  async #isInterrupted(deliveryId: string): Promise<boolean> {
+    const known = await lookUp(this.#deps.client, deliveryId);
+    return known.state === 'running' && known.shows === undefined && !known.hasActivity;
   }
 
   /** Only this one waits: first attempts of the lane `express` continue without Temporal. */

@@ -164,6 +164,23 @@ describe('the lane adaptive @turns', () => {
     await backToWorkflows();
   });
 
+  it('makes the attempt in the relay that a killed worker was making, and does not wait for Temporal to notice', async () => {
+    const gate = Promise.withResolvers<void>();
+    const endpoint = receiver.endpoint(200, { after: gate.promise });
+    const { source } = await records.pipe(endpoint.url);
+    await records.deliveryWith('delivered', await send(source));
+    const eventId = await send(source);
+    await until('the attempt', () => endpoint.requests.length === 2);
+    process.kill(worker.pid, 'SIGKILL');
+    worker = await testInstance.startWorker({ HOOKYARD_LANE: '' });
+    await until('it to be made again', () => endpoint.requests.length === 3);
+    gate.resolve();
+    const delivered = await records.deliveryWith('delivered', eventId);
+    expect(delivered).to.include({ lane: 'express', attemptCount: 1 });
+    expect(await workflowOf(delivered.id).result()).to.deep.equal({ status: 'delivered', attempts: 1 });
+    expect(endpoint.requests).to.have.length(3);
+  });
+
   it('is only for routes that name no other lane', async () => {
     const { source, route } = await records.pipe(receiver.endpoint(200).url, { route: { lane: 'express' } });
     expect(await records.deliveryWith('delivered', await send(source))).to.include({ lane: 'express' });
