@@ -11,8 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { Activities, RecordedOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import { attemptUntilRecorded, type MadeAttempt } from './delivery-attempt.ts';
-import { continueFrom, fromNow, hasSearchAttributes, isLong, type Run, showStatus } from './delivery-run.ts';
-import { listen } from './delivery-requests.ts';
+import { continueFrom, fromNow, hasSearchAttributes, isLong, listen, type Run, showStatus } from './delivery-run.ts';
 import * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
 import { UNTIL_DONE } from './own-side.ts';

@@ -16,9 +16,8 @@ import {
 } from '../support/traffic.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
-// Before anything is measured: compiled code. A worker whose first workflows were slow tries them again after 30 s
-// (core/lane-pressure.ts).
-const WARM_UP_SECONDS = 40;
+// Before anything is measured: compiled code.
+const WARM_UP_SECONDS = 10;
 // At each rate before it is measured: the workers learn of the rate, and try it once more.
 const SETTLE_SECONDS = 5;
 // After all the load, until deliveries are workflows again.
