@@ -1,7 +1,6 @@
 // The lane `adaptive`: whether a workflow makes a first attempt, which costs many times as much processor time, or the relay. A
 // delivery becomes a workflow while
-// - all first attempts of the worker, in whichever lane, are few enough to be workflows. The decision does not change what it is
-//   based on, so nothing swings between the lanes;
+// - the worker's first attempts, in whichever lane, are few enough for all to be workflows: so nothing swings between the lanes;
 // - those of its organization are at most half as many, unless it is the only one. More do not count for the others;
 // - there is a place for it (workflow-turns.ts), held until its first attempt begins. When no place is left for anybody, or Temporal
 //   refuses a start, no workflow is started for a pause, which doubles if the next one follows soon.
@@ -11,7 +10,6 @@ import type { WorkflowTurns } from './workflow-turns.ts';
 
 /** First attempts in a second that may all be workflows, for each processor: they take about half of it. */
 export const WORKFLOWS_PER_PROCESSOR = 15;
-const SECOND_MS = 1000;
 /** How long the relay makes all first attempts after a second with too many: bursts come in groups. */
 const AFTER_BURST_MS = 2000;
 const FIRST_PAUSE_MS = 1000;
@@ -83,7 +81,7 @@ export class LaneRule {
   }
 }
 
-/** Remembers as many times as may lie within a second. */
+/** Remembers as many times as may lie within a second, ms. */
 class Rate {
   readonly #times: number[];
   #oldest = 0;
@@ -94,7 +92,7 @@ class Rate {
 
   /** Counts one more. @returns whether that is one too many in the last second */
   isOver(now: number): boolean {
-    const isOver = now - (this.#times[this.#oldest] as number) < SECOND_MS;
+    const isOver = now - (this.#times[this.#oldest] as number) < 1000;
     this.#times[this.#oldest] = now;
     this.#oldest = (this.#oldest + 1) % this.#times.length;
     return isOver;
