@@ -62,6 +62,21 @@ describe('what the relay has in flight', () => {
     return ids;
   }
 
+  it('says once that a workflow is over, when its delivery is no longer in flight', () => {
+    const inFlight = new InFlight(limits(200, 50));
+    const next = row('dst_1');
+    let ends = 0;
+    inFlight.add(next);
+    inFlight.startsAsWorkflow(next.deliveryId, () => {
+      ends += 1;
+    });
+    inFlight.answered(next.deliveryId);
+    expect(ends).to.equal(0);
+    inFlight.delete(next.deliveryId);
+    inFlight.delete(next.deliveryId);
+    expect(ends).to.equal(1);
+  });
+
   it('has no more workflows than may be, and room for another when one has ended', () => {
     const inFlight = new InFlight({ ...limits(200, 50), workflows: 20 });
     const [first = '', ...others] = startWorkflows(inFlight, 'org_1');
