@@ -860,8 +860,6 @@ export type DestinationHealth = {
   lastSuccessAt: Timestamp | null;
   lastFailureAt: Timestamp | null;
   status: DestinationHealthStatus;
-  /** Most attempts that may be under way now, all workers together. Null: none was lately. */
-  concurrencyLimit: number | null;
 };
 
 export type DestinationHealthStatus = 'healthy' | 'degraded' | 'failing' | 'unknown';

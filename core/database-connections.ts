@@ -13,7 +13,7 @@ export interface ApiConnections {
   service: number;
 }
 
-/** Besides these a worker listens on one connection, and holds its lock on another. */
+/** Besides these a worker listens on one connection, and holds slots of destinations on another. */
 export interface WorkerConnections {
   /** Claim, load and record. */
   hot: number;

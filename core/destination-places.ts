@@ -1,76 +1,59 @@
 // The places of this process at each destination: how many attempts may be under way there, and how many are.
 //
-// What it promises: what takes a place counts until it leaves, first attempts and retries alike; `limitOf` is this process's
-// share of what all workers together may have (concurrency-limit.ts, and the destination's own maximum); a lower limit ends nothing
-// that is under way. It costs memory only, and nothing per delivery in the database.
-//
-// A destination with a maximum below the number of workers is used in turns (destination-turn.ts), and so is one to which a place for
-// each worker is too much: its limit is shared then (shared-limit.ts).
-import { type Answer, type AnswerKind, ConcurrencyLimit, type LimitRange } from './concurrency-limit.ts';
-import { DestinationTurn, type TurnAnswer, type TurnRequest } from './destination-turn.ts';
-import { type Excess, FEWEST_PLACES, PlaceUse, SharedTally } from './shared-limit.ts';
+// What it promises: what takes a place counts until it leaves, first attempts and retries alike; a lower limit ends nothing that is
+// under way. A process may have as many as the destination copes with (destination-limit.ts), and at most its share of the
+// destination's maximum. Where that is less than one for each worker, a worker needs a slot for its one attempt, and all of them
+// together have no more slots than the maximum (worker/destination-slots.ts).
+import { type AnswerKind, DestinationLimit, type LimitRange } from './destination-limit.ts';
 
-/** What is known of a destination before its first answer: so many attempts at a time, all workers together. */
-export const INITIAL_PLACES = 50;
-// Below every place: the limit is shared then.
-const PART_OF_A_PLACE = 0.5;
-// Destinations with shared limits that this process uses. Each costs statements, and when everything is out there are many: at the
-// others every worker may have one attempt under way.
-const MOST_SHARED = 20;
-// An attempt that is under way for longer waits for a slow destination.
+// Of all workers together, at a destination that is new and at one that hangs.
+const INITIAL_PLACES = 50;
+const HANGING_PLACES = 4;
+// An attempt that takes longer waits for a slow destination.
 const LONG_MS = 1000;
+// Weight of the latest attempt in the average latency: a destination that turns slow is noticed after a few attempts.
+const LATENCY_WEIGHT = 0.3;
 // A destination that nothing was sent to for this long starts again: what was learned is old.
 const FORGOTTEN_MS = 60_000;
+const MOST_REMEMBERED = 10_000;
+// How long a slot is used when there are other workers, ms.
+const TURN_MS = 2000;
+// How long a worker then leaves it to others, which ask for it more often.
+const PAUSE_MS = 500;
+// After so long without an attempt there is nothing left for this turn, ms.
+const IDLE_MS = 500;
 
 /** What came of a request; `unrelated`: nothing that says anything of the destination's load, as when its address cannot be resolved. */
 export type Outcome = AnswerKind | 'unrelated';
 
-/** How the limits are shared. */
-export interface WorkerShare {
-  /** Live workers, at least 1. */
-  workers: number;
-  /** The place of this one in their order, 0 for the first. */
-  rank: number;
-  /** Live ones, and those that end; null: not known, so there may be any number. */
-  alive: number | null;
-}
+/** `at`: when it is asked for, or when it was taken. */
+type Slot = { is: 'wanted' | 'held'; at: number };
 
 interface Entry {
   destinationId: string;
-  limit: ConcurrencyLimit;
+  limit: DestinationLimit;
   /** Of the destination; null: none of its own. */
   maximum: number | null;
   taken: number;
   /** When each request that is not answered was sent, the oldest first. */
   sent: Map<number, number>;
   usedAt: number;
-  turn: DestinationTurn;
-  use: PlaceUse;
-}
-
-/** A destination that this process uses. */
-export interface UsedDestination {
-  destinationId: string;
-  /** Attempts that it may have under way there. */
-  limit: number;
-  /** Whether that is a part of a limit of all workers. */
-  isShared: boolean;
+  /** The moving average; null: not known. */
+  latencyMs: number | null;
+  slot: Slot | null;
 }
 
 export class DestinationPlaces {
+  /** The least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  /** Those with a shared limit, and what is seen there. */
-  readonly #shared = new Map<Entry, SharedTally>();
-  /** Those with a maximum below the number of workers. */
-  readonly #belowWorkers = new Set<Entry>();
-  /** Those with something under way. */
-  readonly #busy = new Set<Entry>();
+  /** Those with something under way, or a slot. */
+  readonly #active = new Set<Entry>();
   readonly #ceiling: number;
   readonly #now: () => number;
-  #share: WorkerShare = { workers: 1, rank: 0, alive: 1 };
-  /** What others have learned, all workers together, and until when that is taken for true. */
-  #known = { places: new Map<string, number>(), until: Number.NEGATIVE_INFINITY };
+  #workers = 1;
   #requests = 0;
+  /** Called when a destination begins to wait for a slot, and when one is used after a while without any. */
+  onUse: () => void = () => {};
 
   /**
    * @param ceiling of destinations without a maximum of their own, all workers together
@@ -81,27 +64,30 @@ export class DestinationPlaces {
     this.#now = now;
   }
 
-  /** Live workers, as `setShare` told. */
+  /** Live workers, at least 1. */
   get workers(): number {
-    return this.#share.workers;
+    return this.#workers;
   }
 
-  /** How many attempts this process may have under way there: at least 1, but for a destination that is used in turns. */
+  set workers(workers: number) {
+    this.#workers = workers;
+  }
+
+  /** How many attempts this process may have under way there: at least 1, unless it needs a slot and has none. */
   limitOf(destinationId: string): number {
     const entry = this.#entries.get(destinationId);
-    return entry ? this.#limitOf(entry) : this.#rangeOf(null).initial;
+    return entry ? this.#limitOf(entry) : new DestinationLimit().value(this.#rangeOf(null));
   }
 
-  /** Whether one more may be claimed. Of a destination that is used in turns, it is found out that something waits. */
+  /** Whether one more may be claimed. Of a destination that needs a slot, one is, so that it is known that something waits. */
   hasRoom(destinationId: string): boolean {
     const entry = this.#entries.get(destinationId);
     return entry === undefined || this.#hasRoom(entry);
   }
 
-  /** Destinations without room. Each claim asks for them, so of those without anything under way it looks at few. */
+  /** Destinations without room. */
   full(): string[] {
-    const mayBeFull = new Set([...this.#busy, ...this.#belowWorkers, ...this.#shared.keys()]);
-    return [...mayBeFull].filter((entry) => !this.#hasRoom(entry)).map(({ destinationId }) => destinationId);
+    return [...this.#active].filter((entry) => !this.#hasRoom(entry)).map(({ destinationId }) => destinationId);
   }
 
   /** Whether more is under way than may be now. */
@@ -113,8 +99,9 @@ export class DestinationPlaces {
   enter(destinationId: string): void {
     const entry = this.#usedEntryOf(destinationId);
     entry.taken += 1;
-    this.#busy.add(entry);
-    if (this.#isShort(entry)) entry.turn.tried(entry.taken <= this.#limitOf(entry), this.#now());
+    if (this.#active.size === 0) this.onUse();
+    this.#active.add(entry);
+    this.#wantSlot(entry);
   }
 
   /** Takes a place if there is one. */
@@ -124,7 +111,7 @@ export class DestinationPlaces {
       this.enter(destinationId);
       return true;
     }
-    if (this.#isShort(entry)) entry.turn.tried(false, this.#now());
+    this.#wantSlot(entry);
     return false;
   }
 
@@ -133,39 +120,13 @@ export class DestinationPlaces {
     const entry = this.#entries.get(destinationId);
     if (!entry) return;
     entry.taken -= 1;
-    if (entry.taken === 0) this.#busy.delete(entry);
+    entry.usedAt = this.#now();
+    if (entry.taken === 0 && entry.slot === null) this.#active.delete(entry);
   }
 
-  /**
-   * The maximum of a destination (`maxConcurrency`), as it is now; null: none of its own. This is no use of it: workers ask for the
-   * maxima of used destinations again and again, and each would count as used for ever.
-   */
+  /** The maximum of a destination (`maxConcurrency`), as it is now; null: none of its own. */
   setMaximum(destinationId: string, maximum: number | null): void {
-    const entry = this.#entryOf(destinationId);
-    if (entry.maximum === maximum) return;
-    entry.maximum = maximum;
-    this.#setRange(entry);
-  }
-
-  /** There is a shared limit, as others have found. This is no use of it either. */
-  share(destinationId: string): void {
-    this.#beginSharing(this.#entryOf(destinationId));
-  }
-
-  /** Who the limits are shared with, as it is now. */
-  setShare(share: WorkerShare): void {
-    const { workers, rank, alive } = this.#share;
-    if (share.workers === workers && share.rank === rank && share.alive === alive) return;
-    this.#share = share;
-    for (const entry of this.#entries.values()) this.#setRange(entry, workers / share.workers);
-  }
-
-  /**
-   * What others may have under way, all together, where that is less than a destination starts with. A worker that begins starts with its
-   * share of that: they have learned how much is too much.
-   */
-  startFrom(known: ReadonlyMap<string, number>): void {
-    this.#known = { places: new Map(known), until: this.#now() + FORGOTTEN_MS };
+    if (maximum !== null || this.#entries.has(destinationId)) this.#entryOf(destinationId).maximum = maximum;
   }
 
   /** A request is being sent. @returns to be called with what came of it */
@@ -179,178 +140,143 @@ export class DestinationPlaces {
     return (kind) => {
       const underWay = Math.max(atSending, entry.sent.size);
       entry.sent.delete(number);
-      if (kind !== 'unrelated') this.#observe(entry, { startedAt, at: this.#now(), underWay, kind });
+      if (kind === 'unrelated') return;
+      const at = this.#now();
+      entry.usedAt = at;
+      entry.limit.observe({ startedAt, at, underWay, kind }, this.#rangeOf(entry.maximum));
+      const latencyMs = at - startedAt;
+      entry.latencyMs = latencyMs * LATENCY_WEIGHT + (entry.latencyMs ?? latencyMs) * (1 - LATENCY_WEIGHT);
     };
   }
 
-  /** Whether a request to it has waited long for an answer. */
-  isWaitedFor(destinationId: string): boolean {
-    const [oldest] = this.#entries.get(destinationId)?.sent.values() ?? [];
-    return oldest !== undefined && this.#now() - oldest > LONG_MS;
+  /** False for a destination that is not known. */
+  isQuick(destinationId: string): boolean {
+    const latencyMs = this.#entries.get(destinationId)?.latencyMs ?? null;
+    return latencyMs !== null && latencyMs < LONG_MS;
+  }
+
+  /** Whether its attempts take long, or one waits long for an answer. */
+  isSlow(destinationId: string): boolean {
+    const entry = this.#entries.get(destinationId);
+    const [oldest] = entry?.sent.values() ?? [];
+    return (entry?.latencyMs ?? 0) >= LONG_MS || (oldest !== undefined && this.#now() - oldest > LONG_MS);
   }
 
   /** The limits of the destinations in use, in ascending order. */
   limits(): number[] {
-    return [...this.#entries.values()].map((entry) => this.#limitOf(entry)).toSorted((a, b) => a - b);
+    const since = this.#now() - FORGOTTEN_MS;
+    const used = [...this.#entries.values()].filter((entry) => entry.taken > 0 || entry.usedAt > since);
+    return used.map((entry) => this.#limitOf(entry)).toSorted((a, b) => a - b);
   }
 
-  /** The destinations that had something under way since this moment (ms of the clock), with their limits. Old ones are forgotten. */
-  usedSince(since: number): UsedDestination[] {
-    const now = this.#now();
-    const used: UsedDestination[] = [];
-    for (const [destinationId, entry] of this.#entries) {
-      if (entry.taken > 0 || entry.sent.size > 0 || entry.turn.wants) entry.usedAt = now;
-      if (entry.usedAt >= since) {
-        used.push({ destinationId, limit: this.#limitOf(entry), isShared: this.#shared.has(entry) });
-      } else if (now - entry.usedAt > FORGOTTEN_MS) {
-        this.#entries.delete(destinationId);
-        this.#shared.delete(entry);
-        this.#belowWorkers.delete(entry);
-      }
-    }
-    return used;
+  /** Whether slots are held or waited for. */
+  get hasSlots(): boolean {
+    return [...this.#active].some(({ slot }) => slot !== null);
   }
 
-  /** What this process wants of the destinations that are used in turns, and whether it is to be asked for at once. */
-  turnRequests(): { requests: TurnRequest[]; isUrgent: boolean } {
+  /** What needs a slot now, and how many slots its destination has. */
+  slotsWanted(): { destinationId: string; maximum: number }[] {
     const now = this.#now();
-    // What is not named below is given up in the database.
-    for (const entry of this.#entries.values()) if (!this.#isShort(entry)) entry.turn.end();
-    const isNews = (entry: Entry) => this.#shared.get(entry)?.isNews === true;
-    const isAsked = (entry: Entry) => this.#isShort(entry) && (entry.turn.isWanted || isNews(entry));
-    const asked = [...this.#entries].filter(([, entry]) => isAsked(entry));
-    return {
-      isUrgent: asked.some(([, entry]) => entry.turn.isUrgent(entry.taken) || isNews(entry)),
-      requests: asked.map(([destinationId, entry]) => ({ destinationId, ...this.#requestOf(entry, now) })),
-    };
+    // It may need one only since there are more workers.
+    for (const entry of this.#active) if (entry.taken > 0) this.#wantSlot(entry);
+    return [...this.#active].flatMap(({ destinationId, maximum, slot }) =>
+      maximum !== null && slot?.is === 'wanted' && slot.at <= now ? [{ destinationId, maximum }] : [],
+    );
+  }
+
+  /** @param askedAt when this worker asked for it, ms of the clock */
+  slotTaken(destinationId: string, askedAt: number): void {
+    const entry = this.#entries.get(destinationId);
+    if (!entry) return;
+    entry.slot = { is: 'held', at: askedAt };
+    entry.usedAt = this.#now();
   }
 
   /**
-   * @param requests what was asked for. A destination without an answer was deleted, or needs no turns any more
-   * @param askedAt when, ms of the clock
+   * Gives slots back, and continues with those that nobody else can want.
+   * @param confirmedAt when all of them were known to be held, ms of the clock
+   * @returns the destinations of those that are to be given back
    */
-  applyTurns(requests: TurnRequest[], answers: TurnAnswer[], askedAt: number): void {
-    const answerOf = new Map(answers.map(({ destinationId, ...answer }) => [destinationId, answer]));
+  leaveSlots(confirmedAt: number): string[] {
     const now = this.#now();
-    for (const { destinationId, shared } of requests) {
-      const entry = this.#entries.get(destinationId);
-      if (!entry) continue;
-      const answer = answerOf.get(destinationId);
-      if (answer) entry.turn.told(answer, askedAt, entry.taken, now);
-      else entry.turn.end();
-      if (!shared) continue;
-      if (answer?.shared) this.#shared.get(entry)?.told(answer.shared, now, shared.seen);
-      else this.#shareNoMore(entry, now);
+    const left: string[] = [];
+    for (const entry of this.#active) {
+      const { slot, taken, usedAt, destinationId } = entry;
+      if (slot === null) continue;
+      const isNeeded = this.#isShort(entry);
+      if (isNeeded && slot.is === 'wanted') continue;
+      if (isNeeded && this.#workers === 1) slot.at = Math.max(slot.at, confirmedAt);
+      const isIdle = taken === 0 && now - usedAt >= IDLE_MS;
+      const isOver = taken === 0 && now - slot.at >= TURN_MS;
+      if (isNeeded && !isIdle && !isOver) continue;
+      if (slot.is === 'held') left.push(destinationId);
+      // When its turn is over there may be more, of which nothing is known here.
+      entry.slot = isNeeded && !isIdle ? { is: 'wanted', at: now + PAUSE_MS } : null;
+      if (entry.slot === null && taken === 0) this.#active.delete(entry);
     }
+    return left;
   }
 
-  #requestOf(entry: Entry, now: number): Omit<TurnRequest, 'destinationId'> {
-    const { turn, taken, maximum } = entry;
-    const tally = this.#shared.get(entry);
-    const below = maximum ?? Number.POSITIVE_INFINITY;
-    const asked = turn.request(taken, { most: tally ? 1 : below, below }, now);
-    if (!tally) return asked;
-    const { version, seen } = tally;
-    // Once it is known, it is for all to see when it is needed no more.
-    return { ...asked, shared: { version, seen, excess: version === null ? this.#excessAt(entry, now) : null } };
-  }
-
-  #excessAt({ limit: { excess }, use }: Entry, now: number): Excess | null {
-    return excess && { isHanging: excess === 'hanging', busy: use.busy(now) };
-  }
-
-  #observe(entry: Entry, answer: Answer): void {
-    const tally = this.#shared.get(entry);
-    if (tally) {
-      if (tally.count(answer)) entry.turn.pause(answer.at);
-      return;
-    }
-    entry.use.add(answer);
-    entry.limit.observe(answer);
-    if (entry.limit.excess !== null) this.#beginSharing(entry);
-  }
-
-  #beginSharing(entry: Entry): void {
+  /** All slots are gone, and may be those of others. What is under way asks for them again first. */
+  slotsLost(): void {
     const now = this.#now();
-    if (this.#shared.size < MOST_SHARED) this.#shared.set(entry, this.#shared.get(entry) ?? new SharedTally(now));
-    else if (entry.limit.excess !== null) entry.limit.backToOne(now);
+    for (const entry of this.#active)
+      if (entry.slot?.is === 'held') entry.slot = { is: 'wanted', at: entry.taken > 0 ? now : now + PAUSE_MS };
   }
 
-  #shareNoMore(entry: Entry, now: number): void {
-    this.#shared.delete(entry);
-    entry.limit.backToOne(now);
-  }
-
-  /** @param growth of the part of this process, as a multiple */
-  #setRange(entry: Entry, growth = 1): void {
-    const range = this.#rangeOf(entry.maximum);
-    if (growth === 1) entry.limit.range = range;
-    else entry.limit.reshare(range, growth, this.#now());
-    if (this.#isBelowWorkers(entry.maximum)) this.#belowWorkers.add(entry);
-    else this.#belowWorkers.delete(entry);
+  #wantSlot(entry: Entry): void {
+    if (entry.slot !== null || !this.#isShort(entry)) return;
+    entry.slot = { is: 'wanted', at: this.#now() };
+    this.#active.add(entry);
+    this.onUse();
   }
 
   #hasRoom(entry: Entry): boolean {
-    return entry.taken < this.#limitOf(entry) || (entry.taken === 0 && this.#isShort(entry) && !entry.turn.isWanted);
+    return entry.taken < this.#limitOf(entry) || (entry.taken === 0 && entry.slot === null && this.#isShort(entry));
   }
 
   #limitOf(entry: Entry): number {
-    const limit = entry.limit.value;
-    return this.#isShort(entry) ? Math.min(limit, entry.turn.limit(this.#now())) : limit;
+    if (!this.#isShort(entry)) return entry.limit.value(this.#rangeOf(entry.maximum));
+    return entry.slot?.is === 'held' && this.#now() - entry.slot.at < TURN_MS ? 1 : 0;
   }
 
-  /** Whether there are fewer places than workers. */
-  #isShort(entry: Entry): boolean {
-    return this.#belowWorkers.has(entry) || this.#shared.has(entry);
+  /** Whether there is less than one place for each worker. One place is a slot of any number of workers: there may be a new one. */
+  #isShort({ maximum }: Entry): boolean {
+    return maximum !== null && (maximum === 1 || maximum < this.#workers);
   }
 
-  #isBelowWorkers(maximum: number | null): boolean {
-    return maximum !== null && maximum < (this.#share.alive ?? Number.POSITIVE_INFINITY);
+  #rangeOf(maximum: number | null): LimitRange {
+    const shareOf = (places: number) => Math.max(1, Math.floor(places / this.#workers));
+    return {
+      initial: shareOf(INITIAL_PLACES),
+      hanging: shareOf(HANGING_PLACES),
+      ceiling: shareOf(maximum ?? this.#ceiling),
+    };
   }
 
   #usedEntryOf(destinationId: string): Entry {
     const entry = this.#entryOf(destinationId);
-    entry.usedAt = this.#now();
+    const now = this.#now();
+    if (entry.taken === 0 && now - entry.usedAt > FORGOTTEN_MS) entry.limit = new DestinationLimit();
+    entry.usedAt = now;
+    this.#entries.delete(destinationId);
+    this.#entries.set(destinationId, entry);
     return entry;
   }
 
   #entryOf(destinationId: string): Entry {
     const known = this.#entries.get(destinationId);
     if (known) return known;
-    const limit = new ConcurrencyLimit(this.#rangeOf(null), this.#startOf(destinationId));
-    const turn = new DestinationTurn();
+    const limit = new DestinationLimit();
     const entry: Entry = {
-      destinationId,
-      limit,
-      maximum: null,
-      taken: 0,
-      sent: new Map(),
-      usedAt: this.#now(),
-      turn,
-      use: new PlaceUse(),
+      ...{ destinationId, limit, maximum: null, taken: 0, sent: new Map(), usedAt: this.#now() },
+      ...{ latencyMs: null, slot: null },
     };
     this.#entries.set(destinationId, entry);
+    for (const [id, other] of this.#entries) {
+      if (this.#entries.size <= MOST_REMEMBERED) break;
+      if (other !== entry && !this.#active.has(other) && other.sent.size === 0) this.#entries.delete(id);
+    }
     return entry;
-  }
-
-  #startOf(destinationId: string): number | undefined {
-    const known = this.#now() < this.#known.until ? this.#known.places.get(destinationId) : undefined;
-    return known === undefined ? undefined : this.#shareOf(known);
-  }
-
-  #shareOf(places: number): number {
-    const { workers, rank } = this.#share;
-    return Math.max(1, Math.floor(places / workers) + (rank < places % workers ? 1 : 0));
-  }
-
-  /** The shares of this process, one place at least. Where there are more workers than the fewest places, one may be too much. */
-  #rangeOf(maximum: number | null): LimitRange {
-    const ceiling =
-      maximum !== null && this.#isBelowWorkers(maximum) ? maximum : this.#shareOf(maximum ?? this.#ceiling);
-    return {
-      floor: this.#share.workers > FEWEST_PLACES ? PART_OF_A_PLACE : Math.min(ceiling, this.#shareOf(FEWEST_PLACES)),
-      initial: Math.min(ceiling, this.#shareOf(INITIAL_PLACES)),
-      ceiling,
-    };
   }
 }

@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../activities/index.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { holdSession } from '../db/hot-path/relay-session.ts';
 import { watchCircuits } from './circuits.ts';
-import { exchangeConcurrency } from './concurrency-exchange.ts';
+import { keepDestinationSlots } from './destination-slots.ts';
 import { keepLedger } from './ledger.ts';
 import { type Relay, startRelay } from './relay.ts';
 import { keepSchedules } from './schedules.ts';
@@ -26,7 +26,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const schedules = keepSchedules(client, common.connection, log);
   const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
   const onShare = () => {
-    exchange.nudge();
+    slots.nudge();
     listener.follow();
     // What waits there was told to others.
     relay.onRoom();
@@ -34,7 +34,9 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   const shards = holdShards({ pool: hotPool, name: owner, session, lane: lanes.current, version, onShare, log });
   const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
-  const exchange = exchangeConcurrency({ pool, log }, owner, places, () => relay.onRoom());
+  const slots = keepDestinationSlots({ databaseUrl: database.directUrl, pool, log }, owner, places, () =>
+    relay.onRoom(),
+  );
   const ledger = keepLedger({ pool, workers: () => places.workers, log });
   const circuits = watchCircuits({ pool, client, workers: () => places.workers, log });
   const listener = listenForDeliveries(database.directUrl, {
@@ -42,7 +44,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
     onNews: (news) => (news === 'circuits' ? circuits.nudge() : relay.heard(news)),
     log,
   });
-  return { schedules, session, shards, relay, exchange, ledger, circuits, listener };
+  return { schedules, session, shards, relay, slots, ledger, circuits, listener };
 }
 
 function relayOf(
@@ -52,13 +54,12 @@ function relayOf(
   shards: Shards,
   hears: () => boolean,
 ): Relay {
-  const { hotPool, pool, client, latencies, parking, places, alone, turns, lanes, workflowTurns, suspensions } = parts;
+  const { hotPool, pool, client, parking, places, alone, turns, lanes, workflowTurns, suspensions } = parts;
   return startRelay({
     hotPool,
     pool,
     client,
     shards,
-    latencies,
     parking,
     places,
     mostInFlight:

@@ -27,7 +27,7 @@ export function activityDepsOf(
   link: RelayLink,
 ): ActivityDeps {
   const { pool, hotPool, secretBox, sender, transforms, compute, results, issues, parking, turns } = parts;
-  const { workflowTurns, alone, suspensions, configs, places, latencies, traces, lanes, client } = parts;
+  const { workflowTurns, alone, suspensions, configs, places, traces, lanes, client } = parts;
   return {
     pool,
     secretBox,
@@ -52,7 +52,6 @@ export function activityDepsOf(
     places,
     hasPlace: (deliveryId) => link.relay?.hasPlace(deliveryId) ?? false,
     onRoom: () => link.relay?.onRoom(),
-    observeLatency: (destinationId, latencyMs) => latencies.observe(destinationId, latencyMs),
     onSlot: (destinationId, deliveryId) => link.relay?.slotTaken(destinationId, deliveryId),
     tracing: traces.tracing,
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,

@@ -1,7 +1,6 @@
 // The relay: from the outbox to workflows. Each round (relay-round.ts) claims the deliveries that this process may start, and
 // starts them; they count as in flight until their first result is recorded. This file decides when rounds run, and what ends a
 // rest.
-import type { DestinationPlaces } from '../core/destination-places.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { PollLoop } from '../core/poll-loop.ts';
 import { isToldOf } from '../core/positions.ts';
@@ -31,8 +30,6 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace' | 'backgro
   mostInFlight: number;
   /** How many of them may be started as workflows. */
   mostWorkflows: number;
-  /** How many attempts of this process may be under way at each destination. */
-  places: DestinationPlaces;
   /** Whether there is only one organization. */
   alone: () => boolean;
   /** Whether an activity of this process makes an attempt of this delivery at the moment. */
@@ -59,7 +56,7 @@ export interface Relay {
   heard(told: string): void;
   /** Call it when a destination has answered an attempt: it may get another one. */
   answered(deliveryId: string): void;
-  /** Call it when a destination without a place has one again, because a retry has left it, or it is this worker's turn. */
+  /** Call it when a destination without a place has one again, because a retry has left it, or this worker has a slot. */
   onRoom(): void;
   /** Whether it holds a place for a delivery at its destination. */
   hasPlace(deliveryId: string): boolean;
@@ -77,9 +74,8 @@ export interface Relay {
 
 export function startRelay(deps: RelayDeps): Relay {
   const { hotPool, pool, shards, suspended, log } = deps;
-  const { hears, places, latencies, alone, mostInFlight: total, mostWorkflows: workflows } = deps;
-  const isSlow = (id: string) => latencies.isSlow(id) || places.isWaitedFor(id);
-  const inFlight = new InFlight({ total, workflows, places }, { alone, isSlow });
+  const { hears, places, alone, mostInFlight: total, mostWorkflows: workflows } = deps;
+  const inFlight = new InFlight({ total, workflows, places }, { alone, isSlow: (id) => places.isSlow(id) });
   const pacing = createPacing(pool);
   const vacuum = createOutboxVacuum(pool, log);
   const background = new BackgroundTasks();

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Parking } from '../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
+import type { DestinationPlaces } from '../core/destination-places.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
@@ -18,7 +19,6 @@ import type { BackgroundTasks } from './background-tasks.ts';
 import { createExpress, type Express } from './express.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
-import type { Latencies } from './latencies.ts';
 import { resumeDelivery } from './resume.ts';
 import { type Started, startDelivery } from './start-delivery.ts';
 import type { StartPolicy } from './start-policies.ts';
@@ -37,7 +37,8 @@ export interface StartsDeps {
   /** Runs the rare commands. */
   pool: Pool;
   client: InstallationClient;
-  latencies: Latencies;
+  /** How many attempts of this process may be under way at each destination. */
+  places: DestinationPlaces;
   replayWindowMs: number;
   parking: Parking;
   lanes: LaneChoice;
@@ -135,10 +136,10 @@ class RelayStarts implements Starts {
     policy: StartPolicy,
     from: { first?: FirstAttempt; resumed?: ResumedDelivery } = {},
   ): Promise<Started> {
-    const { client, latencies, parking, replayWindowMs } = this.#deps;
+    const { client, places, parking, replayWindowMs } = this.#deps;
     const waitsForReplay = from.first?.status !== 'failed' || parking.admit(row.organizationId);
     return startDelivery(client, row, policy, {
-      quick: latencies.isQuick(row.destinationId),
+      quick: places.isQuick(row.destinationId),
       replayWindowMs: waitsForReplay ? replayWindowMs : 0,
       ...from,
     });
@@ -159,7 +160,7 @@ class RelayStarts implements Starts {
     const { deliveryId } = row;
     this.#starting.add(deliveryId);
     try {
-      const quick = this.#deps.latencies.isQuick(row.destinationId);
+      const quick = this.#deps.places.isQuick(row.destinationId);
       const started = await this.#startWorkflow(row, policy);
       // The attempt of any other workflow may begin in another process.
       if (!quick || started !== 'here') this.#deps.lanes.begun(deliveryId);

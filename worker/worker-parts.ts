@@ -15,6 +15,7 @@ import type { Tuning } from '../core/tuning.ts';
 import { PLACES_PER_PROCESSOR, WorkflowTurns } from '../core/workflow-turns.ts';
 import type { Database } from '../db/connections/database.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
+import { liveWorkers } from '../db/delivery/live-workers.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
@@ -29,10 +30,8 @@ import { createTransforms } from '../outbound/transforms/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startTracing } from '../telemetry/tracing.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
-import { beginExchange } from './concurrency-exchange.ts';
 import { connectToTemporal } from './connect.ts';
 import { createLaneChoice } from './lane-choice.ts';
-import { createLatencies } from './latencies.ts';
 import { openPools } from './pools.ts';
 import type { Relay } from './relay.ts';
 import { watchSuspensions } from './suspensions.ts';
@@ -66,7 +65,7 @@ export async function buildParts(context: WorkerContext, link: RelayLink) {
   const connected = await connect(context);
   const outbound = openOutbound(context, connected);
   const limits = createLimits(context, connected, link);
-  await beginExchange(connected.pool, limits.owner, limits.places);
+  limits.places.workers = await liveWorkers(connected.pool, limits.owner);
   return { ...connected, ...outbound, ...limits, ...(await startWatchers(context, connected, link)) };
 }
 
@@ -110,8 +109,7 @@ function createLimits({ settings, tuning, log }: WorkerContext, connected: Conne
   const workflowTurns = new WorkflowTurns({ places: PLACES_PER_PROCESSOR * availableParallelism(), alone });
   const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowTurns, alone, log });
   const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, alone, workflowTurns });
-  const latencies = createLatencies();
-  return { places, owner, latencies, lanes, issues, results, configs, workflowTurns, turns };
+  return { places, owner, lanes, issues, results, configs, workflowTurns, turns };
 }
 
 async function startWatchers({ tuning, env, log }: WorkerContext, { client, pool }: Connected, link: RelayLink) {

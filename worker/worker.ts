@@ -90,7 +90,7 @@ const loopClosers = ({ suspensions }: WorkerParts, loops: Loops): Closer[] => [
   () => loops.session.close(),
   () => loops.circuits.stop(),
   () => loops.ledger.stop(),
-  () => loops.exchange.stop(),
+  () => loops.slots.stop(),
   () => suspensions.stop(),
   () => loops.schedules.stop(),
 ];

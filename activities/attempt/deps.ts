@@ -37,8 +37,6 @@ export interface AttemptDeps {
   hasPlace: (deliveryId: string) => boolean;
   /** Called when a destination that had no place left has one again. */
   onRoom: () => void;
-  /** Called with the response time of each destination. */
-  observeLatency: (destinationId: string, latencyMs: number) => void;
   /** Called when the destination has answered an attempt whose result is not recorded yet. */
   onAnswered: (deliveryId: string) => void;
   /** Undefined: traces are not sent. */

@@ -29,7 +29,7 @@ export interface SentAttempt {
 
 /** @throws when nothing was sent: the worker is shutting down, or there is no time left for an answer */
 export async function send(
-  { sender, places, observeLatency }: Pick<AttemptDeps, 'sender' | 'places' | 'observeLatency'>,
+  { sender, places }: Pick<AttemptDeps, 'sender' | 'places'>,
   { id, timeoutMs }: DestinationConfig,
   outbound: OutboundRequest & Pick<SendRequest, 'organizationId' | 'lookFor'>,
   { date: startedAt, clockMs }: Moment,
@@ -41,7 +41,6 @@ export async function send(
   });
   ended(kindOf(sent));
   if (sent.kind === 'error' && sent.code === 'CLOSED') throw new Error('The worker is shutting down');
-  observeLatency(id, sent.latency);
   // So a wall clock that is set back during the attempt cannot put its end before its start.
   const tookMs = performance.now() - clockMs;
   const completedAt = new Date(startedAt.getTime() + Math.round(tookMs));

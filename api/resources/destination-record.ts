@@ -15,7 +15,6 @@ import {
 } from '../../core/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { pausesOf } from '../../db/circuits/pauses.ts';
-import { concurrencyLimit } from '../../db/delivery/concurrency.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { Destination } from '../../db/entities.ts';
 import { destinationHealth, destinationTotals } from '../../db/ledger/statistics.ts';
@@ -61,13 +60,6 @@ export const healthAnswer = z
     lastSuccessAt: timestamp.nullable(),
     lastFailureAt: timestamp.nullable(),
     status: z.enum(['healthy', 'degraded', 'failing', 'unknown']),
-    concurrencyLimit: z
-      .int()
-      .nullable()
-      .meta({
-        description: 'Most attempts that may be under way now, all workers together. Null: none was lately.',
-        examples: [50],
-      }),
   })
   .meta({ id: 'DestinationHealth', description: 'Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default).' });
 
@@ -246,7 +238,6 @@ export async function showHealth(ctx: Context, deps: ApiDeps, ids: DestinationId
     lastDeliveryAt: isoTime(health.lastDeliveryAt),
     lastSuccessAt: isoTime(health.lastSuccessAt),
     lastFailureAt: isoTime(health.lastFailureAt),
-    concurrencyLimit: await concurrencyLimit(deps.pool, id),
   };
 }
 

@@ -58,37 +58,3 @@ begin
 end $$;
 create trigger destinations_rate_limit after update on destinations
   for each row when (old.rate_limit_per_minute is distinct from new.rate_limit_per_minute) execute function forget_rate_limit();
-
--- Attempts that each worker may have under way at a destination, for operators only; written every few seconds while it is in use.
-create table destination_concurrency (
-  destination_id text collate "C" not null references destinations (id) on delete cascade,
-  worker text not null, places integer not null, seen_at timestamptz not null,
-  primary key (destination_id, worker)
-) with (fillfactor = 50);
-
--- Shared concurrency limit of a destination that takes fewer attempts at a time than there are workers: the workers take turns at its
--- `places` (core/shared-limit.ts). Each of them writes the row about once a second; it is removed after a minute without use.
-create table destination_shared_limits (
-  destination_id text collate "C" primary key references destinations (id) on delete cascade, places integer not null,
-  version integer not null,  -- counts decreases: what was sent before the last one says nothing
-  -- Outcomes and most places held in this window; outcomes since the limit has changed.
-  answered integer not null, refused integer not null, most_held integer not null, outcomes integer not null,
-  usual double precision not null,  -- share of refusals, whatever number of attempts is under way
-  too_much integer,  -- what was too much; null: nothing is known of that
-  patience_ms integer not null, window_at timestamptz not null, changed_at timestamptz not null, seen_at timestamptz not null
-) with (fillfactor = 50);
-
--- Destinations with a lower max_concurrency than there are workers, which take turns: one worker holds a place at a time and renews
--- it; a place that is not renewed is free.
-create table destination_turns (
-  destination_id text collate "C" not null references destinations (id) on delete cascade,
-  place integer not null, worker text not null, held_until timestamptz not null,  -- place: 0 to max_concurrency - 1
-  primary key (destination_id, place)
-) with (fillfactor = 50);
-
--- Workers that wait for a place, the first one first.
-create table destination_turn_waits (
-  destination_id text collate "C" not null references destinations (id) on delete cascade,
-  worker text not null, since timestamptz not null, seen_at timestamptz not null,
-  primary key (destination_id, worker)
-) with (fillfactor = 50);

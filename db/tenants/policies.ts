@@ -37,8 +37,6 @@ const OTHERS: Record<string, TenantTable> = {
     condition: `${ofRecord('destinations', 'destination_id')} or ${ofRecord('routes', 'route_id')}`,
   },
   rate_limits: { rights: ALL, condition: ofRecord('destinations', 'destination_id') },
-  destination_concurrency: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
-  destination_shared_limits: { rights: ['select'], condition: ofRecord('destinations', 'destination_id') },
 };
 
 /** Of tables with the column: what was done is written once (refuse_audit_change), what is counted too, and the roll-up adds it up. */

@@ -1686,9 +1686,6 @@ type DestinationHealth struct {
 	LastFailureAt *Timestamp `json:"lastFailureAt"`
 
 	Status DestinationHealthStatus `json:"status"`
-
-	// Most attempts that may be under way now, all workers together. Null: none was lately.
-	ConcurrencyLimit *int64 `json:"concurrencyLimit"`
 }
 
 // DestinationHealthStatus

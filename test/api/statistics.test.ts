@@ -61,7 +61,6 @@ describe('Statistics', () => {
         lastSuccessAt: null,
         lastFailureAt: null,
         status: 'unknown',
-        concurrencyLimit: null,
       });
     }
   });

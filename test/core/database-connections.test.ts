@@ -10,7 +10,7 @@ describe('the budget of PostgreSQL connections', () => {
       const settings = { HOOKYARD_DATABASE_CONNECTIONS: total };
       const [api, worker] = [apiConnections(settings), workerConnections(settings)];
       expect(sum(api), `API, ${total}`).to.equal(total);
-      // One more listens, and one holds the lock.
+      // One more listens, and one holds slots of destinations.
       expect(sum(worker) + 2, `worker, ${total}`).to.equal(total);
       for (const part of Object.values(api)) expect(part).to.be.at.least(2);
       expect(worker.hot).to.be.at.least(3);

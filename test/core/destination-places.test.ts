@@ -1,283 +1,197 @@
+// How many attempts a worker may have under way at destinations: its share, and slots where there are fewer places than workers.
 import { expect } from 'chai';
 import { DestinationPlaces } from '../../core/destination-places.ts';
 
-interface Worker {
-  places: DestinationPlaces;
-  underWay: number;
-}
-
-/** A receiver that answers after about 100 ms, and workers that send it as much as they may, on a clock of its own. */
-class Receiver {
-  readonly #takes: number;
-  readonly #failsAsAWhole: boolean;
-  #now = 0;
-  #state = 1;
-  #underWay = 0;
-  readonly #ending = new Map<number, (() => void)[]>();
-  #workers: Worker[] = [];
-
-  constructor(takes: number, failsAsAWhole: boolean) {
-    this.#takes = takes;
-    this.#failsAsAWhole = failsAsAWhole;
-  }
-
-  join(): void {
-    const places = new DestinationPlaces(500, () => this.#now);
-    const known = this.#workers.reduce((sum, other) => sum + other.places.limitOf('dst_1'), 0);
-    if (known > 0) places.startFrom(new Map([['dst_1', known]]));
-    this.#workers.push({ places, underWay: 0 });
-    this.#share();
-  }
-
-  /** The last one begins nothing more. */
-  leave(): void {
-    this.#workers.pop();
-    this.#share();
-  }
-
-  run(seconds: number): { most: number; answers: number; refused: number } {
-    const seen = { most: 0, answers: 0, refused: 0 };
-    for (const end = this.#now + seconds * 1000; this.#now < end; this.#now += 1) {
-      for (const answer of this.#ending.get(this.#now) ?? []) answer();
-      this.#ending.delete(this.#now);
-      const hasRoom = (each: Worker) => each.underWay < each.places.limitOf('dst_1');
-      let sending = this.#workers.filter(hasRoom);
-      for (; sending.length > 0; sending = sending.filter(hasRoom))
-        for (const worker of sending) this.#send(worker, seen);
-      seen.most = Math.max(seen.most, this.#underWay);
-    }
-    return seen;
-  }
-
-  #send(worker: Worker, seen: { answers: number; refused: number }): void {
-    worker.underWay += 1;
-    this.#underWay += 1;
-    worker.places.enter('dst_1');
-    const isOver = this.#underWay > this.#takes;
-    const answered = worker.places.sending('dst_1');
-    const at = this.#now + 90 + this.#random(20);
-    const answer = () => {
-      const isRefused = this.#failsAsAWhole ? this.#underWay > this.#takes : isOver;
-      worker.underWay -= 1;
-      this.#underWay -= 1;
-      worker.places.leave('dst_1');
-      seen.answers += 1;
-      if (isRefused) seen.refused += 1;
-      answered(isRefused ? 'refused' : 'answered');
-    };
-    this.#ending.set(at, [...(this.#ending.get(at) ?? []), answer]);
-  }
-
-  #share(): void {
-    const workers = this.#workers.length;
-    for (const [rank, { places }] of this.#workers.entries()) places.setShare({ workers, rank, alive: workers });
-  }
-
-  #random(below: number): number {
-    this.#state = (this.#state * 48_271) % 2_147_483_647;
-    return this.#state % below;
-  }
-}
+const MINUTE_MS = 60_000;
 
 describe('places at destinations', () => {
-  it('are shared by the workers, to the last one', () => {
-    const shares = [0, 1, 2, 3].map((rank) => {
-      const places = new DestinationPlaces(500);
-      places.setMaximum('dst_1', 10);
-      places.setShare({ workers: 4, rank, alive: 4 });
-      return places.limitOf('dst_1');
+  let now: number;
+  let places: DestinationPlaces;
+  beforeEach(() => {
+    now = 1000;
+    places = new DestinationPlaces(500, () => now);
+  });
+
+  /** Takes as many as there are. @returns how many */
+  function fill(destinationId: string): number {
+    let taken = 0;
+    while (places.take(destinationId)) taken += 1;
+    return taken;
+  }
+
+  // The maximum of the destination, and the number of workers.
+  for (const [maximum, workers, expected] of [
+    [null, 1, 50],
+    [null, 4, 12],
+    [null, 80, 1],
+    [10, 1, 10],
+    [10, 4, 2],
+    [4, 4, 1],
+    [2, 2, 1],
+    [3, 4, 0],
+    [1, 1, 0],
+  ] as const) {
+    it(`are ${expected} without a slot, of ${maximum ?? 'any number'} for ${workers} workers`, () => {
+      places.workers = workers;
+      places.setMaximum('dst_1', maximum);
+      expect(fill('dst_1')).to.equal(expected);
+      expect(places.limitOf('dst_1')).to.equal(expected);
+      expect(places.full()).to.deep.equal(['dst_1']);
     });
-    expect(shares).to.deep.equal([3, 3, 2, 2]);
+  }
+
+  it('are divided anew when workers come or go, and when the maximum changes', () => {
+    places.setMaximum('dst_1', 8);
+    expect(fill('dst_1')).to.equal(8);
+    places.workers = 2;
+    expect(places.isOver('dst_1'), 'nothing ends because of that').to.equal(true);
+    expect(places.limitOf('dst_1')).to.equal(4);
+    places.setMaximum('dst_1', 20);
+    expect(places.hasRoom('dst_1')).to.equal(true);
+    places.workers = 1;
+    expect(fill('dst_1')).to.equal(12);
   });
 
-  it('are at most as many in all as one worker would start with, however many workers there are', () => {
-    const limits = Array.from({ length: 50 }, (_, rank) => {
-      const places = new DestinationPlaces(500);
-      places.setShare({ workers: 50, rank, alive: 50 });
-      return places.limitOf('dst_1');
-    });
-    expect(limits.reduce((sum, limit) => sum + limit, 0)).to.equal(50);
-  });
-
-  it('are one at least for each worker, or its deliveries would never be made', () => {
-    const places = new DestinationPlaces(2);
-    places.setShare({ workers: 5, rank: 4, alive: 5 });
-    expect(places.limitOf('dst_1')).to.equal(1);
-  });
-
-  it('are those of a worker that has left too, while the destination has not answered', () => {
-    const places = new DestinationPlaces(500);
-    places.setShare({ workers: 2, rank: 0, alive: 2 });
-    places.take('dst_1');
-    expect(places.limitOf('dst_1')).to.equal(25);
-    places.setShare({ workers: 1, rank: 0, alive: 1 });
-    expect(places.limitOf('dst_1')).to.equal(50);
-    places.setShare({ workers: 2, rank: 0, alive: 2 });
-    expect(places.limitOf('dst_1'), 'and of one that is new').to.equal(25);
-  });
-
-  it('start with a share of what others have learned, as long as that is news', () => {
-    let now = 0;
-    const places = new DestinationPlaces(500, () => now);
-    places.setShare({ workers: 2, rank: 1, alive: 2 });
-    places.startFrom(
-      new Map([
-        ['dst_1', 38],
-        ['dst_2', 1],
-        ['dst_3', 38],
-      ]),
-    );
-    places.setMaximum('dst_1', 100);
-    places.take('dst_2');
-    expect(['dst_1', 'dst_2', 'dst_4'].map((id) => places.limitOf(id))).to.deep.equal([19, 2, 25]);
-    places.setShare({ workers: 4, rank: 3, alive: 4 });
-    places.setShare({ workers: 1, rank: 0, alive: 1 });
-    expect(places.limitOf('dst_1')).to.be.within(36, 38);
-    now = 70_000;
-    places.take('dst_3');
-    expect(places.limitOf('dst_3')).to.equal(50);
-  });
-
-  describe('at a receiver that takes 40, when the workers change', () => {
-    for (const [what, fails] of [
-      ['for the excess', false],
-      ['as a whole', true],
-    ] as const) {
-      for (const count of [1, 3])
-        it(`are divided anew, so it hardly fails ${what}: one joins ${count}`, () => {
-          const receiver = new Receiver(40, fails);
-          for (let number = 0; number < count; number += 1) receiver.join();
-          receiver.run(30);
-          receiver.join();
-          const seen = receiver.run(2);
-          expect(seen.most, 'under way').to.be.at.most(60);
-          expect(seen.refused / seen.answers, 'refused').to.be.at.most(0.05);
-        });
-
-      it(`do not grow back beyond it when one leaves, failing ${what}`, () => {
-        const receiver = new Receiver(40, fails);
-        receiver.join();
-        receiver.join();
-        receiver.run(30);
-        receiver.leave();
-        const seen = receiver.run(60);
-        expect(seen.most, 'under way').to.be.at.most(60);
-        expect(seen.refused / seen.answers, 'refused').to.be.at.most(0.02);
-        expect(receiver.run(10).answers / 10, 'a second').to.be.at.least(300);
-      });
-    }
-  });
-
-  it('are given as long as there are some, and again when one is left', () => {
-    const places = new DestinationPlaces(500);
+  it('are as many as before when a lower maximum is raised', () => {
     places.setMaximum('dst_1', 2);
-    expect([1, 2, 3].map(() => places.take('dst_1'))).to.deep.equal([true, true, false]);
-    expect(places.hasRoom('dst_2'), 'another destination').to.equal(true);
-    places.leave('dst_1');
-    expect(places.take('dst_1')).to.equal(true);
-    places.setMaximum('dst_1', 1);
-    expect(places.isOver('dst_1')).to.equal(true);
-    places.leave('dst_1');
-    expect(places.isOver('dst_1')).to.equal(false);
-    expect(places.take('dst_1')).to.equal(false);
+    for (let number = 0; number < 5; number += 1) places.sending('dst_1')('answered');
+    expect(fill('dst_1')).to.equal(2);
+    places.setMaximum('dst_1', 40);
+    expect(fill('dst_1')).to.equal(38);
   });
 
-  it('become fewer by what the destination answers, and not by what says nothing of it', () => {
-    const places = new DestinationPlaces(500);
-    const answer = (kind: 'silent' | 'unrelated') => {
-      for (let number = 0; number < 10; number += 1) places.sending('dst_1')(kind);
-    };
-    answer('unrelated');
-    expect(places.limitOf('dst_1')).to.equal(50);
-    answer('silent');
-    expect(places.limitOf('dst_1')).to.be.below(50);
-  });
-
-  it('are said to be waited for while a request has no answer for more than a second', () => {
-    let now = 0;
-    const places = new DestinationPlaces(500, () => now);
-    const answered = places.sending('dst_1');
-    now = 1500;
-    places.sending('dst_1');
-    expect(places.isWaitedFor('dst_1')).to.equal(true);
-    answered('answered');
-    expect(places.isWaitedFor('dst_1')).to.equal(false);
-  });
-
-  it('are forgotten when a destination has not been used for a while, and never while something is under way', () => {
-    let now = 0;
-    const places = new DestinationPlaces(500, () => now);
-    for (const id of ['dst_1', 'dst_2']) {
-      places.enter(id);
-      for (let number = 0; number < 10; number += 1) places.sending(id)('silent');
-    }
-    places.leave('dst_1');
-    now = 70_000;
-    expect(places.usedSince(60_000).map(({ destinationId }) => destinationId)).to.deep.equal(['dst_2']);
-    expect(places.limitOf('dst_1')).to.equal(50);
-    expect(places.limitOf('dst_2')).to.be.below(50);
-  });
-
-  it('are forgotten although workers tell each other the maximum of what they have used', () => {
-    let now = 0;
-    const places = new DestinationPlaces(500, () => now);
+  it('count until they are left', () => {
+    places.setMaximum('dst_1', 2);
     places.enter('dst_1');
+    places.enter('dst_1');
+    places.enter('dst_1');
+    expect([places.isOver('dst_1'), places.hasRoom('dst_1')]).to.deep.equal([true, false]);
     places.leave('dst_1');
-    const rounds: string[][] = [];
-    for (let since = 0; now <= 70_000; now += 2000) {
-      const used = places.usedSince(since).map(({ destinationId }) => destinationId);
-      for (const id of used) places.setMaximum(id, 7);
-      rounds.push(used);
-      since = now;
-    }
-    expect(rounds.filter((used) => used.length > 0).length, 'rounds that know it').to.be.at.most(2);
-    expect(places.limitOf('dst_1'), 'where a destination starts').to.equal(50);
+    places.leave('dst_1');
+    expect([places.isOver('dst_1'), places.hasRoom('dst_1')]).to.deep.equal([false, true]);
+    places.leave('dst_1');
+    expect(places.full()).to.deep.equal([]);
   });
 
-  it('are said to be full exactly where there is no room, whatever has happened', () => {
-    let now = 0;
-    let state = 7;
-    const random = (below: number) => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state % below;
-    };
-    const places = new DestinationPlaces(8, () => now);
-    const ids = Array.from({ length: 12 }, (_, number) => `dst_${number}`);
-    const under = new Map(ids.map((id) => [id, 0]));
-    const count = (id: string, by: number) => under.set(id, (under.get(id) ?? 0) + by);
-    let most = 0;
-    for (let step = 0; step < 5000; step += 1) {
-      now += random(20);
-      const id = ids[random(ids.length)] ?? '';
-      const what = random(100);
-      if (what < 40 && places.take(id)) count(id, 1);
-      else if (what < 44) {
-        places.enter(id);
-        count(id, 1);
-      } else if (what < 80 && (under.get(id) ?? 0) > 0) {
-        places.leave(id);
-        count(id, -1);
-      } else if (what < 88) places.setMaximum(id, [null, 1, 3, 9][random(4)] ?? null);
-      else if (what < 90) places.share(id);
-      else if (what < 92)
-        places.setShare({ workers: 1 + random(6), rank: 0, alive: random(2) === 0 ? null : 1 + random(6) });
-      else if (what < 93) now += random(70_000);
-      else if (what < 95) places.usedSince(now - 2000);
-      else if (what < 97) {
-        const { requests } = places.turnRequests();
-        const answers = requests.map(({ destinationId, shared }) => ({
-          destinationId,
-          places: [1, 2].slice(random(3)),
-          all: 2,
-          shared: shared && random(4) > 0 ? { version: step, isHeard: true } : null,
-          isContested: random(2) === 0,
-        }));
-        places.applyTurns(requests, answers.slice(random(2)), now);
-      }
-      const full = ids.filter((each) => !places.hasRoom(each));
-      expect(places.full().toSorted(), `step ${step}`).to.deep.equal(full.toSorted());
-      most = Math.max(most, full.length);
+  it('begin anew after a minute without attempts; the latency is remembered', () => {
+    const refuse = () => places.sending('dst_1')('refused');
+    for (let number = 0; number < 3; number += 1) refuse();
+    expect(places.limitOf('dst_1')).to.equal(35);
+    expect(places.limits()).to.deep.equal([35]);
+    now += MINUTE_MS + 1;
+    expect(places.limits()).to.deep.equal([]);
+    expect(fill('dst_1')).to.equal(50);
+    expect(places.isQuick('dst_1')).to.equal(true);
+  });
+
+  it('know which destinations are slow', () => {
+    const answered = places.sending('dst_1');
+    expect([places.isQuick('dst_1'), places.isSlow('dst_1')], 'nothing is known').to.deep.equal([false, false]);
+    now += 1001;
+    expect(places.isSlow('dst_1'), 'it is waited for').to.equal(true);
+    answered('answered');
+    expect([places.isQuick('dst_1'), places.isSlow('dst_1')]).to.deep.equal([false, true]);
+    for (let number = 0; number < 5; number += 1) places.sending('dst_1')('answered');
+    expect([places.isQuick('dst_1'), places.isSlow('dst_1')]).to.deep.equal([true, false]);
+  });
+
+  it('are remembered of at most 10,000 destinations: of those that are used', () => {
+    places.sending('dst_busy')('answered');
+    places.enter('dst_held');
+    for (let number = 0; number < 12_000; number += 1) {
+      places.sending(`dst_${number}`)('answered');
+      places.sending('dst_busy')('answered');
     }
-    expect(most).to.be.greaterThan(3);
+    expect(places.limits()).to.have.length(10_000);
+    expect(places.isQuick('dst_busy')).to.equal(true);
+    expect(places.isQuick('dst_0')).to.equal(false);
+    places.leave('dst_held');
+    expect(places.full()).to.deep.equal([]);
+  });
+
+  describe('by a slot', () => {
+    let asked: number;
+    beforeEach(() => {
+      asked = 0;
+      places.onUse = () => {
+        asked += 1;
+      };
+      places.workers = 2;
+      places.setMaximum('dst_1', 1);
+    });
+
+    it('is asked for when something was claimed, and is one', () => {
+      expect(places.hasRoom('dst_1'), 'one is claimed to know whether something waits').to.equal(true);
+      places.enter('dst_1');
+      expect(places.isOver('dst_1')).to.equal(true);
+      expect(asked).to.be.greaterThan(0);
+      places.leave('dst_1');
+      expect(places.full(), 'it waits for the slot').to.deep.equal(['dst_1']);
+      expect(places.slotsWanted()).to.deep.equal([{ destinationId: 'dst_1', maximum: 1 }]);
+      places.slotTaken('dst_1', now);
+      expect(places.full()).to.deep.equal([]);
+      expect(fill('dst_1')).to.equal(1);
+    });
+
+    it('is given back when there is nothing left, and asked for again', () => {
+      places.take('dst_1');
+      places.slotTaken('dst_1', now);
+      fill('dst_1');
+      now += 600;
+      expect(places.leaveSlots(now), 'one is under way').to.deep.equal([]);
+      places.leave('dst_1');
+      expect(places.leaveSlots(now)).to.deep.equal([]);
+      now += 600;
+      expect(places.leaveSlots(now)).to.deep.equal(['dst_1']);
+      expect([places.hasSlots, places.hasRoom('dst_1')]).to.deep.equal([false, true]);
+    });
+
+    it('is left to others after two seconds, for a while', () => {
+      places.take('dst_1');
+      places.slotTaken('dst_1', now);
+      fill('dst_1');
+      now += 2001;
+      expect(places.leaveSlots(now), 'one is under way').to.deep.equal([]);
+      places.leave('dst_1');
+      expect(places.hasRoom('dst_1'), 'nothing more begins').to.equal(false);
+      expect(places.leaveSlots(now)).to.deep.equal(['dst_1']);
+      expect([places.slotsWanted().length, places.hasRoom('dst_1')]).to.deep.equal([0, false]);
+      now += 500;
+      expect(places.slotsWanted()).to.have.length(1);
+    });
+
+    it('is kept while there is no other worker, as long as it is known to be held', () => {
+      places.workers = 1;
+      places.take('dst_1');
+      places.slotTaken('dst_1', now);
+      fill('dst_1');
+      now += 2001;
+      expect(places.limitOf('dst_1')).to.equal(0);
+      expect(places.leaveSlots(now - 250)).to.deep.equal([]);
+      expect(places.limitOf('dst_1')).to.equal(1);
+    });
+
+    it('is asked for again when all are lost, first for what is under way', () => {
+      places.setMaximum('dst_2', 1);
+      for (const id of ['dst_1', 'dst_2']) {
+        places.take(id);
+        places.slotTaken(id, now);
+      }
+      fill('dst_2');
+      places.slotsLost();
+      expect([places.limitOf('dst_1'), places.limitOf('dst_2')]).to.deep.equal([0, 0]);
+      expect(places.slotsWanted().map(({ destinationId }) => destinationId)).to.deep.equal(['dst_2']);
+    });
+
+    it('is asked for what is under way when there are more workers than places now', () => {
+      places.setMaximum('dst_3', 2);
+      expect(fill('dst_3')).to.equal(1);
+      expect(places.slotsWanted()).to.deep.equal([]);
+      places.workers = 3;
+      expect(places.slotsWanted()).to.deep.equal([{ destinationId: 'dst_3', maximum: 2 }]);
+      places.slotTaken('dst_3', now);
+      places.workers = 2;
+      expect(places.leaveSlots(now), 'nor is it needed with fewer').to.deep.equal(['dst_3']);
+    });
   });
 });

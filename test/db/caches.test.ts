@@ -5,7 +5,6 @@ import { createConfigCache } from '../../activities/config-cache.ts';
 import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { createLatencies } from '../../worker/latencies.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
@@ -190,15 +189,5 @@ describe('of more than a process keeps', () => {
     expect(await routing.get('acme', 'late'), 'may be out of date').to.equal(null);
     expect((await routing.getCurrent('acme', 'late'))?.enabled).to.equal(true);
     expect((await routing.get('acme', 'late'))?.enabled).to.equal(true);
-  });
-
-  it('the destination that is sent most stays known as quick', () => {
-    const latencies = createLatencies(MOST);
-    for (const id of others) {
-      latencies.observe('busy', 1);
-      latencies.observe(id, 1);
-    }
-    expect(latencies.isQuick('busy')).to.equal(true);
-    expect(latencies.isQuick('other-0'), 'the one seen longest ago').to.equal(false);
   });
 });

@@ -4,11 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DestinationView, onceMore, Records, type SourceView } from '../support/records.ts';
+import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-// Where the limit of a destination starts (core/destination-places.ts).
-const INITIAL = 50;
 const NEVER_OPENS = { circuitFailureThreshold: 10_000 };
 const HOUR_MS = 3_600_000;
 
@@ -25,6 +23,28 @@ async function deliverOthers(records: Records, receiver: Receiver): Promise<void
 const sendTo = (records: Records, source: SourceView, count: number) =>
   Promise.all(Array.from({ length: count }, () => records.accepted(source, '{}')));
 
+/** A destination that counts its requests. */
+async function startCounting(answer: () => { status: number; afterMs: number }) {
+  const counts = { underWay: 0, most: 0 };
+  const server = createServer((request, response) => {
+    counts.underWay += 1;
+    counts.most = Math.max(counts.most, counts.underWay);
+    const { status, afterMs } = answer();
+    const end = () => {
+      counts.underWay -= 1;
+      response.writeHead(status).end();
+    };
+    request.resume().on('end', () => setTimeout(end, afterMs));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return Object.assign(counts, { url, close });
+}
+
 describe('the attempts under way at a destination @turns @lanes', () => {
   let testInstance: Hookyard;
   let records: Records;
@@ -35,15 +55,12 @@ describe('the attempts under way at a destination @turns @lanes', () => {
   });
   after(() => Promise.all([testInstance.close(), receiver.close()]));
 
-  const limitOf = async ({ id }: DestinationView) => {
-    const health = await testInstance.client.get<{ concurrencyLimit: number | null }>(`/api/destinations/${id}/health`);
-    return health.concurrencyLimit;
-  };
-
   it('are no more than its maxConcurrency, which may change while they are under way', async () => {
     const answers = gates(5);
     const endpoint = receiver.endpoint(...answers.map((gate) => ({ after: gate.promise })), 200);
-    const { source, destination } = await records.pipe(endpoint.url, { destination: { maxConcurrency: 2 } });
+    const { source, destination } = await records.pipe(endpoint.url, {
+      destination: { maxConcurrency: 2, timeoutMs: 60_000 },
+    });
     const sent = await sendTo(records, source, 7);
     try {
       await until('two attempts', () => endpoint.requests.length === 2);
@@ -55,7 +72,6 @@ describe('the attempts under way at a destination @turns @lanes', () => {
       await until('two more', () => endpoint.requests.length === 5);
       await deliverOthers(records, receiver);
       expect(endpoint.requests).to.have.length(5);
-      await until('its health to show the new one', async () => (await limitOf(destination)) === 4);
     } finally {
       for (const gate of answers) gate.resolve();
     }
@@ -89,32 +105,28 @@ describe('the attempts under way at a destination @turns @lanes', () => {
     expect(endpoint.requests).to.have.length(6);
   });
 
-  it('become fewer when it says that it is overloaded, as its health shows', async () => {
-    const endpoint = receiver.endpoint(503);
-    const { source, destination } = await records.pipe(endpoint.url, { route: NEVER_OPENS });
-    expect(await limitOf(destination), 'before the first').to.equal(null);
-    await sendTo(records, source, 20);
-    await until('the limit to fall', async () => {
-      const limit = await limitOf(destination);
-      return limit !== null && limit < INITIAL;
-    });
-  });
-
-  it('become more while more of them bring more answers', async () => {
-    const server = createServer((request, response) => {
-      // So long that a slow machine, too, has as many under way as the limit lets it.
-      request.resume().on('end', () => setTimeout(() => response.end(), 2000));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  it('become fewer when it says that it is overloaded, and more when it does not', async () => {
+    let copesWith = 3;
+    const server = await startCounting(() => ({ status: server.underWay > copesWith ? 503 : 200, afterMs: 100 }));
     try {
       // As workflows, the attempts of one machine are not enough.
-      const { source, destination } = await records.pipe(url, { route: { lane: 'express' } });
-      const sent = await sendTo(records, source, 300);
-      await until('the limit to rise', async () => Number(await limitOf(destination)) > INITIAL);
+      const { source } = await records.pipe(server.url, {
+        destination: { retryPolicy: onceMore(20, 100) },
+        route: { ...NEVER_OPENS, lane: 'express' },
+      });
+      const sent = await sendTo(records, source, 100);
+      await until('many to be refused', () => server.most > 10);
+      await until('fewer at a time', () => {
+        server.most = 0;
+        return new Promise<boolean>((resolve) => setTimeout(() => resolve(server.most < 10), 500));
+      });
+      copesWith = 1000;
+      await until('more at a time', async () => {
+        sent.push(...(await sendTo(records, source, 20)));
+        return server.most > 10;
+      });
       for (const eventId of sent) await records.deliveryWith('delivered', eventId);
     } finally {
-      server.closeAllConnections();
       server.close();
     }
   });
@@ -133,40 +145,17 @@ describe('the attempts under way at a destination of two workers', () => {
 
   it('are no more than its maxConcurrency together', async () => {
     const gate = Promise.withResolvers<void>();
-    let isOpen = true;
-    let requests = 0;
-    const server = createServer((request, response) => {
-      requests += 1;
-      const answered = isOpen ? Promise.resolve() : gate.promise;
-      request.resume().on('end', () => void answered.then(() => response.end()));
-    });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const endpoint = receiver.endpoint({ after: gate.promise });
     try {
-      const { source, destination } = await records.pipe(url, { destination: { maxConcurrency: 4 } });
-      const sent: string[] = [];
-      await until('both workers to know their share', async () => {
-        sent.push(...(await sendTo(records, source, 10)));
-        const { rowCount } = await testInstance.pool.query(
-          'select from destination_concurrency where destination_id = $1 and places = 2',
-          [destination.id],
-        );
-        return rowCount === 2;
-      });
-      for (const eventId of sent) await records.deliveryWith('delivered', eventId);
-      isOpen = false;
-      requests = 0;
-      sent.push(...(await sendTo(records, source, 30)));
-      await until('four attempts', () => requests === 4);
+      const { source } = await records.pipe(endpoint.url, { destination: { maxConcurrency: 4 } });
+      const sent = await sendTo(records, source, 30);
+      await until('four attempts', () => endpoint.waiting === 4);
       await deliverOthers(records, receiver);
-      expect(requests).to.equal(4);
-      isOpen = true;
+      expect(endpoint.requests).to.have.length(4);
       gate.resolve();
       for (const eventId of sent) await records.deliveryWith('delivered', eventId);
     } finally {
       gate.resolve();
-      server.closeAllConnections();
-      server.close();
     }
   });
 });

@@ -26,8 +26,6 @@ const OF_OTHER_ROWS: Record<string, Record<string, keyof TenantIds>> = {
   attempts: { delivery_id: 'delivery' },
   failing_destinations: { destination_id: 'destination', route_id: 'route' },
   rate_limits: { destination_id: 'destination' },
-  destination_concurrency: { destination_id: 'destination' },
-  destination_shared_limits: { destination_id: 'destination' },
 };
 const OWN_ID: Record<string, keyof TenantIds> = {
   sources: 'source',

@@ -45,13 +45,14 @@ describe('the place of a retry', () => {
     const request: AttemptRequest = { organizationId, deliveryId, eventId, attempt: 2, retryDelay: null, queued };
     return new Place(deps, request, 'workflow');
   };
-  const takeFor = (place: Place, { deliveryId, destinationId }: OutboxRow, maxConcurrency = 1) =>
+  const takeFor = (place: Place, { deliveryId, destinationId }: OutboxRow, maxConcurrency = 2) =>
     place.take({ id: destinationId, maxConcurrency }, { deliveryId });
 
   it('is the one that the relay of this process holds for it', async () => {
     const own = worker();
     const row = await queuedRetry();
-    own.places.setMaximum(row.destinationId, 1);
+    own.places.setMaximum(row.destinationId, 2);
+    own.places.enter(row.destinationId);
     own.inFlight.add(row);
     const place = placeOf(own, row, true);
     expect(await takeFor(place, row)).to.equal(null);
@@ -64,6 +65,7 @@ describe('the place of a retry', () => {
   it('is taken here when the relay of another process has signalled it, or nobody', async () => {
     const own = worker();
     const row = await queuedRetry();
+    own.places.enter(row.destinationId);
     const place = placeOf(own, row, true);
     expect(await takeFor(place, row)).to.equal(null);
     expect(own.places.hasRoom(row.destinationId), 'it counts').to.equal(false);
@@ -78,7 +80,7 @@ describe('the place of a retry', () => {
   it('is waited for outside the outbox when there is none here: the relay that has signalled it keeps none then', async () => {
     const own = worker();
     const row = await queuedRetry();
-    own.places.setMaximum(row.destinationId, 1);
+    own.places.enter(row.destinationId);
     own.places.enter(row.destinationId);
     const signalled = await takeFor(placeOf(own, row, true), row);
     expect(signalled).to.include({ status: 'deferred', for: 'destination' }).and.not.have.property('queued');

@@ -75,7 +75,6 @@ describe('large payloads of attempts', function () {
       places: new DestinationPlaces(50),
       hasPlace: () => false,
       onRoom: () => {},
-      observeLatency: () => {},
       onAnswered: () => {},
       headerPrefix: 'X-Hookyard-',
       version: '0',

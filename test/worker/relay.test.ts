@@ -11,7 +11,6 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
 import { holdSession } from '../../db/hot-path/relay-session.ts';
 import { createLaneChoice, type LaneChoice } from '../../worker/lane-choice.ts';
-import { createLatencies } from '../../worker/latencies.ts';
 import { startRelay } from '../../worker/relay.ts';
 import { holdShards } from '../../worker/shards.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
@@ -130,7 +129,6 @@ describe('a relay', function () {
     const relay = startRelay({
       pool: database.pool,
       client,
-      latencies: createLatencies(),
       places: new DestinationPlaces(50),
       mostInFlight: 200,
       mostWorkflows: MOST_WORKFLOWS,

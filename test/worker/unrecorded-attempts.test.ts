@@ -70,7 +70,6 @@ describe('an attempt whose result the database does not take', () => {
     places: new DestinationPlaces(50),
     hasPlace: () => false,
     onRoom: () => {},
-    observeLatency: () => {},
     onAnswered: () => {},
     headerPrefix: 'X-Hookyard-',
     version: '0',

@@ -52,10 +52,6 @@ export function Health({ id, isWarehouse }: { id: string; isWarehouse: boolean }
                   ['p50', durationText(health.p50Latency)],
                   ['p95', durationText(health.p95Latency)],
                   ['p99', durationText(health.p99Latency)],
-                  [
-                    'Attempts that may run at a time now',
-                    health.concurrencyLimit === null ? 'none was made lately' : countText(health.concurrencyLimit),
-                  ],
                   ['Last success', <Time key="success" at={health.lastSuccessAt} />],
                   ['Last failure', <Time key="failure" at={health.lastFailureAt} />],
                 ].filter(([name]) => !isWarehouse || String(name).startsWith('Last')) as [string, React.ReactNode][]

@@ -808,8 +808,6 @@ class DestinationHealth(TypedDict):
     lastSuccessAt: "Timestamp | None"
     lastFailureAt: "Timestamp | None"
     status: "DestinationHealthStatus"
-    concurrencyLimit: "int | None"
-    """Most attempts that may be under way now, all workers together. Null: none was lately."""
 
 
 DestinationHealthStatus: TypeAlias = 'Literal["healthy", "degraded", "failing", "unknown"]'

@@ -1,0 +1,136 @@
+// Slots of destinations that may get fewer attempts at a time than there are workers.
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { DestinationPlaces } from '../../core/destination-places.ts';
+import { readSettings } from '../../core/config.ts';
+import { createLog } from '../../core/log.ts';
+import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
+import { keepDestinationSlots } from '../../worker/destination-slots.ts';
+import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
+import { until } from '../support/until.ts';
+
+const ID = 'dst_1';
+
+describe('slots of destinations', () => {
+  let database: OwnDatabase;
+  let opened: DestinationSlots[];
+  let lost: number;
+  before(async () => {
+    database = await ownDatabase('destination_slots');
+  });
+  after(() => database?.close());
+  beforeEach(() => {
+    opened = [];
+    lost = 0;
+  });
+  afterEach(() => Promise.all(opened.map((slots) => slots.close())));
+
+  function open(lostAfterMs?: number): DestinationSlots {
+    const onLost = () => {
+      lost += 1;
+    };
+    const slots = new DestinationSlots(database.databaseUrl, onLost, lostAfterMs);
+    opened.push(slots);
+    return slots;
+  }
+  const take = (slots: DestinationSlots, maximum: number, destinationId = ID) =>
+    slots.exchange([], [{ destinationId, maximum }]);
+
+  it('are never more than the maximum, whoever asks', async () => {
+    const taken = await Promise.all([open(), open(), open(), open(), open()].map((slots) => take(slots, 3)));
+    expect(taken.filter((ids) => ids.includes(ID))).to.have.length(3);
+    expect(await take(open(), 3)).to.deep.equal([]);
+    expect(await take(open(), 3, 'dst_2'), 'of another destination').to.deep.equal(['dst_2']);
+  });
+
+  it('are for the next one when they are given back', async () => {
+    const [one, other] = [open(), open()];
+    await take(one, 1);
+    expect(await one.exchange(['dst_unknown'], [])).to.deep.equal([]);
+    expect(await take(other, 1)).to.deep.equal([]);
+    await one.exchange([ID], []);
+    expect(await take(other, 1)).to.deep.equal([ID]);
+  });
+
+  it('go with the session of a worker that dies, which is told so if it lives', async () => {
+    const [one, other] = [open(), open()];
+    await take(one, 1);
+    await database.pool.query(
+      `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and database = (select oid from pg_database
+         where datname = current_database())`,
+    );
+    await until('it to know', () => lost === 1);
+    expect(await take(other, 1)).to.deep.equal([ID]);
+    expect(await take(one, 1), 'by a new session').to.deep.equal([]);
+  });
+
+  it('are free when a worker that is cut off has said nothing for a while', async () => {
+    const [silent, other] = [open(200), open()];
+    await take(silent, 1);
+    await until('the slot', async () => (await take(other, 1)).length === 1);
+    await until('the silent one to know', () => lost === 1);
+  });
+
+  it('are all given back after an error', async () => {
+    const [one, other] = [open(), open()];
+    await take(one, 1);
+    const error: unknown = await take(one, Number.NaN, 'dst_2').catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(Error);
+    expect(lost).to.equal(1);
+    await until('the slot', async () => (await take(other, 1)).length === 1);
+  });
+
+  it('are used by workers in turns, by one at a time, and by the others when one dies', async function () {
+    this.timeout(120_000);
+    const names = ['a', 'b', 'c'];
+    await database.pool.query(
+      `insert into relay_leases (owner, expires_at) select name || ':1', now() + interval '1 hour' from unnest($1::text[]) as name`,
+      [names],
+    );
+    let underWay = 0;
+    let most = 0;
+    const workers = names.map((name) => {
+      const places = new DestinationPlaces(500);
+      places.workers = names.length;
+      places.setMaximum(ID, 2);
+      const made = { attempts: 0, isAlive: true };
+      const context = {
+        databaseUrl: database.databaseUrl,
+        pool: database.pool,
+        log: createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker'),
+      };
+      const keeper = keepDestinationSlots(context, name, places, () => {});
+      const attempts = (async () => {
+        while (made.isAlive) {
+          if (places.take(ID)) {
+            underWay += 1;
+            most = Math.max(most, underWay);
+            await delay(5);
+            underWay -= 1;
+            made.attempts += 1;
+            places.leave(ID);
+          }
+          await delay(1);
+        }
+      })();
+      return { made, keeper, attempts };
+    });
+    const stop = async ({ made, keeper, attempts }: (typeof workers)[number]) => {
+      made.isAlive = false;
+      await attempts;
+      await keeper.stop();
+    };
+    try {
+      await until('each to have a turn', () => workers.every(({ made }) => made.attempts > 10), 60_000);
+      const [first, ...others] = workers;
+      if (first) await stop(first);
+      const before = others.map(({ made }) => made.attempts);
+      const go = () => others.every(({ made }, index) => made.attempts > (before[index] ?? 0) + 10);
+      await until('the others to go on', go, 60_000);
+      expect(most).to.equal(2);
+    } finally {
+      await Promise.all(workers.map(stop));
+      await database.pool.query('delete from relay_leases');
+    }
+  });
+});
