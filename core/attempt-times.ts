@@ -2,7 +2,7 @@
 // would be made a second time while the first is still running.
 
 /** The longest deadline that a destination can have (DEST-12), ms. */
-const LONGEST_TIMEOUT_MS = 60_000;
+export const LONGEST_TIMEOUT_MS = 60_000;
 /** Loading, the transform, the wait for a slot: an attempt that is not sent by then is given up and retried. */
 const PREPARING_MS = 30_000;
 /** Recording, while PostgreSQL is down: 30 s (worker/main-worker.ts), and the statement that runs then, ms. */

@@ -4,6 +4,7 @@
 // under way. A process may have as many as the destination copes with (destination-limit.ts), and at most its share of the
 // destination's maximum. Where that is less than one for each worker, a worker needs a slot for its one attempt, and all of them
 // together have no more slots than the maximum (worker/destination-slots.ts).
+import { LONGEST_TIMEOUT_MS } from './attempt-times.ts';
 import { type AnswerKind, DestinationLimit, type LimitRange } from './destination-limit.ts';
 
 // Of all workers together, at a destination that is new and at one that hangs.
@@ -52,6 +53,8 @@ export class DestinationPlaces {
   readonly #now: () => number;
   #workers = 1;
   #requests = 0;
+  /** When slots were lost. */
+  #lostAt = Number.NEGATIVE_INFINITY;
   /** Called when a destination begins to wait for a slot, and when one is used after a while without any. */
   onUse: () => void = () => {};
 
@@ -179,8 +182,11 @@ export class DestinationPlaces {
     const now = this.#now();
     // It may need one only since there are more workers.
     for (const entry of this.#active) if (entry.taken > 0) this.#wantSlot(entry);
-    return [...this.#active].flatMap(({ destinationId, maximum, slot }) =>
-      maximum !== null && slot?.is === 'wanted' && slot.at <= now ? [{ destinationId, maximum }] : [],
+    const isOver = now - this.#lostAt >= LONGEST_TIMEOUT_MS;
+    return [...this.#active].flatMap(({ destinationId, maximum, slot, taken }) =>
+      maximum !== null && slot?.is === 'wanted' && slot.at <= now && (isOver || taken > 0)
+        ? [{ destinationId, maximum }]
+        : [],
     );
   }
 
@@ -217,11 +223,14 @@ export class DestinationPlaces {
     return left;
   }
 
-  /** All slots are gone, and may be those of others. What is under way asks for them again first. */
+  /**
+   * All slots are gone. What is under way here asks for them again at once; all else, when what others had under way has ended, because
+   * their slots may be gone as well.
+   */
   slotsLost(): void {
     const now = this.#now();
-    for (const entry of this.#active)
-      if (entry.slot?.is === 'held') entry.slot = { is: 'wanted', at: entry.taken > 0 ? now : now + PAUSE_MS };
+    if (this.hasSlots) this.#lostAt = now;
+    for (const entry of this.#active) if (entry.slot?.is === 'held') entry.slot = { is: 'wanted', at: now };
   }
 
   #wantSlot(entry: Entry): void {

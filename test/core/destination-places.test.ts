@@ -180,7 +180,10 @@ describe('places at destinations', () => {
       fill('dst_2');
       places.slotsLost();
       expect([places.limitOf('dst_1'), places.limitOf('dst_2')]).to.deep.equal([0, 0]);
-      expect(places.slotsWanted().map(({ destinationId }) => destinationId)).to.deep.equal(['dst_2']);
+      const wanted = () => places.slotsWanted().map(({ destinationId }) => destinationId);
+      expect(wanted()).to.deep.equal(['dst_2']);
+      now += MINUTE_MS;
+      expect(wanted()).to.deep.equal(['dst_1', 'dst_2']);
     });
 
     it('is asked for what is under way when there are more workers than places now', () => {
