@@ -37,11 +37,10 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
   // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
   const slowPool = slowSide(servicePool, connectionsFor.service);
   const organizations = await watchOrganizations(servicePool, settings, log);
-  const alone = () => !organizations.areSeveral();
   const tenantRole = await tenantRoleOf(servicePool, log);
   const pool = createPool(url, { ...common, max: connectionsFor.management, tenantRole });
-  shareConnections(pool, { max: connectionsFor.management, reserved: 0, alone });
-  const orm = createOrm(url, connectionsFor.records, { alone, tenantRole, transactionPooler });
+  shareConnections(pool, connectionsFor.management);
+  const orm = createOrm(url, connectionsFor.records, { tenantRole, transactionPooler });
   return { ingestPool, servicePool, slowPool, pool, orm, organizations };
 }
 

@@ -61,7 +61,7 @@ export function openOutbound(
 ) {
   const own = createOwnServices(ownServices(settings, options.connectionOptions.address), systemResolve);
   const { areSeveral } = organizations;
-  const lookUp = createLookUps({ resolve: systemResolve, alone: () => !areSeveral() });
+  const lookUp = createLookUps({ resolve: systemResolve });
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
   const access = operatorAccess(settings, env);
   return {

@@ -1,6 +1,6 @@
 // Collects calls that arrive close together into groups, so that they share one statement and one commit. Calls of several owners
 // take turns.
-import { leftFor } from './fair-share.ts';
+import { mayHold } from './fair-queue.ts';
 import { TurnQueue } from './turn-queue.ts';
 
 /** The queue is full; the caller should refuse work and say when to retry. */
@@ -27,10 +27,8 @@ export interface BatcherOptions<Item, Result> {
   /** Maximum queued items and weight; more are refused with BatcherFullError. */
   maxQueued: number;
   maxQueuedWeight?: number;
-  /** Whose item it is: owners take turns in the groups, and share what may be queued (fair-share.ts). */
+  /** Whose item it is: owners take turns in the groups, and share what may be queued (fair-queue.ts). */
   ownerOf?: (item: Item) => string;
-  /** Whether there is only one owner. */
-  alone?: () => boolean;
 }
 
 export interface Linger<Item> {
@@ -152,15 +150,14 @@ class GroupBatcher<Item, Result> implements Batcher<Item, Result> {
   }
 
   #isFull(owner: string, weight: number): boolean {
-    const { maxQueued, maxQueuedWeight = Number.POSITIVE_INFINITY, ownerOf, alone } = this.#options;
+    const { maxQueued, maxQueuedWeight = Number.POSITIVE_INFINITY, ownerOf } = this.#options;
     const queue = this.#queue;
     if (queue.size >= maxQueued || (queue.size > 0 && queue.weight + weight > maxQueuedWeight)) return true;
-    if (ownerOf === undefined || alone?.()) return false;
+    if (ownerOf === undefined) return false;
     const own = queue.of(owner);
-    const left = (limit: number, taken: number, its: number) => leftFor({ limit, taken, alone: false }, its);
-    return (
-      left(maxQueued, queue.size, own.size) <= 0 ||
-      (own.size > 0 && left(maxQueuedWeight, queue.weight, own.weight) <= 0)
+    return !(
+      mayHold(own.size, 1, maxQueued - queue.size - 1) &&
+      mayHold(own.weight, weight, Math.max(0, maxQueuedWeight - queue.weight - weight))
     );
   }
 

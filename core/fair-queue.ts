@@ -1,27 +1,57 @@
-// Places that are waited for: organizations share them (fair-share.ts), and those that wait take turns by organization. A queue of its own,
-// because what waits is a caller, with a deadline and without a bound of its own; the other queues hold work.
-import { type Leave, Places } from './places.ts';
+// A limited thing (connections, threads, bytes, slots) that organizations share. An organization may hold three times what it leaves
+// free, so one that takes all it can leaves a quarter, and any number of them leaves something for the next. Those that wait take
+// turns by organization. Nothing here depends on how many organizations there are. (A. K. Choudhury, E. L. Hahne, "Dynamic queue
+// length thresholds for shared-memory packet switches", 1998.)
+
+const TIMES_FREE = 3;
+
+/**
+ * The rule. One that holds nothing may take whatever is free.
+ * @param own what the organization holds
+ * @param left what would be free afterwards, of all
+ */
+export const mayHold = (own: number, amount: number, left: number, timesFree: number = TIMES_FREE): boolean =>
+  left >= 0 && (own === 0 || own + amount <= timesFree * left);
+
+/** Gives back what was taken. To be called once. */
+export type Leave = () => void;
+
+export interface WaitOptions {
+  /** How much is taken; 1 by default. */
+  amount?: number;
+  waitMs: number;
+  /** The error of a caller that has waited so long. */
+  onTimeout: () => Error;
+}
 
 interface Waiter {
-  admit: (leave: Leave) => void;
+  amount: number;
+  admit: () => void;
   refuse: () => void;
 }
 
 export class FairQueue {
-  readonly #places: Places;
   readonly #limit: number;
-  #taken = 0;
-  /** In the order of their turns. */
+  readonly #timesFree: number;
+  readonly #own = new Map<string, number>();
+  #held = 0;
+  /** In the order of their turns; none is empty. */
   readonly #waiting = new Map<string, Waiter[]>();
   #isClosed = false;
 
-  constructor(limit: number, alone: () => boolean) {
+  /** @param timesFree what an organization may hold, as a multiple of what it leaves free */
+  constructor(limit: number, timesFree: number = TIMES_FREE) {
     this.#limit = limit;
-    this.#places = new Places(limit, alone);
+    this.#timesFree = timesFree;
+  }
+
+  /** What all organizations hold together. */
+  get held(): number {
+    return this.#held;
   }
 
   get isFull(): boolean {
-    return this.#taken >= this.#limit;
+    return this.#held >= this.#limit;
   }
 
   get isClosed(): boolean {
@@ -33,40 +63,42 @@ export class FairQueue {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** @returns how to give the place back @throws what `onTimeout` makes when none is free in time, or the queue is closed */
-  take(organizationId: string, { waitMs, onTimeout }: { waitMs: number; onTimeout: () => Error }): Promise<Leave> {
-    const leave = this.takeNow(organizationId);
-    if (leave !== null) return Promise.resolve(leave);
-    return new Promise((resolve, reject) => {
-      const waiter: Waiter = {
-        admit(admitted) {
-          clearTimeout(timer);
-          resolve(admitted);
-        },
-        refuse: () => {
-          clearTimeout(timer);
-          this.#remove(organizationId, waiter);
-          reject(onTimeout());
-        },
-      };
-      const timer = setTimeout(waiter.refuse, waitMs);
-      const waiting = this.#waiting.get(organizationId);
-      if (waiting) waiting.push(waiter);
-      else this.#waiting.set(organizationId, [waiter]);
-    });
+  heldBy(organizationId: string): number {
+    return this.#own.get(organizationId) ?? 0;
   }
 
-  /** @returns how to give the place back; null: the organization has to wait */
+  /** How many more an organization may take now, one after the other. */
+  roomFor(organizationId: string): number {
+    const own = this.heldBy(organizationId);
+    const free = this.#limit - this.#held;
+    const share = Math.floor((this.#timesFree * free - own) / (this.#timesFree + 1));
+    return Math.max(own === 0 && free >= 1 ? 1 : 0, share);
+  }
+
+  /**
+   * Takes an amount at once, or nothing. An amount above the limit is taken when nobody holds anything, so that none waits for ever.
+   */
+  hold(organizationId: string, amount = 1): boolean {
+    const own = this.heldBy(organizationId);
+    const left = this.#limit - this.#held - amount;
+    if (this.#held > 0 && !mayHold(own, amount, left, this.#timesFree)) return false;
+    this.#own.set(organizationId, own + amount);
+    this.#held += amount;
+    return true;
+  }
+
+  /** Gives back what `hold` has taken, in any parts. */
+  release(organizationId: string, amount = 1): void {
+    const own = this.heldBy(organizationId) - amount;
+    if (own > 0) this.#own.set(organizationId, own);
+    else this.#own.delete(organizationId);
+    this.#held -= amount;
+    if (this.#waiting.size > 0) this.#admit();
+  }
+
+  /** As `hold`. @returns how to give it back; null: the organization has to wait */
   takeNow(organizationId: string): Leave | null {
-    if (this.isFull) return null;
-    const leave = this.#places.take(organizationId);
-    if (leave === null) return null;
-    this.#taken += 1;
-    return () => {
-      this.#taken -= 1;
-      leave();
-      this.#admitNext();
-    };
+    return this.hold(organizationId) ? () => this.release(organizationId) : null;
   }
 
   /** Nothing waits any longer. */
@@ -75,17 +107,52 @@ export class FairQueue {
     for (const waiters of [...this.#waiting.values()]) for (const { refuse } of waiters) refuse();
   }
 
-  #admitNext(): void {
-    for (const [organizationId, [first]] of [...this.#waiting]) {
-      const leave = first && this.takeNow(organizationId);
-      if (!leave) continue;
-      this.#remove(organizationId, first);
+  /** Takes an amount as soon as it is free and the organization's turn has come. @throws what `onTimeout` makes when it is not in time, or the queue is closed */
+  take(organizationId: string, { amount = 1, waitMs, onTimeout }: WaitOptions): Promise<Leave> {
+    const leave = () => this.release(organizationId, amount);
+    if (this.#waiting.size === 0 && this.hold(organizationId, amount)) return Promise.resolve(leave);
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        amount,
+        admit() {
+          clearTimeout(timer);
+          resolve(leave);
+        },
+        refuse: () => {
+          clearTimeout(timer);
+          this.#remove(organizationId, waiter);
+          reject(onTimeout());
+          this.#admit();
+        },
+      };
+      const timer = setTimeout(waiter.refuse, waitMs);
+      const waiting = this.#waiting.get(organizationId);
+      if (waiting) waiting.push(waiter);
+      else this.#waiting.set(organizationId, [waiter]);
+      this.#admit();
+    });
+  }
+
+  #admit(): void {
+    for (let next = this.#next(); next; next = this.#next()) {
+      const [organizationId, waiter] = next;
+      this.#remove(organizationId, waiter);
       // Its next one comes after the others.
       const rest = this.#waiting.get(organizationId);
       this.#waiting.delete(organizationId);
       if (rest) this.#waiting.set(organizationId, rest);
-      first.admit(leave);
+      waiter.admit();
     }
+  }
+
+  /** The next one that may go, and has taken its amount. One that exceeds its share waits apart; for one that holds nothing, room is made. */
+  #next(): [string, Waiter] | undefined {
+    for (const [organizationId, [first]] of this.#waiting) {
+      if (first === undefined) continue;
+      if (this.hold(organizationId, first.amount)) return [organizationId, first];
+      if (!this.#own.has(organizationId)) return undefined;
+    }
+    return undefined;
   }
 
   #remove(organizationId: string, waiter: Waiter): void {

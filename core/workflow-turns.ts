@@ -5,8 +5,7 @@
 // Each takes a place of a fair queue (fair-queue.ts). A first attempt holds it until it begins (lane-rule.ts) and does not wait for
 // it. Everything else waits, and holds its place for a second: so places are a rate, too. An organization that is alone does not
 // wait.
-import { FairQueue } from './fair-queue.ts';
-import type { Leave } from './places.ts';
+import { FairQueue, type Leave } from './fair-queue.ts';
 
 /**
  * For each processor of the machine. With twice as many, another organization's deliveries took more than twice as long
@@ -31,7 +30,7 @@ export class WorkflowTurns {
   readonly #heldMs: number;
 
   constructor({ places, alone, heldMs = HELD_MS }: WorkflowTurnsOptions) {
-    this.#queue = new FairQueue(places, alone);
+    this.#queue = new FairQueue(places, 1);
     this.#alone = alone;
     this.#heldMs = heldMs;
   }

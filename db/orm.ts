@@ -20,18 +20,13 @@ const STATEMENT_TIMEOUT_MS = 10_000;
  * Prepares the object mapper; connections are opened on first use.
  * Failure policy: nothing is connected here, so the API starts while PostgreSQL is away and answers 503 until it is back.
  * @param poolSize most connections it may hold
- * @param options.alone whether there is only one organization, for which all of them are
  * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
  * @param options.transactionPooler whether a pooler in transaction mode stands between (connections/per-transaction.ts)
  */
 export function createOrm(
   databaseUrl: DatabaseUrl,
   poolSize: number,
-  {
-    alone = () => true,
-    tenantRole = null,
-    transactionPooler = false,
-  }: { alone?: () => boolean; tenantRole?: string | null; transactionPooler?: boolean } = {},
+  { tenantRole = null, transactionPooler = false }: { tenantRole?: string | null; transactionPooler?: boolean } = {},
 ): MikroORM {
   const settings = { statement_timeout: String(STATEMENT_TIMEOUT_MS), ...(tenantRole && { role: tenantRole }) };
   const url = currentUrl(databaseUrl);
@@ -52,7 +47,7 @@ export function createOrm(
         dropReadOnlyConnections(pool);
         hideQuotedValues(pool);
         if (tenantRole) bindToOrganizations(pool, tenantRole, transactionPooler);
-        shareConnections(pool, { max: poolSize, reserved: 0, alone });
+        shareConnections(pool, poolSize);
       },
     },
     forceUtcTimezone: true,

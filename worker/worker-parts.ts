@@ -89,7 +89,7 @@ function openOutbound(
   const own = createOwnServices(ownServices(settings, temporal.connectionOptions.address), systemResolve);
   own.add(onThisMachine(temporalMetrics?.port ?? 0));
   const { areSeveral } = organizations;
-  const lookUp = createLookUps({ resolve: systemResolve, alone: () => !areSeveral() });
+  const lookUp = createLookUps({ resolve: systemResolve });
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
   const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
   const transforms = createTransforms(settings.HOOKYARD_THREADS, transformBudgets(createStandings(pool)));
@@ -105,7 +105,7 @@ function createLimits({ settings, tuning, log }: WorkerContext, connected: Conne
   const isAwaited = (deliveryId: string) => link.relay?.isAwaited(deliveryId) ?? false;
   const results = createResultRecorder(hotPool, log, issues, isAwaited);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
-  shareConnections(pool, { max: workerConnections(settings).commands, reserved: 1, alone });
+  shareConnections(pool, workerConnections(settings).commands - 1);
   const workflowTurns = new WorkflowTurns({ places: PLACES_PER_PROCESSOR * availableParallelism(), alone });
   const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowTurns, alone, log });
   const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, alone, workflowTurns });

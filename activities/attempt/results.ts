@@ -70,8 +70,6 @@ export function createContextLoader(pool: Pool): ContextLoader {
       concurrency: 4,
       maxQueued: MAX_QUEUED,
       ownerOf: ({ organizationId }) => organizationId,
-      // No share of the queue: what is in flight is limited.
-      alone: () => true,
     });
   const [together, alone] = [loader(MAX_GROUP), loader(1)];
   const large = createBatcher({
@@ -81,7 +79,6 @@ export function createContextLoader(pool: Pool): ContextLoader {
     concurrency: LARGE_AT_ONCE,
     maxQueued: MAX_QUEUED,
     ownerOf: ({ organizationId }) => organizationId,
-    alone: () => true,
   });
   return {
     async submit(request) {
@@ -147,8 +144,6 @@ export function createResultRecorder(
         result.deliveryStatus !== 'delivered' || result.lane !== 'express' || isAwaited(result.deliveryId),
     },
     ownerOf: ({ organizationId }) => organizationId,
-    // No share of the queue: what is in flight is limited.
-    alone: () => true,
   });
   // Isolates organizations: a row that one keeps locked (a replay of many events, for example) holds up its own results only.
   const separate = new LRUCache<string, typeof together>({ max: MAX_SEPARATE });

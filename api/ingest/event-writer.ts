@@ -28,8 +28,7 @@ export interface EventWriter {
   idle(): Promise<void>;
 }
 
-/** @param alone whether there is only one organization, for which the whole queue is */
-export function createEventWriter(pool: Pool, alone: () => boolean = () => true): EventWriter {
+export function createEventWriter(pool: Pool): EventWriter {
   const wakes = createWakes(pool);
   const groups = (queue: typeof SMALL): Batcher<NewEvent, GroupOutcome> =>
     createBatcher({
@@ -42,7 +41,6 @@ export function createEventWriter(pool: Pool, alone: () => boolean = () => true)
       },
       weigh: (event) => event.body.length,
       ownerOf: (event) => event.organizationId,
-      alone,
       spacingMs: SPACING_MS,
       ...GROUP,
       ...queue,

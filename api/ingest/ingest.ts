@@ -80,7 +80,7 @@ export interface Ingest {
 export function createIngest(deps: IngestDeps): Ingest {
   const { pool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, baseUrl, tracing } = deps;
   const routing = createRoutingCache(pool, secretBox);
-  const writer = createEventWriter(pool, () => backlog.alone);
+  const writer = createEventWriter(pool);
   const gatekeeper = createGatekeeper(compute);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {

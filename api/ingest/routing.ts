@@ -118,7 +118,7 @@ export function createRoutingCache(
   const found = new LRUCache<string, true>({ max: MAX_NAMES });
   // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
   const missing = new LRUCache<string, true>({ max: MAX_NAMES });
-  const lookups = new FairQueue(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))), () => false);
+  const lookups = new FairQueue(Math.min(MAX_LOOKUPS, Math.max(1, Math.floor(pool.options.max / 2))));
   const inStrangersTurn = limitConcurrency(MAX_STRANGERS, MAX_STRANGERS_WAITING);
   const loading = new Map<string, Promise<SourceRouting | null>>();
 

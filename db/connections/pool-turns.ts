@@ -29,15 +29,10 @@ type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, d
 
 /**
  * Shares the connections of a pool. Statements outside of `actingFor` are the service's own, and do not wait for others' turns.
- * @param options.max connections of the pool
- * @param options.reserved how many of them are for the service's own statements; none where it has a pool for these
- * @param options.alone whether there is only one organization
+ * @param limit connections that organizations may hold together, 1 or more
  */
-export function shareConnections(
-  pool: pg.Pool,
-  { max, reserved, alone }: { max: number; reserved: number; alone: () => boolean },
-): void {
-  const queue = new FairQueue(Math.max(1, max - reserved), alone);
+export function shareConnections(pool: pg.Pool, limit: number): void {
+  const queue = new FairQueue(limit);
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
 
   async function connectInTurn(): Promise<pg.PoolClient> {
@@ -65,7 +60,7 @@ const onSlowTimeout = () => new Error('timeout exceeded when waiting for a conne
  * @param max connections of the pool, at least 2
  */
 export function slowSide(pool: pg.Pool, max: number): pg.Pool {
-  const queue = new FairQueue(Math.floor(max / 2), () => true);
+  const queue = new FairQueue(Math.floor(max / 2), Number.MAX_SAFE_INTEGER);
 
   async function connectInTurn(): Promise<pg.PoolClient> {
     const leave = await queue.take('', { waitMs: SLOW_WAIT_MS, onTimeout: onSlowTimeout });

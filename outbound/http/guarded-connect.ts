@@ -78,7 +78,7 @@ export function guardOptions(reach: Reach): Omit<GuardOptions, 'connectTimeoutMs
   const { allow, severalOrganizations = () => true, resolve = systemResolve, isOfThisMachine } = reach;
   return {
     isOfThisMachine,
-    lookUp: reach.lookUp ?? createLookUps({ resolve, alone: () => !severalOrganizations() }),
+    lookUp: reach.lookUp ?? createLookUps({ resolve }),
     allow: currentAllowList(allow, severalOrganizations),
     own: reach.own ?? createOwnServices([], resolve),
     resolve,

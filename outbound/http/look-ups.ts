@@ -1,7 +1,6 @@
 // Look-ups of names that tenants chose. The system's resolver takes a thread for each, until a server answers or it gives up by itself;
 // libuv has few, which the names of PostgreSQL, Temporal and the mail server need too. So organizations share the threads, and take turns.
-import { FairQueue } from '../../core/fair-queue.ts';
-import type { Leave } from '../../core/places.ts';
+import { FairQueue, type Leave } from '../../core/fair-queue.ts';
 import type { Resolve, ResolvedAddress } from './guarded-connect.ts';
 
 // The system's resolver gives up after 5 to 40 s.
@@ -15,8 +14,6 @@ export type LookUp = (hostname: string, organizationId: string) => Promise<Resol
 
 interface LookUpOptions {
   resolve: Resolve;
-  /** Whether there is only one organization, for which all places are. */
-  alone: () => boolean;
   /** How many may be under way. */
   places?: number;
   /** How long one waits for its turn and its answer. */
@@ -34,8 +31,8 @@ interface Running {
 
 /** One serves a whole process. */
 export function createLookUps(options: LookUpOptions): LookUp {
-  const { resolve, alone, places = lookUpPlaces(process.env.UV_THREADPOOL_SIZE), waitMs = WAIT_MS } = options;
-  const queue = new FairQueue(places, alone);
+  const { resolve, places = lookUpPlaces(process.env.UV_THREADPOOL_SIZE), waitMs = WAIT_MS } = options;
+  const queue = new FairQueue(places);
   const running = new Map<string, Running>();
 
   // The place is that of a thread: it is given back when the resolver is done, however long others wait.

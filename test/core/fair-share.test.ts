@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FairQueue } from '../../core/fair-queue.ts';
 import { leftFor } from '../../core/fair-share.ts';
 import { type Leave, Places } from '../../core/places.ts';
 import { TurnQueue } from '../../core/turn-queue.ts';
@@ -41,41 +40,6 @@ describe('what organizations share', () => {
     expect(places.take('org_1')).to.equal(null);
     leave?.();
     expect(places.take('org_1')).to.not.equal(null);
-  });
-});
-
-describe('a queue for places', () => {
-  const options = { waitMs: 60_000, onTimeout: () => new Error('too late') };
-
-  it('admits those that wait by turns of their organizations', async () => {
-    const queue = new FairQueue(4, () => false);
-    const held = [await queue.take('org_a', options), await queue.take('org_a', options)];
-    const order: string[] = [];
-    const wait = (organizationId: string, name: string) =>
-      queue.take(organizationId, options).then((leave) => {
-        order.push(name);
-        held.push(leave);
-      });
-    const waiting = ['a1', 'a2', 'a3'].map((name) => wait('org_a', name));
-    // Not behind those of the other organization.
-    await wait('org_b', 'b1');
-    expect(order).to.deep.equal(['b1']);
-    while (held.length > 0) {
-      held.shift()?.();
-      await Promise.resolve();
-      await Promise.resolve();
-    }
-    await Promise.all(waiting);
-    expect(order).to.deep.equal(['b1', 'a1', 'a2', 'a3']);
-  });
-
-  it('refuses one that waits too long, and forgets it', async () => {
-    const queue = new FairQueue(2, () => false);
-    const leave = await queue.take('org_a', options);
-    const late = await queue.take('org_a', { ...options, waitMs: 1 }).catch((error: Error) => error.message);
-    expect(late).to.equal('too late');
-    leave();
-    await queue.take('org_a', options);
   });
 });
 

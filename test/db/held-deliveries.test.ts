@@ -288,7 +288,7 @@ describe('held deliveries', () => {
       const releases = new Places(1, () => false);
       releases.enter(organizationId);
       own = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
-      shareConnections(own, { max: 2, reserved: 1, alone: () => false });
+      shareConnections(own, 1);
       connection = Connection.lazy({ address: stackAddresses().temporalAddress });
       const client = new Client({ connection });
       deps = { ...common, pool: own, client, releases, workflowTurns: unpaced };

@@ -235,7 +235,7 @@ describe('a group of events', function () {
     const large = await Promise.all([10, 11, 12, 13].map(keyed));
     const holder = await holdKeys(sender);
     for (const event of large) await holder.take(event);
-    const writer = createEventWriter(ingestPool(), () => false);
+    const writer = createEventWriter(ingestPool());
     const written = Promise.all(large.map((event) => writer.write(event)));
     await groupsWait(1);
     expect(await writer.write(await routedEvent(pool, other))).to.deep.equal({ kind: 'stored' });

@@ -160,7 +160,7 @@ describe('own services', () => {
     expect(services.mayInclude('93.184.216.35', 5432)).to.equal(false);
 
     const allow = parseAllowList(['127.0.0.1']);
-    const lookUp = createLookUps({ resolve, alone: () => true });
+    const lookUp = createLookUps({ resolve });
     const connect = guardedConnector({ allow: () => allow, own: services, connectTimeoutMs: 1000, lookUp });
     const target = { hostname: '127.0.0.1', host: '127.0.0.1', protocol: 'http:', port: '5432' };
     const error = await new Promise((done) =>

@@ -21,10 +21,6 @@ describe('an organization that waits for locks @turns', function () {
   let other: Neighbour;
   before(async () => {
     [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    await addNeighbour(testInstance);
-    // A process that starts now knows that there are several organizations.
-    await testInstance.api.stop();
-    await testInstance.startApi();
     [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
   });
   after(async () => {

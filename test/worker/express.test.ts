@@ -39,7 +39,7 @@ describe('first attempts of the express lane', function () {
   before(async () => {
     database = await ownDatabase('express_rows');
     pool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
-    shareConnections(pool, { max: 2, reserved: 1, alone: () => false });
+    shareConnections(pool, 1);
   });
   after(async () => {
     await pool?.end();

@@ -30,7 +30,7 @@ describe('first attempts as local activities', () => {
   it('hold connections as those of their organization, not as the service’s own', async () => {
     const { databaseUrl } = stackAddresses();
     const pool = createPool(databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
-    shareConnections(pool, { max: 2, reserved: 1, alone: () => false });
+    shareConnections(pool, 1);
     const organizationId = newId('org');
     let [asked, answered] = [false, false];
     // The delivery is gone: an attempt asks for it and ends.
