@@ -1,7 +1,7 @@
 // The pages of replays: created in the database, then signalled to the workflows of the failed deliveries that they replace.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import { type ReplayProgress, timesRest } from '../core/event-replay.ts';
+import type { ReplayProgress } from '../core/event-replay.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import type { BacklogLimits } from '../db/delivery/backlog.ts';
@@ -23,9 +23,8 @@ const TURN_MS = 1000;
 // Between two pages of a turn.
 const SHORT_REST_MS = 250;
 const CONCURRENT_SIGNALS = 5;
-// A page is followed by a rest as long as it took at least: results of its events wait for it, and PostgreSQL works for others
-// meanwhile. Where there are others, it is longer while the worker is busy. A longer one, until the next page may be made, is left to
-// the workflow. Rule: LIMIT-22.
+// A page is followed by a rest as long as it took: results of its events wait for it, and PostgreSQL works for others meanwhile. A
+// longer one, until the next page may be made, is left to the workflow.
 const LONGEST_REST_MS = 1000;
 
 export interface ReplayDeps {
@@ -33,11 +32,6 @@ export interface ReplayDeps {
   client: Client;
   compute: Pick<Compute, 'validate'>;
   settings: BacklogLimits;
-  /** Whether there is only one organization. */
-  alone: () => boolean;
-  /** The share of the time in which the event loop is busy, 0 to 1. */
-  loopUse: () => number;
-  rest?: (ms: number) => Promise<unknown>;
   log: Log;
 }
 
@@ -67,7 +61,6 @@ async function replayPage(
 ): Promise<ReplayProgress> {
   const { suspended } = await loadSuspension(deps.pool, key.organizationId);
   if (suspended) return { ...(await readProgress(deps.pool, key)), suspended };
-  const { rest = (ms) => pause(ms) } = deps;
   const until = performance.now() + TURN_MS;
   for (let next = page; ; ) {
     const { progress, tookMs } = await onePage(deps, findRoom, key, next);
@@ -76,14 +69,13 @@ async function replayPage(
       return progress;
     }
     const { restMs = 0, waitsFor } = progress;
-    const ownRestMs = tookMs * (deps.alone() ? 1 : timesRest(deps.loopUse()));
-    const pauseMs = Math.max(ownRestMs, restMs);
+    const pauseMs = Math.max(tookMs, restMs);
     if (waitsFor !== undefined || restMs > SHORT_REST_MS || performance.now() + pauseMs > until) {
-      const restedMs = Math.min(LONGEST_REST_MS, ownRestMs);
-      await rest(restedMs);
+      const restedMs = Math.min(LONGEST_REST_MS, tookMs);
+      await pause(restedMs);
       return resting(progress, restMs - restedMs);
     }
-    await rest(pauseMs);
+    await pause(pauseMs);
     next = progress.pages + 1;
   }
 }

@@ -17,13 +17,10 @@ import { renderErrors } from './errors.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';
-import { lateAnswers } from './late-answers.ts';
-import { lateRefusals } from './late-refusals.ts';
 import { mountDescription, mountPage } from './openapi/serve-description.ts';
 import { mountOperations } from './operation.ts';
 import { managementOperations } from './operations.ts';
 import { keyRateLimit, organizationRateLimit } from './rate-limit.ts';
-import { readsAtOnce } from './reads-at-once.ts';
 import type { RefusedRequests } from './refused-requests.ts';
 import { requestLog } from './request-log.ts';
 import { type HealthDeps, mountHealth } from './resources/health.ts';
@@ -56,8 +53,6 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
     mountSignIn(page, deps);
   }
   const management = managementRouter(deps);
-  app.use(lateRefusals(deps.tuning.promptRefusalsPerSecond));
-  app.use(lateAnswers());
   app.use(httpMetrics);
   app.use(requestLog(deps.log, deps.proxies, deps.refused));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
@@ -108,7 +103,6 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   router.use((ctx, next) => actingFor(organizationId(ctx), next));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
-  router.use(readsAtOnce());
   router.use('/api/organizations/:orgId', requireOwnOrganization);
   mountOperations(router, managementOperations, deps, (operation) => [
     auditTrail(deps.pool, operation, { refused: firsts, reads }),

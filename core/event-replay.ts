@@ -1,6 +1,5 @@
 // Replays of events selected by a filter: limits, pacing, and the text of their progress.
 import type { NoRoom } from './backlog-room.ts';
-import { type Load, partOf } from './load-part.ts';
 
 export const EVENT_REPLAY_STATUSES = ['pending', 'running', 'completed', 'cancelled', 'failed'] as const;
 export type EventReplayStatus = (typeof EVENT_REPLAY_STATUSES)[number];
@@ -61,19 +60,6 @@ export function expectedDeliveries(
 ): number {
   const expected = pages === 0 ? pageSize(rates.events) : Math.ceil(deliveriesCreated / pages);
   return Math.min(expected, pageDeliveries(rates.deliveries));
-}
-
-// Shares of the time in which the event loop of the worker is busy: from the first on a replay rests longer, from the second on
-// longest. Webhooks are delivered by the same loop.
-const LOOP: Load = { busy: 0.15, full: 0.45 };
-const MOST_TIMES = 8;
-
-/**
- * How many times as long as a page took its replay rests after it, where there are other organizations. Rule: LIMIT-22.
- * @param loopUse the share of the time in which the event loop of the worker is busy, 0 to 1
- */
-export function timesRest(loopUse: number): number {
-  return 1 + (MOST_TIMES - 1) * partOf(loopUse, LOOP);
 }
 
 /** Progress of a replay. Counts and ids only: it is stored in histories. */

@@ -10,8 +10,6 @@ export const TUNING = {
   bufferedBytes: 256 * 1024 * 1024,
   /** Requests of one address with wrong credentials that are answered 401 in a minute. People and programs err less often. */
   failedSignInsPerMinute: 60,
-  /** Refusals of one organization or address that are answered at once in a second. Only a client that repeats them without a pause gets more. */
-  promptRefusalsPerSecond: 20,
   /** First attempts that a worker runs at a time. Each takes a socket and its payload; these hold 1,000/s to a destination of 300 ms beside others. */
   maxInFlight: 1500,
   /** Attempts under way at a destination without `maxConcurrency`. Its limit adapts below this: 1,000/s to one that answers in half a second. */

@@ -5,7 +5,6 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import { lookUp } from '../temporal-config/workflow-state.ts';
 import { createReplayActivities } from '../activities/replay.ts';
-import { measuredLoopUse } from '../core/machine-load.ts';
 import { settleAll } from '../core/settle-all.ts';
 import { claimEventReplays, type DueReplay, endEventReplay } from '../db/replay/event-replays.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -27,14 +26,12 @@ export interface EventReplayDeps extends SideWorkerDeps {
   pool: Pool;
   compute: Pick<Compute, 'validate'>;
   settings: SideWorkerDeps['settings'] & BacklogLimits;
-  /** Whether there is only one organization. */
-  alone: () => boolean;
 }
 
 export function startEventReplays(deps: EventReplayDeps): Promise<RunningWorker> {
   return startSideWorker(deps, {
     taskQueue: replayTaskQueue(deps.taskQueue),
-    activities: createReplayActivities({ ...deps, loopUse: measuredLoopUse() }),
+    activities: createReplayActivities(deps),
     slots: PAGE_SLOTS,
     startDue: async () => (await lookAfterDue(deps)) === MAX_PER_LOOK,
     what: 'replays',

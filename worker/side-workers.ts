@@ -23,7 +23,7 @@ export async function startSideWorkers(
   return [
     await startNotifications({ ...mails, workflowLink, issues }),
     await startAlerts({ ...mails, sender, version, ...peopleLinks(settings) }),
-    await startEventReplays({ ...common, client, pool, compute, settings, alone }),
+    await startEventReplays({ ...common, client, pool, compute, settings }),
     await startWarehouseFlushes({
       ...common,
       ...{ alone, client, ...flushPools, secretBox, configs, transforms, compute, issues },

@@ -1,15 +1,15 @@
-// Decides which routes take a webhook: on the event loop when that is quick, else in a thread. How quick it is is known before each
-// piece of work, so that the loop is never held; what one organization has used of the loop counts for its next webhooks.
+// Decides which routes take a webhook: on the event loop when that costs about as much as receiving it, else in a thread. What it
+// costs is known before each piece of work, so that the loop is never held.
 // Rules: FLT-15, SCH-04.
 import { createHash } from 'node:crypto';
-import { type Budget, BudgetError, PARSE_STEPS } from '../../core/budget.ts';
+import { Budget, BudgetError, PARSE_STEPS } from '../../core/budget.ts';
 import type { GatedRequest, Passage, SchemaCheck } from '../../core/gates/gate.ts';
 import type { SchemaText } from '../../core/gates/stored-gates.ts';
 import { keyInPayload } from '../../core/gates/idempotency-key.ts';
 import { noteLoopWork } from '../../core/loop-delay.ts';
-import { EventLoopShare } from '../../core/event-loop-share.ts';
 import { SchemaCache } from '../../core/schemas/cached.ts';
 import { validationSteps } from '../../core/schemas/schema.ts';
+import { TokenBucket } from '../../core/token-bucket.ts';
 import { type Compute, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
 import { pathBelow } from './address.ts';
 import type { Received } from './received.ts';
@@ -24,8 +24,13 @@ export interface Decision {
 
 const OPEN: Decision = { passages: [], keyHash: null };
 
-// Steps of a budget for each byte of a schema that is compiled: measured.
-const COMPILE_STEPS = 300;
+/** One webhook's work on the loop. */
+const LOOP_MS = 1;
+// A schema is compiled here once, which takes longer than its use; at most so long, and so often, whosever they are.
+const COMPILE_MS = 20;
+const COMPILES_PER_SECOND = 5;
+/** For each schema, and for each byte of it: measured. */
+const COMPILE_STEPS = { least: 100_000, perByte: 300 };
 
 export interface Gatekeeper {
   /** @throws ComputeBusyError when too much of the organization waits already */
@@ -33,23 +38,20 @@ export interface Gatekeeper {
 }
 
 export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
-  const share = new EventLoopShare();
   const schemas = new SchemaCache();
+  const compiles = new TokenBucket(COMPILES_PER_SECOND, performance.now());
 
   /** @returns null when it takes more than the loop has for it */
   function onLoop(source: SourceRouting, received: Received): Decision | null {
     const { organizationId } = source;
     const startedAt = performance.now();
     try {
-      const budget = share.budgetOf(organizationId, startedAt);
-      return decideHere(source, received, budget, checkerOnLoop(schemas, organizationId));
+      return decideHere(source, received, new Budget(LOOP_MS), checkerOnLoop(schemas, compiles, organizationId));
     } catch (error) {
       if (!(error instanceof BudgetError)) throw error;
       return null;
     } finally {
-      const now = performance.now();
-      share.used(organizationId, now - startedAt, now);
-      noteLoopWork('filters', organizationId, now - startedAt);
+      noteLoopWork('filters', organizationId, performance.now() - startedAt);
     }
   }
 
@@ -89,20 +91,17 @@ function metered(source: SourceRouting, received: Received, budget: Budget): Gat
   };
 }
 
-function checkerOnLoop(schemas: SchemaCache, organizationId: string): SchemaCheck<SchemaText> {
+function checkerOnLoop(schemas: SchemaCache, compiles: TokenBucket, organizationId: string): SchemaCheck<SchemaText> {
+  const compile = (stored: SchemaText) => {
+    new Budget(COMPILE_MS).spend(COMPILE_STEPS.least + COMPILE_STEPS.perByte * stored.json.length);
+    if (!compiles.take(performance.now())) throw new BudgetError('Too many schemas are compiled at the moment');
+    return schemas.compile(organizationId, stored);
+  };
   return (stored, request, budget) => {
-    const compiled = schemas.find(organizationId, stored) ?? compileOnLoop(schemas, organizationId, stored, budget);
+    const compiled = schemas.find(organizationId, stored) ?? compile(stored);
     budget.spend(validationSteps(compiled, request.size));
     return compiled.validate(request.payload(), request.size);
   };
-}
-
-const MINIMUM_COMPILE_STEPS = 100_000;
-
-function compileOnLoop(schemas: SchemaCache, organizationId: string, stored: SchemaText, budget: Budget) {
-  budget.spend(MINIMUM_COMPILE_STEPS);
-  budget.spend(COMPILE_STEPS * stored.json.length);
-  return schemas.compile(organizationId, stored);
 }
 
 async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, received: Received): Promise<Decision> {

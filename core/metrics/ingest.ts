@@ -51,12 +51,6 @@ export const ingestBuffered = new Gauge({
   in: ['api'],
 });
 
-export const ingestLateAnswers = new Counter({
-  name: 'hookyard_ingest_late_answers_total',
-  help: 'Accepted webhooks of the organization that sends most, answered later while this process or its machine is busy and others send too.',
-  in: ['api'],
-});
-
 export const eventsUnrouted = new Counter({
   name: 'hookyard_events_unrouted_total',
   help: 'Stored events that no route took.',

@@ -7,7 +7,6 @@ import {
   pageSize,
   pauseAfterPage,
   REPLAY_RATE,
-  timesRest,
 } from '../../core/event-replay.ts';
 
 describe('event replays', () => {
@@ -46,17 +45,6 @@ describe('event replays', () => {
     expect(
       pageEvents({ ...counts, eventsReplayed: 5, deliveriesCreated: 5 }, { events: 7, deliveries: 1000 }),
     ).to.equal(7);
-  });
-
-  it('rest longer the busier the worker is (LIMIT-22)', () => {
-    const times: [loopUse: number, times: number][] = [
-      [0, 1],
-      [0.15, 1],
-      [0.3, 4.5],
-      [0.45, 8],
-      [1, 8],
-    ];
-    for (const [loopUse, expected] of times) expect(timesRest(loopUse), `${loopUse}`).to.be.closeTo(expected, 1e-9);
   });
 
   it('wait after a page for what is left of the time its events take', () => {

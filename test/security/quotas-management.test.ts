@@ -28,7 +28,7 @@ describe('Quotas of the management API @turns', () => {
 
   const { limit, webhook, webhooks, usage, used } = quotaRequests(() => ({ testInstance, limited }));
 
-  it('of reads at a time let one that waits for PostgreSQL hold up no other (LIMIT-18)', async () => {
+  it('of reads at a time let one that waits for PostgreSQL hold up no other', async () => {
     const holder = await pool.connect();
     try {
       await holder.query('begin');

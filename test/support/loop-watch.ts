@@ -2,7 +2,7 @@
 // machine changes nothing.
 
 const REPORT_FROM_MS = 100;
-/** A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times the budget of a webhook (core/event-loop-share.ts). */
+/** A turn of a loop must be shorter, whatever a tenant or a stranger sends: ten times what compiling a schema may take (api/ingest/gatekeeper.ts). */
 export const LONGEST_TURN_MS = 200;
 
 // Threads inherit the import; only the process's own loop counts.
