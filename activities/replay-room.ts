@@ -7,11 +7,9 @@ import { createStandings } from '../db/organizations/standing.ts';
 import type { FindRoom } from '../db/replay/event-replay-pages.ts';
 import type { Pool } from '../db/connections/pool.ts';
 
-const EVERY_MS = 1000;
-// Each look is followed by a rest of this many times its duration, and by a shorter one when something may be full since.
+// Each look is followed by a rest of this many times its duration.
 const REST = 19;
-const SHORT_REST = 4;
-const SHORTEST_REST_MS = 50;
+const EVERY_MS = 1000;
 
 /** Failure policy: an error of the database is thrown; the page could not be stored either. */
 export function createReplayRoom(pool: Pool, limits: BacklogLimits): FindRoom {
@@ -20,10 +18,7 @@ export function createReplayRoom(pool: Pool, limits: BacklogLimits): FindRoom {
   let last = { endedAt: Number.NEGATIVE_INFINITY, tookMs: 0 };
   let looking: Promise<void> | undefined;
 
-  function isDue(): boolean {
-    const [rest, least] = room.mayBeFull ? [SHORT_REST, SHORTEST_REST_MS] : [REST, EVERY_MS];
-    return performance.now() - last.endedAt >= Math.max(least, last.tookMs * rest);
-  }
+  const isDue = () => performance.now() - last.endedAt >= Math.max(EVERY_MS, last.tookMs * REST);
 
   async function look(): Promise<void> {
     const begunAt = performance.now();

@@ -8,7 +8,7 @@ import type { AppContext, Next } from './context.ts';
 import { isRefusal, type Refusal, type RefusedRequests } from './refused-requests.ts';
 
 const PROBES = ['/healthz', '/readyz', '/metrics'];
-export const isProbe = ({ path }: { path: string }): boolean => PROBES.includes(path);
+const isProbe = ({ path }: { path: string }): boolean => PROBES.includes(path);
 const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /**

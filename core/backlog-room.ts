@@ -1,14 +1,19 @@
 // What may be added to the backlog and to the database, as one process knows it: the last count, and what this process has let in
 // since. Webhooks (api/ingest/backlog.ts) and replays (api/replay-room.ts, activities/replay-room.ts) ask it, and cost no statement
-// more.
-import { type Admission, ALL_OPEN, admit, type Waiting } from './backlog-limit.ts';
-import { DatabaseRoom } from './database-room.ts';
-import { leftFor } from './fair-share.ts';
-import { Reservations, type Reservation } from './reservations.ts';
+// more. Organizations share both by the rule of fair-queue.ts; the destinations of one share what it may still take, so a single stuck
+// destination leaves its organization room for others.
+import { mayHold } from './fair-queue.ts';
 import type { Limits } from './limits.ts';
 
 /** About what a delivery takes in the database, with an attempt; bytes (docs/disk.md). */
 const DELIVERY_BYTES = 1500;
+/** What an organization may have waiting, and hold of the database, as a multiple of what it leaves free. A disk is not wasted. */
+const TIMES_FREE = { backlog: 3, database: 9 };
+
+/** From which part of the limit on an organization or a destination can be full: whose the backlog is need not be known below. */
+export const FULL_FROM = 3 / 8;
+/** Below this size no organization can hold more of the database than it may. */
+export const sharedFrom = (limit: number): number => (limit * TIMES_FREE.database) / (TIMES_FREE.database + 1);
 
 /** Who adds deliveries, with the limits in force. */
 export interface Sender {
@@ -25,52 +30,112 @@ export type NoRoom =
   | { full: 'destination'; destinationId: string }
   | { full: 'waitingDeliveries'; most: number; waiting: number };
 
-export class BacklogRoom {
-  /** In deliveries; 0: none. */
-  readonly limit: number;
-  #admission: Admission = ALL_OPEN;
-  /** The last count. */
-  #counted = { total: 0, organizations: new Map<string, number>(), alone: false };
-  readonly #reservations = new Reservations();
-  readonly database = new DatabaseRoom();
+/** A count of what all organizations hold together. */
+export interface Counted {
+  total: number;
+  /** By organization; a missing one has next to nothing. */
+  own: ReadonlyMap<string, number>;
+}
 
-  constructor(limit: number) {
+/** A count of the backlog. */
+export interface Waiting extends Counted {
+  /** The destinations with the largest backlogs. */
+  destinations: readonly { id: string; organizationId: string; waiting: number }[];
+}
+
+/** Undoes an addition: it was not stored. */
+export type Undo = () => void;
+
+/** Something that organizations share, of which only a count now and then is known. */
+export class Room {
+  limit: number;
+  readonly #timesFree: number;
+  #counted: Counted = { total: 0, own: new Map() };
+  /** Added since the last count began, and before: what a count may not include. */
+  #since = new Map<string, number>();
+  #before = new Map<string, number>();
+  #added = 0;
+
+  constructor(limit: number, timesFree: number) {
     this.limit = limit;
+    this.#timesFree = timesFree;
   }
 
-  get admission(): Admission {
-    return this.#admission;
+  get counted(): Counted {
+    return this.#counted;
   }
 
-  /** Whether there is only one organization. */
-  get alone(): boolean {
-    return this.#counted.alone;
+  get left(): number {
+    return this.limit - this.#counted.total - this.#added;
   }
 
-  /** Whether something that was open may be full by now, so that another count is due. */
-  get mayBeFull(): boolean {
-    return this.#reservations.total >= this.#admission.margin || this.database.mayBeFull;
+  /** What an organization holds. */
+  of(organizationId: string): number {
+    const of = (amounts: ReadonlyMap<string, number>) => amounts.get(organizationId) ?? 0;
+    return of(this.#counted.own) + of(this.#since) + of(this.#before);
   }
 
-  /** Takes over a count of the backlog. @param read throws when it cannot be read; the last count stays valid then */
+  /** @param more what it adds besides */
+  isFullFor(organizationId: string, more = 0): boolean {
+    return !mayHold(this.of(organizationId) + more, 1, this.left - more - 1, this.#timesFree);
+  }
+
+  add(organizationId: string, amount: number): Undo {
+    this.#change(this.#since, organizationId, amount);
+    return () => this.#change(this.#since, organizationId, -amount);
+  }
+
+  /** Takes over a count. @param read throws when it cannot be read; the last count stays valid then */
+  async count<Result extends Counted>(read: () => Promise<Result>): Promise<Result> {
+    for (const [id, amount] of this.#since) this.#before.set(id, (this.#before.get(id) ?? 0) + amount);
+    this.#since = new Map();
+    const counted = await read();
+    for (const amount of this.#before.values()) this.#added -= amount;
+    this.#before = new Map();
+    this.#counted = counted;
+    return counted;
+  }
+
+  #change(amounts: Map<string, number>, id: string, by: number): void {
+    this.#added += by;
+    amounts.set(id, (amounts.get(id) ?? 0) + by);
+  }
+}
+
+export class BacklogRoom {
+  /** In deliveries. */
+  readonly backlog: Room;
+  /** In bytes; a count sets its limit. */
+  readonly database = new Room(Number.POSITIVE_INFINITY, TIMES_FREE.database);
+  /** Those that are full, by the last count. */
+  #fullDestinations: ReadonlySet<string> = new Set();
+
+  /** @param limit in deliveries; 0: none */
+  constructor(limit: number) {
+    this.backlog = new Room(limit || Number.POSITIVE_INFINITY, TIMES_FREE.backlog);
+  }
+
+  /** Takes over a count of the backlog. @param read as for a room */
   async count(read: () => Promise<Waiting>): Promise<void> {
-    this.#reservations.countBegins();
-    let counted = false;
-    try {
-      const waiting = await read();
-      counted = true;
-      const { total, organizations, alone } = waiting;
-      this.#counted = { total, organizations: new Map(organizations.map(({ id, waiting }) => [id, waiting])), alone };
-      if (this.limit > 0) this.#admission = admit(this.limit, waiting, this.#admission);
-    } finally {
-      this.#reservations.countEnds(counted);
-    }
+    const { destinations } = await this.backlog.count(read);
+    const full = destinations.filter(({ organizationId, waiting }) => waiting >= this.#mayAdd(organizationId));
+    this.#fullDestinations = new Set(full.map(({ id }) => id));
+  }
+
+  /** What is refused at the moment, for metrics and the log. */
+  get full(): { all: boolean; organizations: string[]; destinations: string[] } {
+    const fullOf = (room: Room) => [...room.counted.own.keys()].filter((id) => room.isFullFor(id));
+    return {
+      all: this.fullForAll() !== null,
+      organizations: [...new Set([...fullOf(this.backlog), ...fullOf(this.database)])],
+      destinations: [...this.#fullDestinations],
+    };
   }
 
   /** Whether nothing is accepted, from whomever. */
   fullForAll(): NoRoom | null {
-    if (this.database.isFull) return { full: 'database' };
-    return this.#admission.full ? { full: 'service' } : null;
+    if (this.database.left <= 0) return { full: 'database' };
+    return this.backlog.left <= 0 ? { full: 'service' } : null;
   }
 
   /**
@@ -80,16 +145,13 @@ export class BacklogRoom {
   refusal(sender: Sender, event: WaitingOf, before = 0): NoRoom | null {
     const noRoom = this.databaseRefusal(sender);
     if (noRoom !== null || event.length === 0) return noRoom;
-    const { fullOrganizations, fullDestinations } = this.#admission;
-    for (const { destinationId } of event) {
-      if (fullDestinations.has(destinationId)) return { full: 'destination', destinationId };
-    }
+    for (const { destinationId } of event)
+      if (this.#fullDestinations.has(destinationId)) return { full: 'destination', destinationId };
     const { organizationId, limits } = sender;
-    const own = (this.#counted.organizations.get(organizationId) ?? 0) + this.#reservations.of(organizationId);
+    const own = this.backlog.of(organizationId);
     if (own + before >= limits.waitingDeliveries)
       return { full: 'waitingDeliveries', most: limits.waitingDeliveries, waiting: own };
-    if (fullOrganizations.has(organizationId) || this.#shareLeft(own) <= before) return { full: 'organization' };
-    return null;
+    return this.backlog.isFullFor(organizationId, before) ? { full: 'organization' } : null;
   }
 
   /** Whether an organization holds so much of the database that nothing more of it is stored. */
@@ -109,24 +171,18 @@ export class BacklogRoom {
   }
 
   /** Counts what is about to be stored. @param bytes what it takes in the database besides its deliveries */
-  add(organizationId: string, deliveries: number, bytes = 0): Reservation {
-    const places = [
-      this.#reservations.add(organizationId, deliveries),
+  add(organizationId: string, deliveries: number, bytes = 0): Undo {
+    const undo = [
+      this.backlog.add(organizationId, deliveries),
       this.database.add(organizationId, bytes + deliveries * DELIVERY_BYTES),
     ];
-    return {
-      keep() {
-        for (const place of places) place.keep();
-      },
-      release(asksAgain) {
-        for (const place of places) place.release(asksAgain);
-      },
+    return () => {
+      for (const each of undo) each();
     };
   }
 
-  #shareLeft(own: number): number {
-    const { total, alone } = this.#counted;
-    if (this.limit === 0 || alone) return Number.POSITIVE_INFINITY;
-    return leftFor({ limit: this.limit, taken: total + this.#reservations.total, alone }, own);
+  #mayAdd(organizationId: string): number {
+    const share = TIMES_FREE.backlog * this.backlog.left - this.backlog.of(organizationId);
+    return Math.max(1, share / (TIMES_FREE.backlog + 1));
   }
 }

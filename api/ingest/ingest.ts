@@ -6,7 +6,7 @@ import { BatcherFullError } from '../../core/batcher.ts';
 import type { Settings } from '../../core/config.ts';
 import { type HeaderBytes, receivedHeaders } from '../../core/header-text.ts';
 import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
-import type { Reservation } from '../../core/reservations.ts';
+import type { Undo } from '../../core/backlog-room.ts';
 import type { LimitName } from '../../core/limits.ts';
 import { othersFirst } from '../../core/others-first.ts';
 import { METHODS } from '../../core/methods.ts';
@@ -34,7 +34,7 @@ import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.t
 import type { Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './ingest-issues.ts';
-import type { OrganizationUse } from './organization-use.ts';
+import type { Ended, OrganizationUse } from './organization-use.ts';
 import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
@@ -225,20 +225,19 @@ function refuseLoop(headers: HeaderBytes): void {
 async function store(
   write: () => Promise<WriteOutcome>,
   use: OrganizationUse,
-  waiting: Reservation,
+  undo: Undo,
   event: NewEvent,
 ): Promise<WriteOutcome> {
-  const places = [waiting];
+  let end: ((ended: Ended) => void) | undefined;
   try {
-    places.push(use.take(event.body.length));
+    end = use.take(event.body.length);
     const outcome = await write();
-    for (const place of places) {
-      if (outcome.kind === 'stored') place.keep();
-      else place.release(outcome.kind === 'stale');
-    }
+    end(outcome.kind === 'stale' ? null : outcome.kind);
+    if (outcome.kind !== 'stored') undo();
     return outcome;
   } catch (error) {
-    for (const place of places) place.release(false);
+    end?.(null);
+    undo();
     if (error instanceof BatcherFullError) throw unavailable('Too many webhooks are waiting to be stored');
     throw error;
   }

@@ -1,12 +1,14 @@
 // What one organization has used of its limits, as this process knows it: what PostgreSQL has counted of all processes, and what
 // this one has accepted since. Requests look at memory only.
 // Rules: LIMIT-03 to LIMIT-06.
-import type { Reservation } from '../../core/reservations.ts';
 import { type Limits, limitsOf } from '../../core/limits.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Use } from '../../db/organizations/usage.ts';
 import type { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
+
+/** What became of a webhook; null: nothing. */
+export type Ended = 'stored' | 'duplicate' | null;
 
 interface Count {
   events: number;
@@ -101,24 +103,19 @@ export class OrganizationUse {
     if (refusal) throw refusal;
   }
 
-  /** Counts a webhook that is about to be stored. @throws ApiError 429 */
-  take(bytes: number): Reservation {
+  /** Counts a webhook that is about to be stored. @returns to be told what became of it @throws ApiError 429 */
+  take(bytes: number): (ended: Ended) => void {
     this.requireRoom(bytes);
     this.#bucket.take(this.usedAt);
     this.#underWay.events += 1;
     this.#underWay.bytes += bytes;
-    const release = (asksAgain: boolean) => {
-      if (asksAgain) this.#bucket.giveBack();
+    return (ended) => {
       this.#underWay.events -= 1;
       this.#underWay.bytes -= bytes;
-    };
-    return {
-      release,
-      keep: () => {
-        release(false);
-        this.#stored.events += 1;
-        this.#stored.bytes += bytes;
-      },
+      if (ended === null) this.#bucket.giveBack();
+      if (ended !== 'stored') return;
+      this.#stored.events += 1;
+      this.#stored.bytes += bytes;
     };
   }
 

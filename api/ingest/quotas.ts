@@ -5,9 +5,10 @@ import { type Limits, limitsOf } from '../../core/limits.ts';
 import type { Log } from '../../core/log.ts';
 import { causeOf } from '../../core/log-cause.ts';
 import { payloadDays } from '../../core/payload-days.ts';
+import type { PollLoop } from '../../core/poll-loop.ts';
 import { loadUse } from '../../db/organizations/usage.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { type AdaptivePoll, startAdaptivePoll } from './adaptive-poll.ts';
+import { adaptivePoll } from './adaptive-poll.ts';
 import { OrganizationUse } from './organization-use.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -23,8 +24,8 @@ export interface QuotaDeps {
 /** Starts to keep the counts. */
 export async function watchQuotas(deps: QuotaDeps): Promise<Quotas> {
   const quotas = new Quotas(deps);
-  await quotas.watch();
-  return quotas;
+  quotas.watch();
+  return Promise.resolve(quotas);
 }
 
 export class Quotas {
@@ -32,14 +33,14 @@ export class Quotas {
   readonly #uses = new Map<string, OrganizationUse>();
   readonly #loading = new Map<string, Promise<OrganizationUse>>();
   #failing = false;
-  #schedule: AdaptivePoll | undefined;
+  #loop: PollLoop | undefined;
 
   constructor(deps: QuotaDeps) {
     this.#deps = deps;
   }
 
-  async watch(): Promise<void> {
-    this.#schedule = await startAdaptivePoll(() => this.#look());
+  watch(): void {
+    this.#loop = adaptivePoll(() => this.#look());
   }
 
   /**
@@ -63,7 +64,7 @@ export class Quotas {
   }
 
   async close(): Promise<void> {
-    await this.#schedule?.close();
+    await this.#loop?.stop();
   }
 
   #loadOnce(use: OrganizationUse): Promise<OrganizationUse> {

@@ -1,9 +1,7 @@
 // The size of the backlog and of the database: read periodically by every API process and by workers that replay, never per request.
 import type { Plan } from '../../core/access.ts';
-import { mayBeFullFrom, type Waiting } from '../../core/backlog-limit.ts';
-import type { BacklogRoom } from '../../core/backlog-room.ts';
+import { type BacklogRoom, FULL_FROM, sharedFrom, type Waiting } from '../../core/backlog-room.ts';
 import type { Settings } from '../../core/config.ts';
-import { sharedFrom } from '../../core/database-room.ts';
 import { type LimitOverrides, limitsOf } from '../../core/limits.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { storedParts } from '../organizations/stored-parts.ts';
@@ -21,21 +19,17 @@ export interface BacklogBounds {
   atMost: number;
   /** The smallest `waitingDeliveries` of an organization. */
   smallestLimit: number;
-  /** Whether there is only one organization. */
-  alone: boolean;
 }
 
 const BOUNDS = `
 select pg_relation_size('outbox') + pg_relation_size('held_deliveries') as bytes,
        pg_relation_size('retrying_deliveries') as "retryingBytes",
-       not exists (select from organizations offset 1) as alone,
        (select json_agg(distinct jsonb_build_object('plan', plan, 'limits', case when limits ? 'waitingDeliveries' then
           jsonb_build_object('waitingDeliveries', limits -> 'waitingDeliveries') else '{}' end)) from organizations) as kinds`;
 
 interface BoundsRow {
   bytes: number;
   retryingBytes: number;
-  alone: boolean;
   /** Of organizations: each combination that occurs. */
   kinds: { plan: Plan; limits: LimitOverrides }[] | null;
 }
@@ -43,11 +37,10 @@ interface BoundsRow {
 /** Uses the sizes of files, so it is cheap at any size of the backlog. */
 export async function backlogBounds(db: Queryable): Promise<BacklogBounds> {
   const { rows } = await db.query<BoundsRow>(BOUNDS);
-  const { bytes = 0, retryingBytes = 0, alone = true, kinds = null } = rows[0] ?? {};
+  const { bytes = 0, retryingBytes = 0, kinds = null } = rows[0] ?? {};
   return {
     atMost: (bytes / PAGE_BYTES) * MAX_ROWS_PER_PAGE + (retryingBytes / PAGE_BYTES) * MAX_RETRYING_PER_PAGE,
     smallestLimit: Math.min(...(kinds ?? []).map(({ plan, limits }) => limitsOf(plan, limits).waitingDeliveries)),
-    alone,
   };
 }
 
@@ -75,26 +68,30 @@ select (select coalesce(sum(waiting), 0)::bigint from destination) as total,
           select destination_id as id, organization_id as "organizationId", waiting from destination order by waiting desc limit 1000
         ) d) as destinations`;
 
+interface WaitingRow extends Pick<Waiting, 'total' | 'destinations'> {
+  organizations: { id: string; waiting: number }[];
+}
+
 /**
  * Counts the backlog: deliveries without a result of their first attempt, those that a circuit holds, and those that wait for a
  * retry. Less than a second of one core for a million of them, on a busy machine.
  */
-export function countWaiting(pool: Pool): Promise<Omit<Waiting, 'alone'>> {
+export function countWaiting(pool: Pool): Promise<Waiting> {
   return inSnapshot(pool, async (db) => {
     // It may be slow, but must not take more than one core; and it must not sort millions of rows where PostgreSQL's estimate lags
     // behind a backlog that has just grown.
     await db.query('set local max_parallel_workers_per_gather = 0; set local enable_sort = off');
-    const { rows } = await db.query<Omit<Waiting, 'alone'>>(WAITING);
-    return rows[0] ?? { total: 0, organizations: [], destinations: [] };
+    const { rows } = await db.query<WaitingRow>(WAITING);
+    const { total = 0, organizations = [], destinations = [] } = rows[0] ?? {};
+    return { total, own: new Map(organizations.map(({ id, waiting }) => [id, waiting])), destinations };
   });
 }
 
-/** Counts only when somebody could be full; otherwise all that waits counts for nobody. @param limit 0: none */
+/** Counts only when somebody could be full; otherwise all that waits counts for nobody. @param limit Infinity: none */
 async function readWaiting(pool: Pool, limit: number): Promise<Waiting> {
-  const { atMost, smallestLimit, alone } = await backlogBounds(pool);
-  const mayBeFull = Math.min(mayBeFullFrom(limit || Number.POSITIVE_INFINITY, alone), smallestLimit);
-  if (atMost >= mayBeFull) return { ...(await countWaiting(pool)), alone };
-  return { total: atMost, organizations: [], destinations: [], alone };
+  const { atMost, smallestLimit } = await backlogBounds(pool);
+  if (atMost >= Math.min(limit * FULL_FROM, smallestLimit)) return countWaiting(pool);
+  return { total: atMost, own: new Map(), destinations: [] };
 }
 
 export type BacklogLimits = Pick<
@@ -105,52 +102,30 @@ export type BacklogLimits = Pick<
   | 'HOOKYARD_EVENT_RETENTION_DAYS'
 >;
 
-/** What a look has found. */
-export interface BacklogSize {
-  waiting: number;
-  /** Null: the size of the database is not limited. */
-  databaseBytes: number | null;
-  /** Whether there is only one organization. */
-  alone: boolean;
-}
-
 /** Brings what a process knows up to date. @throws a database error; what could not be read stays as it was */
-export async function lookAtBacklog(pool: Pool, limits: BacklogLimits, room: BacklogRoom): Promise<BacklogSize> {
-  const size: BacklogSize = { waiting: 0, databaseBytes: null, alone: true };
-  await room.count(async () => {
-    const waiting = await readWaiting(pool, room.limit);
-    size.waiting = waiting.total;
-    size.alone = waiting.alone;
-    return waiting;
-  });
-  const limit = limits.HOOKYARD_MAX_DATABASE_BYTES;
-  if (limit !== undefined)
-    size.databaseBytes = await lookAtDatabase(pool, limit, payloadDays(limits), room, size.alone);
-  return size;
+export async function lookAtBacklog(pool: Pool, limits: BacklogLimits, room: BacklogRoom): Promise<void> {
+  await room.count(() => readWaiting(pool, room.backlog.limit));
+  if (limits.HOOKYARD_MAX_DATABASE_BYTES === undefined) return;
+  room.database.limit = limits.HOOKYARD_MAX_DATABASE_BYTES;
+  await lookAtDatabase(pool, payloadDays(limits), room);
 }
 
-/** Asks whose the database is only when that could refuse somebody. @returns its size */
-async function lookAtDatabase(
-  pool: Pool,
-  limit: number,
-  payloadDays: number | null,
-  { database }: BacklogRoom,
-  alone: boolean,
-): Promise<number> {
+/** Asks whose the database is only when that could refuse somebody. */
+async function lookAtDatabase(pool: Pool, payloadDays: number | null, { database }: BacklogRoom): Promise<void> {
   let failure: unknown;
-  let size = 0;
-  await database.look(async () => {
-    size = await databaseBytes(pool);
-    if (alone || size < sharedFrom(limit)) return { size, limit, parts: new Map(), alone };
-    // Failure policy: the size counts in any case, and the parts of the last look stay valid.
-    const parts = await storedParts(pool, payloadDays).catch((error: unknown) => {
+  await database.count(async () => {
+    const total = await databaseBytes(pool);
+    if (total < sharedFrom(database.limit)) return { total, own: new Map() };
+    try {
+      const parts = await storedParts(pool, payloadDays);
+      return { total, own: new Map(Array.from(parts, ([id, part]) => [id, part * total])) };
+    } catch (error) {
+      // Failure policy: the size counts in any case, and the parts of the last look stay valid.
       failure = error;
-      return database.parts;
-    });
-    return { size, limit, parts, alone };
+      return { total, own: database.counted.own };
+    }
   });
   if (failure !== undefined) throw failure;
-  return size;
 }
 
 /** Size of this database on disk, bytes: Hookyard's own, without Temporal's and without WAL. */

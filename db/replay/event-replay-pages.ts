@@ -1,7 +1,7 @@
 // The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
 // point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to validate: no
 // lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
-import type { BacklogRoom, WaitingOf } from '../../core/backlog-room.ts';
+import type { BacklogRoom, Undo, WaitingOf } from '../../core/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/ids.ts';
 import {
   expectedDeliveries,
@@ -12,7 +12,6 @@ import {
   type ReplayProgress,
   waitsFor,
 } from '../../core/event-replay.ts';
-import type { Reservation } from '../../core/reservations.ts';
 import { planPage } from './replay-pace.ts';
 import {
   type EventReplayKey,
@@ -84,7 +83,7 @@ export interface PageRoom {
   deliveriesPerEvent: number;
   deliveriesPerSecond: number;
   fitting(events: readonly WaitingOf[]): ReturnType<BacklogRoom['fitting']>;
-  add(deliveries: number): Reservation;
+  add(deliveries: number): Undo;
 }
 
 /** @throws a database error */
@@ -96,7 +95,7 @@ const boundless: FindRoom = () =>
     deliveriesPerEvent: Number.POSITIVE_INFINITY,
     deliveriesPerSecond: Number.POSITIVE_INFINITY,
     fitting: ({ length }) => ({ count: length, noRoom: null }),
-    add: () => ({ keep: () => undefined, release: () => undefined }),
+    add: () => () => undefined,
   });
 
 /**
@@ -159,14 +158,13 @@ async function createPage(pool: Pool, { key, page, replay, room, validate }: Pag
   const plan = await planReplays(pool, { ...request, deliveriesPerEvent }, validate);
   const { slice, planned, waiting, waits } = fitted(found, plan, room);
   if (waits !== null && slice.events.length === 0) return { progress: await wait(pool, key, waits), deliveries: [] };
-  const place = room.add(waiting);
+  const undo = room.add(waiting);
   let made: PageStep | undefined;
   try {
     made = await inTransaction(pool, (db) => storePage(db, { key, page, from: replay.nextId, slice, planned }));
     return { ...made, paceMs: (slice.events.length * 1000) / replay.ratePerSecond };
   } finally {
-    if (made && made.deliveries.length > 0) place.keep();
-    else place.release(false);
+    if (!made || made.deliveries.length === 0) undo();
   }
 }
 

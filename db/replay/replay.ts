@@ -1,7 +1,7 @@
 // Replays: new deliveries of events that are already stored.
 // Rules: EVT-10, EVT-15, RPL-03, RPL-04, RPL-16, RPL-17.
 import { newId, shardOf } from '../../core/ids.ts';
-import type { Reservation } from '../../core/reservations.ts';
+import type { Undo } from '../../core/backlog-room.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
@@ -135,11 +135,10 @@ export interface PlannedDelivery {
 }
 
 /** Counts deliveries that are about to be created. @throws an error of the caller's when there is no room for them */
-export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Reservation;
+export type TakeRoom = (deliveries: readonly PlannedDelivery[]) => Undo;
 
-const ROOM: Reservation = { keep: () => undefined, release: () => undefined };
 /** For a single delivery in the place of a failed one. */
-const alwaysRoom: TakeRoom = () => ROOM;
+const alwaysRoom: TakeRoom = () => () => undefined;
 
 /**
  * Creates new deliveries of stored events, by the current routes.
@@ -201,13 +200,11 @@ export function waitingByEvent(deliveries: readonly PlannedDelivery[]): Map<stri
 }
 
 async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): Promise<ReplayResult> {
-  const place = takeRoom(plannedDeliveries(planned));
+  const undo = takeRoom(plannedDeliveries(planned));
   try {
-    const result = await inTransaction(pool, (db) => insertPlanned(db, planned));
-    place.keep();
-    return result;
+    return await inTransaction(pool, (db) => insertPlanned(db, planned));
   } catch (error) {
-    place.release(false);
+    undo();
     throw error;
   }
 }

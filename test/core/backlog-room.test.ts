@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { BacklogRoom, type WaitingOf } from '../../core/backlog-room.ts';
 
 const LIMIT = 100;
-const NONE = { total: 0, organizations: [], destinations: [], alone: false };
 
 const event = (deliveries: number, destinationId = 'd'): WaitingOf =>
   Array.from({ length: deliveries }, () => ({ destinationId }));
@@ -11,19 +10,26 @@ const sender = (waitingDeliveries = Number.POSITIVE_INFINITY) => ({
   limits: { waitingDeliveries },
 });
 
-async function roomOf(waiting: Partial<typeof NONE> & { of?: number } = {}): Promise<BacklogRoom> {
+/** @param of what waits of the organization @param total of all */
+async function roomOf(waiting: { of?: number; total?: number; destination?: number } = {}): Promise<BacklogRoom> {
+  const { of = 0, destination = 0 } = waiting;
+  const { total = of } = waiting;
   const room = new BacklogRoom(LIMIT);
-  const { of = 0, ...others } = waiting;
-  const organizations = of > 0 ? [{ id: 'a', waiting: of }] : [];
-  await room.count(() => Promise.resolve({ ...NONE, total: of, ...others, organizations }));
+  const destinations = [{ id: 'd', organizationId: 'a', waiting: destination }];
+  await room.count(() => Promise.resolve({ total, own: new Map([['a', of]]), destinations }));
   return room;
+}
+
+async function setDatabase(room: BacklogRoom, total: number, own = 0): Promise<void> {
+  room.database.limit = 100;
+  await room.database.count(() => Promise.resolve({ total, own: new Map([['a', own]]) }));
 }
 
 describe('the room in the backlog', () => {
   it('is there for a whole event when one more delivery may wait', async () => {
     const room = await roomOf({ of: 9 });
     expect(room.refusal(sender(10), event(5))).to.equal(null);
-    room.add('a', 1).keep();
+    room.add('a', 1);
     expect(room.refusal(sender(10), event(1))).to.deep.equal({ full: 'waitingDeliveries', most: 10, waiting: 10 });
     expect(room.refusal(sender(10), []), 'nothing of it would wait').to.equal(null);
   });
@@ -38,52 +44,71 @@ describe('the room in the backlog', () => {
     expect(room.fitting(sender(), events)).to.deep.equal({ count: 4, noRoom: null });
   });
 
-  it('is what is left for the organization, with what is being stored', async () => {
+  it('is for an organization three times what it leaves, with what is being stored', async () => {
     const room = await roomOf({ of: 10, total: 20 });
-    // (100 - 20 - 10) / 2
-    expect(room.fitting(sender(), [event(34), event(1), event(1)])).to.deep.equal({
-      count: 2,
+    // 10 + 57 <= 3 * (80 - 57)
+    expect(room.fitting(sender(), [event(57), event(1), event(1)])).to.deep.equal({
+      count: 1,
       noRoom: { full: 'organization' },
     });
-    const place = room.add('a', 35);
+    const undo = room.add('a', 57);
     expect(room.refusal(sender(), event(1))).to.deep.equal({ full: 'organization' });
-    place.release(false);
+    expect(room.refusal({ ...sender(), organizationId: 'b' }, event(1))).to.equal(null);
+    undo();
     expect(room.refusal(sender(), event(1))).to.equal(null);
   });
 
-  it('is everything for an organization that is alone, until all of it is taken', async () => {
-    expect((await roomOf({ of: 99, alone: true })).fitting(sender(), [event(50), event(1)]).count).to.equal(2);
-    expect((await roomOf({ of: 100, alone: true })).fitting(sender(), [event(1)]).noRoom).to.deep.equal({
+  it('ends for all when everything is taken', async () => {
+    expect((await roomOf({ of: 1, total: 100 })).fitting(sender(), [event(1)]).noRoom).to.deep.equal({
       full: 'service',
     });
   });
 
-  it('is not there while the database is full, until it has shrunk by a fiftieth', async () => {
+  it('ends for a destination that has what its organization may still take', async () => {
+    expect((await roomOf({ of: 37, destination: 37 })).refusal(sender(), event(1))).to.equal(null);
+    const room = await roomOf({ of: 38, destination: 38 });
+    expect(room.refusal(sender(), event(1))).to.deep.equal({ full: 'destination', destinationId: 'd' });
+    expect(room.refusal(sender(), event(1, 'other'))).to.equal(null);
+    expect(room.full).to.deep.equal({ all: false, organizations: [], destinations: ['d'] });
+  });
+
+  it('is not there while the database is full', async () => {
     const room = await roomOf();
-    const sized = (size: number) =>
-      room.database.look(() => Promise.resolve({ size, limit: 100, parts: new Map(), alone: true }));
-    await sized(100);
+    await setDatabase(room, 100);
     expect(room.fitting(sender(), [event(1)]).noRoom).to.deep.equal({ full: 'database' });
-    await sized(98);
-    expect(room.fullForAll()).to.deep.equal({ full: 'database' });
-    await sized(97);
+    await setDatabase(room, 99);
     expect(room.fullForAll()).to.equal(null);
   });
 
   it('is not there for an organization that holds its share of the database, also for events without deliveries', async () => {
     const room = await roomOf();
-    const parts = new Map([['a', 1]]);
-    await room.database.look(() => Promise.resolve({ size: 95, limit: 100, parts, alone: false }));
+    await setDatabase(room, 95, 95);
     for (const each of [event(1), event(0)]) {
       expect(room.fitting(sender(), [each]).noRoom).to.deep.equal({ full: 'share of the database' });
       expect(room.fitting({ ...sender(), organizationId: 'b' }, [each]).noRoom).to.equal(null);
     }
   });
 
+  it('counts what is stored until a count has it that began later', async () => {
+    const room = await roomOf();
+    room.add('a', 4);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const counting = room.count(async () => {
+      await promise;
+      return { total: 4, own: new Map([['a', 4]]), destinations: [] };
+    });
+    room.add('a', 2);
+    expect(room.backlog.of('a')).to.equal(6);
+    resolve();
+    await counting;
+    expect([room.backlog.of('a'), room.backlog.left]).to.deep.equal([6, LIMIT - 6]);
+  });
+
   it('stays as it was when it cannot be counted', async () => {
     const room = await roomOf({ of: 9 });
-    room.add('a', 1).keep();
+    room.add('a', 1);
     await room.count(() => Promise.reject(new Error('away'))).catch(() => undefined);
     expect(room.refusal(sender(10), event(1))).to.include({ full: 'waitingDeliveries', waiting: 10 });
+    expect(room.backlog.left).to.equal(LIMIT - 10);
   });
 });

@@ -25,8 +25,6 @@ describe('the pages of a replay and the backlog', () => {
   after(() => db.close());
   beforeEach(async () => {
     await db.pool.query('truncate outbox');
-    // Another organization, so that this one is not alone.
-    await db.renew();
     await db.renew();
     await limit({ replayedPerSecond: null });
   });
@@ -88,7 +86,7 @@ describe('the pages of a replay and the backlog', () => {
   it('wait at the share of their organization, and not for those of others', async () => {
     await db.storeEvents(...many(3));
     const key = await db.startReplay({}, 100);
-    await wait(db.organizationId, 20);
+    await wait(db.organizationId, 30);
     const { progress } = await page(key, 1);
     const waitsFor = 'Too many deliveries of this organization are waiting';
     expect(progress).to.include({ status: 'running', pages: 0, waitsFor });

@@ -88,7 +88,7 @@ describe('the targets of a replay', () => {
       [event.id, organizationId],
     );
     await copyDelivery(pool, often, EARLIER_READ + 1, receivedAt.getTime() + 2000);
-    const room: TakeRoom = () => ({ keep: () => undefined, release: () => undefined });
+    const room: TakeRoom = () => () => undefined;
     const again = (id: string) => replayDelivery(pool, organizationId, id, cannotValidate, room);
     const results = await Promise.allSettled([again(once), again(once)]);
     const [made] = results.flatMap((result) => (result.status === 'fulfilled' ? (result.value?.deliveries ?? []) : []));

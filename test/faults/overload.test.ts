@@ -9,7 +9,9 @@ import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
 const LIMIT = 200;
-// Destinations of one event; when each has its share, ten events, that is the limit in all.
+/** What one organization may have waiting, and one of its destinations. */
+const SHARE = { organization: (LIMIT * 3) / 4, destination: (LIMIT * 3) / 8 };
+// Destinations of one event.
 const FAN_OUT = LIMIT / 10;
 const SETTINGS = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
 // After so many webhooks, one after the other, the limit must have been noticed.
@@ -31,7 +33,7 @@ describe('more webhooks than deliveries @turns @lanes', function () {
 
   /**
    * Sends until something is refused: so slowly that the process looks several times before one destination has what is left
-   * for others, which is half of the limit.
+   * for others.
    * @returns the refusal
    */
   async function fill(ledger: Ledger): Promise<Posted> {
@@ -59,7 +61,7 @@ describe('more webhooks than deliveries @turns @lanes', function () {
     const other = await line();
     const closings = logged('ingest answers 503');
     expectRefusal(await fill(burst.ledger), new RegExp(`destination ${burst.destination.id}`));
-    expect(burst.ledger.acknowledged.size).to.be.at.least(LIMIT / 2);
+    expect(burst.ledger.acknowledged.size).to.be.at.least(SHARE.destination);
     expect(await records.storedEvents(burst.source.id)).to.equal(burst.ledger.acknowledged.size);
     expect(await ingestState()).to.equal('partly_full');
     expect((await other.ledger.post())?.status, 'another destination').to.equal(200);
@@ -118,7 +120,7 @@ describe('more webhooks than deliveries @turns @lanes', function () {
       const { rows } = await testInstance.pool.query<{ held: number }>(
         'select count(*)::int as held from held_deliveries',
       );
-      return (rows[0]?.held ?? 0) >= LIMIT / 2;
+      return (rows[0]?.held ?? 0) >= SHARE.destination / 2;
     });
     // Those whose first attempt failed count again from their next one on, which finds the circuit open.
     await until('a refusal', async () => (await down.ledger.post())?.status === 503);
@@ -131,7 +133,7 @@ describe('more webhooks than deliveries @turns @lanes', function () {
     await untilState('open');
   });
 
-  it('are all refused when everything together is as much as may wait', async () => {
+  it('are all refused when their organization has as much waiting as it may', async () => {
     const endpoint = receiver.endpoint();
     const source = await records.source();
     const destinations = await Promise.all(Array.from({ length: FAN_OUT }, () => records.destination(endpoint.url)));
@@ -147,8 +149,9 @@ describe('more webhooks than deliveries @turns @lanes', function () {
     };
     await until('a refusal', fanOut, DEADLINE_MS);
     const unrelated = await line();
-    await untilState('full');
-    expectRefusal(await unrelated.ledger.post(), /As many deliveries/);
+    await untilState('partly_full');
+    expect(eventIds.length * FAN_OUT).to.be.at.least(SHARE.organization);
+    expectRefusal(await unrelated.ledger.post(), /deliveries of this organization/);
     expect(await records.storedEvents(unrelated.source.id)).to.equal(0);
 
     await testInstance.startWorker();
