@@ -41,7 +41,7 @@ export function createReplayRoom(pool: Pool, limits: BacklogLimits): FindRoom {
       deliveriesPerEvent,
       deliveriesPerSecond: replayedPerSecond,
       fitting: (events) => room.fitting(sender, events),
-      add: (deliveries) => room.add(organizationId, deliveries),
+      add: (waiting) => room.add(organizationId, waiting),
     };
   };
 }

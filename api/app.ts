@@ -4,7 +4,7 @@ import Koa from 'koa';
 import { causeOf } from '../core/log-cause.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
-import { bodyMemory, bufferedBytes } from './body-memory-budget.ts';
+import { bodyMemory, bufferedBytes } from './body-memory.ts';
 import type { ProxyTrust } from './clients/client-addresses.ts';
 import { mountConsole } from './console/serve-console.ts';
 import { mountSignIn } from './console/sign-in.ts';
@@ -57,12 +57,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   app.use(requestLog(deps.log, deps.proxies, deps.refused));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
   app.use(renderErrors(deps.log));
-  app.use(
-    bodyMemory({
-      maxBytes: bufferedBytes(deps.tuning.bufferedBytes, deps.settings.HOOKYARD_MAX_PAYLOAD_BYTES),
-      maxRequestsPerSource: deps.tuning.maxRequestsPerSource,
-    }),
-  );
+  app.use(bodyMemory(bufferedBytes(deps.tuning.bufferedBytes, deps.settings.HOOKYARD_MAX_PAYLOAD_BYTES)));
   app.use(deps.ingest);
   app.use(open.routes());
   app.use(operator.routes());

@@ -56,8 +56,8 @@ async function readBytes(ctx: AppContext, limit: number): Promise<Buffer> {
     if (known.length > limit) throw tooLarge(limit);
     return known;
   }
-  const { room, client } = ctx.state;
-  room.enter({ client: client.client, organization: ctx.state.caller?.organization.id ?? '' });
+  const room = ctx.state.memory.forManagement(ctx.state.caller?.organization.id ?? '');
+  ctx.state.room = room;
   try {
     return await receiveBody(ctx.req, limit, room);
   } catch (error) {

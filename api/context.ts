@@ -16,7 +16,7 @@ import { type EntityManager, tenantEntityManager } from '../db/orm.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';
-import type { BodyMemoryBudget } from './body-memory-budget.ts';
+import type { BodyMemory, BodyRoom } from './body-memory.ts';
 import type { ClientAddress } from './clients/client-addresses.ts';
 import type { RequestAudit } from './audit-trail.ts';
 import type { Backlog } from './ingest/backlog.ts';
@@ -44,8 +44,9 @@ export interface ApiState {
   log: Log;
   /** Whom the request comes from, behind the operator's proxies. */
   client: ClientAddress;
-  /** The memory that its body takes. */
-  room: BodyMemoryBudget;
+  memory: BodyMemory;
+  /** What its body takes of the memory. */
+  room?: BodyRoom;
   /** Set by `authenticate`. */
   caller?: Caller;
   /** The source of a webhook, when there is one by that name. */

@@ -1,7 +1,7 @@
 // Reads a request's body into memory, within its own limit, at a minimum rate, and within the shared memory budget of all bodies.
 import type { IncomingMessage } from 'node:http';
 import getRawBody from 'raw-body';
-import type { BodyMemoryBudget } from './body-memory-budget.ts';
+import type { BodyRoom } from './body-memory.ts';
 import { discardRest } from './discard.ts';
 import { ApiError } from './errors.ts';
 
@@ -27,7 +27,7 @@ export class BodyError extends Error {
  * @returns its exact bytes; nothing is ever decompressed
  * @throws BodyError
  */
-export async function receiveBody(request: IncomingMessage, limit: number, room: BodyMemoryBudget): Promise<Buffer> {
+export async function receiveBody(request: IncomingMessage, limit: number, room: BodyRoom): Promise<Buffer> {
   // raw-body drops a stream that reports an error, and the bytes that it has read.
   const refuse = (reason: BodyError['reason']) => request.emit('error', new BodyError(reason));
   const rate = watchRate(() => refuse('too_slow'));

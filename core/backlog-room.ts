@@ -107,8 +107,10 @@ export class BacklogRoom {
   readonly backlog: Room;
   /** In bytes; a count sets its limit. */
   readonly database = new Room(Number.POSITIVE_INFINITY, TIMES_FREE.database);
-  /** Those that are full, by the last count. */
-  #fullDestinations: ReadonlySet<string> = new Set();
+  /** What waits for each destination. */
+  readonly #destinations = new Room(Number.POSITIVE_INFINITY, TIMES_FREE.backlog);
+  /** Those of the last count. */
+  #counted: Waiting['destinations'] = [];
 
   /** @param limit in deliveries; 0: none */
   constructor(limit: number) {
@@ -117,9 +119,15 @@ export class BacklogRoom {
 
   /** Takes over a count of the backlog. @param read as for a room */
   async count(read: () => Promise<Waiting>): Promise<void> {
-    const { destinations } = await this.backlog.count(read);
-    const full = destinations.filter(({ organizationId, waiting }) => waiting >= this.#mayAdd(organizationId));
-    this.#fullDestinations = new Set(full.map(({ id }) => id));
+    let counted: Waiting = { total: 0, own: new Map(), destinations: [] };
+    await this.backlog.count(async () => {
+      await this.#destinations.count(async () => {
+        counted = await read();
+        return { total: 0, own: new Map(counted.destinations.map(({ id, waiting }) => [id, waiting])) };
+      });
+      return counted;
+    });
+    this.#counted = counted.destinations;
   }
 
   /** What is refused at the moment, for metrics and the log. */
@@ -128,7 +136,7 @@ export class BacklogRoom {
     return {
       all: this.fullForAll() !== null,
       organizations: [...new Set([...fullOf(this.backlog), ...fullOf(this.database)])],
-      destinations: [...this.#fullDestinations],
+      destinations: this.#counted.flatMap(({ id, organizationId }) => (this.#isFull(id, organizationId) ? [id] : [])),
     };
   }
 
@@ -145,9 +153,9 @@ export class BacklogRoom {
   refusal(sender: Sender, event: WaitingOf, before = 0): NoRoom | null {
     const noRoom = this.databaseRefusal(sender);
     if (noRoom !== null || event.length === 0) return noRoom;
-    for (const { destinationId } of event)
-      if (this.#fullDestinations.has(destinationId)) return { full: 'destination', destinationId };
     const { organizationId, limits } = sender;
+    for (const { destinationId } of event)
+      if (this.#isFull(destinationId, organizationId)) return { full: 'destination', destinationId };
     const own = this.backlog.of(organizationId);
     if (own + before >= limits.waitingDeliveries)
       return { full: 'waitingDeliveries', most: limits.waitingDeliveries, waiting: own };
@@ -171,18 +179,20 @@ export class BacklogRoom {
   }
 
   /** Counts what is about to be stored. @param bytes what it takes in the database besides its deliveries */
-  add(organizationId: string, deliveries: number, bytes = 0): Undo {
+  add(organizationId: string, waiting: WaitingOf, bytes = 0): Undo {
     const undo = [
-      this.backlog.add(organizationId, deliveries),
-      this.database.add(organizationId, bytes + deliveries * DELIVERY_BYTES),
+      this.backlog.add(organizationId, waiting.length),
+      this.database.add(organizationId, bytes + waiting.length * DELIVERY_BYTES),
+      ...waiting.map(({ destinationId }) => this.#destinations.add(destinationId, 1)),
     ];
     return () => {
       for (const each of undo) each();
     };
   }
 
-  #mayAdd(organizationId: string): number {
+  /** A destination may have waiting what its organization may still add. */
+  #isFull(destinationId: string, organizationId: string): boolean {
     const share = TIMES_FREE.backlog * this.backlog.left - this.backlog.of(organizationId);
-    return Math.max(1, share / (TIMES_FREE.backlog + 1));
+    return this.#destinations.of(destinationId) >= Math.max(1, share / (TIMES_FREE.backlog + 1));
   }
 }

@@ -4,8 +4,6 @@
 export const TUNING = {
   /** Open connections of an API process. Ten addresses fit that have all they may by default. */
   maxConnections: 5000,
-  /** Webhooks of one source that an API process receives or stores at a time. Each lasts as long as its body and one insert. */
-  maxRequestsPerSource: 500,
   /** Bytes that the bodies in an API process take together, if the largest webhook needs no more. docs/production.md counts with it. */
   bufferedBytes: 256 * 1024 * 1024,
   /** Requests of one address with wrong credentials that are answered 401 in a minute. People and programs err less often. */

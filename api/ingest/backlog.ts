@@ -81,7 +81,7 @@ export class Backlog {
     const waiting = deliveries.filter(({ status }) => status === 'pending');
     const noRoom = this.#room.refusal(sender, waiting);
     if (noRoom !== null) throw refused(noRoom, NOT_STORED);
-    return this.#room.add(sender.organizationId, waiting.length, EVENT_BYTES + body.length);
+    return this.#room.add(sender.organizationId, waiting, EVENT_BYTES + body.length);
   }
 
   /**
@@ -91,10 +91,7 @@ export class Backlog {
   takeRoomForReplay(sender: Sender, events: readonly WaitingOf[]): Undo {
     const { noRoom } = this.#room.fitting(sender, events);
     if (noRoom !== null) throw refused(noRoom, NOT_REPLAYED);
-    return this.#room.add(
-      sender.organizationId,
-      events.reduce((sum, event) => sum + event.length, 0),
-    );
+    return this.#room.add(sender.organizationId, events.flat());
   }
 
   state(): DoorState {

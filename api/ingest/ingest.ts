@@ -21,7 +21,7 @@ import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
 import type { ProviderKeys } from '../../outbound/provider-keys/index.ts';
-import type { BodyMemoryBudget } from '../body-memory-budget.ts';
+import type { BodyRoom } from '../body-memory.ts';
 import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
@@ -116,7 +116,6 @@ export function createIngest(deps: IngestDeps): Ingest {
     const arrival = arrivalOf(ctx, match, receivedHeaders(ctx.req.rawHeaders), new Date());
     const { organizationSlug, sourceSlug } = arrival;
     if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) return false;
-    enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, NO_ORGANIZATION);
     const received = new Received({ ...arrival, body: Buffer.alloc(0) });
     const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
     const verdict = await judge(source, received, { baseUrl: baseUrl(), keysFor: () => NO_KEYS });
@@ -127,15 +126,15 @@ export function createIngest(deps: IngestDeps): Ingest {
   }
 
   async function receive(ctx: Koa.Context, arrival: Arrival): Promise<IngestAnswer> {
-    const { organizationSlug, sourceSlug } = arrival;
     await requireOpenSource(routing, arrival);
     const { source: known } = arrival;
     if (known !== null) ctx.state.source = { organizationId: known.organizationId, sourceId: known.sourceId };
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const payloadBytes = await requireQuota(ctx.req, known);
-    const { room }: ApiState = ctx.state;
-    enterRoom(ctx, `${organizationSlug}/${sourceSlug}`, known ? organizationSlug : NO_ORGANIZATION);
+    const { memory, client }: ApiState = ctx.state;
+    const room = memory.forWebhook(client.client, known ? arrival.organizationSlug : NO_ORGANIZATION);
+    ctx.state.room = room;
     const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes };
     const body = await readBody(ctx.req, limits, room);
     await othersFirst(body.length);
@@ -280,7 +279,7 @@ interface BodyLimits {
   payloadBytes: number;
 }
 
-async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyMemoryBudget): Promise<Buffer> {
+async function readBody(request: IncomingMessage, limits: BodyLimits, room: BodyRoom): Promise<Buffer> {
   const { ofService, payloadBytes } = limits;
   try {
     return await receiveBody(request, Math.min(ofService, payloadBytes), room);
@@ -314,11 +313,4 @@ function refuseWhenBusy(error: unknown): never {
 function refuseWhenFull(error: unknown): never {
   if (error instanceof QueueFullError) throw tooManyLookups();
   throw error;
-}
-
-/** Its place and memory are free again when the request is answered (body-memory-budget.ts). @throws ApiError 503 */
-function enterRoom(ctx: Koa.Context, source: string, organization: string): void {
-  const { room, client }: ApiState = ctx.state;
-  if (room.enter({ client: client.client, source, organization })) return;
-  throw unavailable('Too many webhooks of this source are being received');
 }

@@ -83,7 +83,7 @@ export interface PageRoom {
   deliveriesPerEvent: number;
   deliveriesPerSecond: number;
   fitting(events: readonly WaitingOf[]): ReturnType<BacklogRoom['fitting']>;
-  add(deliveries: number): Undo;
+  add(waiting: WaitingOf): Undo;
 }
 
 /** @throws a database error */
@@ -199,7 +199,7 @@ function fitted(
   slice: Slice,
   planned: PlannedPage,
   room: PageRoom,
-): { slice: Slice; planned: PlannedReplays; waiting: number; waits: PageWaits | null } {
+): { slice: Slice; planned: PlannedReplays; waiting: WaitingOf; waits: PageWaits | null } {
   const events = waitingByEvent(plannedDeliveries(planned));
   const deliveries = [...events.values()];
   const { count: fits, noRoom } = room.fitting(deliveries);
@@ -208,7 +208,7 @@ function fitted(
     deliveries.map(({ length }) => length),
   );
   const count = Math.min(fits, ofPage);
-  const waiting = deliveries.slice(0, count).reduce((sum, { length }) => sum + length, 0);
+  const waiting = deliveries.slice(0, count).flat();
   const end = [...events.keys()][count] ?? planned.crowded;
   if (end === null) return { slice, planned, waiting, waits: null };
   return {

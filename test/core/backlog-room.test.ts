@@ -29,7 +29,7 @@ describe('the room in the backlog', () => {
   it('is there for a whole event when one more delivery may wait', async () => {
     const room = await roomOf({ of: 9 });
     expect(room.refusal(sender(10), event(5))).to.equal(null);
-    room.add('a', 1);
+    room.add('a', event(1, 'other'));
     expect(room.refusal(sender(10), event(1))).to.deep.equal({ full: 'waitingDeliveries', most: 10, waiting: 10 });
     expect(room.refusal(sender(10), []), 'nothing of it would wait').to.equal(null);
   });
@@ -51,7 +51,7 @@ describe('the room in the backlog', () => {
       count: 1,
       noRoom: { full: 'organization' },
     });
-    const undo = room.add('a', 57);
+    const undo = room.add('a', event(57, 'other'));
     expect(room.refusal(sender(), event(1))).to.deep.equal({ full: 'organization' });
     expect(room.refusal({ ...sender(), organizationId: 'b' }, event(1))).to.equal(null);
     undo();
@@ -70,6 +70,13 @@ describe('the room in the backlog', () => {
     expect(room.refusal(sender(), event(1))).to.deep.equal({ full: 'destination', destinationId: 'd' });
     expect(room.refusal(sender(), event(1, 'other'))).to.equal(null);
     expect(room.full).to.deep.equal({ all: false, organizations: [], destinations: ['d'] });
+  });
+
+  it('ends for a destination with what is being stored', async () => {
+    const room = await roomOf();
+    while (room.refusal(sender(), event(1)) === null) room.add('a', event(1));
+    expect(room.backlog.of('a')).to.equal(38);
+    expect(room.refusal(sender(), event(1, 'other'))).to.equal(null);
   });
 
   it('is not there while the database is full', async () => {
@@ -91,13 +98,13 @@ describe('the room in the backlog', () => {
 
   it('counts what is stored until a count has it that began later', async () => {
     const room = await roomOf();
-    room.add('a', 4);
+    room.add('a', event(4));
     const { promise, resolve } = Promise.withResolvers<void>();
     const counting = room.count(async () => {
       await promise;
       return { total: 4, own: new Map([['a', 4]]), destinations: [] };
     });
-    room.add('a', 2);
+    room.add('a', event(2));
     expect(room.backlog.of('a')).to.equal(6);
     resolve();
     await counting;
@@ -106,7 +113,7 @@ describe('the room in the backlog', () => {
 
   it('stays as it was when it cannot be counted', async () => {
     const room = await roomOf({ of: 9 });
-    room.add('a', 1);
+    room.add('a', event(1, 'other'));
     await room.count(() => Promise.reject(new Error('away'))).catch(() => undefined);
     expect(room.refusal(sender(10), event(1))).to.include({ full: 'waitingDeliveries', waiting: 10 });
     expect(room.backlog.left).to.equal(LIMIT - 10);

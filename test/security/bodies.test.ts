@@ -1,7 +1,7 @@
 // Bodies that are small on the wire and large in memory, against the running API. Those that are many: crowded-bodies.test.ts.
 import { expect } from 'chai';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { bufferedBytes, createBodyMemoryBudgets } from '../../api/body-memory-budget.ts';
+import { BodyMemory, bufferedBytes } from '../../api/body-memory.ts';
 import { expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';
@@ -93,39 +93,23 @@ describe('Bodies @turns', () => {
     const [packet, least] = [1460 * 2, TUNING.bufferedBytes];
     expect(bufferedBytes(least, 10 * MEBIBYTE)).to.equal(least);
     const largest = 100 * MEBIBYTE;
-    const budget = createBodyMemoryBudgets({ maxBytes: bufferedBytes(least, largest), maxRequestsPerSource: 1 })();
-    budget.enter({ client: '1', source: 'a', organization: 'o' });
-    for (let rest = largest; rest > 0; rest -= packet) expect(budget.take(packet + 256)).to.equal(true);
-    budget.free();
+    const room = new BodyMemory(bufferedBytes(least, largest)).forWebhook('1', 'o');
+    for (let rest = largest; rest > 0; rest -= packet) expect(room.take(packet + 256)).to.equal(true);
+    room.free();
   });
 
   it('take and give back room exactly', () => {
-    const open = createBodyMemoryBudgets({ maxBytes: 100, maxRequestsPerSource: 2 });
-    const [first, second, third] = [open(), open(), open()];
-    const from = (client: string, source = 'a', organization = 'o') => ({ client, source, organization });
-    expect([first.enter(from('1')), second.enter(from('2')), third.enter(from('3'))]).to.deep.equal([
-      true,
-      true,
-      false,
-    ]);
-    // Of 75 bytes for ingest one address gets half; its source then has room for another one.
-    expect([first.take(38), first.take(1), second.take(12), second.take(1)]).to.deep.equal([true, false, true, false]);
+    const memory = new BodyMemory(100);
+    const [first, second] = [memory.forWebhook('1', 'o'), memory.forWebhook('2', 'o')];
+    // Of 75 bytes for ingest one address gets half; its organization then has room for another one.
+    expect([first.take(30), first.take(7), first.take(1)]).to.deep.equal([true, true, false]);
+    expect([second.take(19), second.take(1)]).to.deep.equal([true, false]);
+    const manager = memory.forManagement('o');
+    expect([manager.take(10), manager.take(8), manager.take(1)]).to.deep.equal([true, true, false]);
     first.free();
     first.free();
-    expect([second.take(26), second.take(1)]).to.deep.equal([true, false]);
-    expect([third.take(1), third.enter(from('3')), third.take(10)]).to.deep.equal([false, true, true]);
+    expect([second.take(18), second.take(1)]).to.deep.equal([true, false]);
     second.free();
-    third.free();
-    const [manager, full] = [open(), open()];
-    expect([manager.enter({ client: '1', organization: 'o' }), manager.take(75), manager.take(1)]).to.deep.equal([
-      true,
-      true,
-      false,
-    ]);
-    expect([full.enter(from('1', 'b', 'p')), full.take(25)]).to.deep.equal([true, true]);
-    manager.free();
-    full.free();
-    const [again] = [open()];
-    expect([again.enter(from('1')), again.take(38)]).to.deep.equal([true, true]);
+    expect(memory.forWebhook('1', 'o').take(75)).to.equal(true);
   });
 });
