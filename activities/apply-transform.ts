@@ -2,7 +2,6 @@
 // Rules: TFM-01, TFM-08.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import { type DescribedError, openError, ownWords } from '../core/error-summary.ts';
-import { idTime } from '../core/ids.ts';
 import { type IssueSink, issueSubjects } from '../core/issues.ts';
 import type { ConfigCache, RouteConfig } from './config-cache.ts';
 import { type EventContent, transformContent } from '../outbound/transforms/content.ts';
@@ -65,6 +64,5 @@ async function transformed(
     const gone = ownWords`The transform was changed or deleted, and the version that the delivery was made by is not kept any more`;
     return { problem: openError(gone), reason: 'deleted' };
   }
-  const turn = { organizationId, group: transform.id, since: idTime(context.deliveryId) };
-  return transformContent(deps.transforms, transform, context, received, turn);
+  return transformContent(deps.transforms, transform, context, received, organizationId);
 }

@@ -17,7 +17,7 @@ import { buildOutboundRequest } from '../outbound/http/outbound-request.ts';
 import { type EventContent, type EventFacts, transformContent } from '../outbound/transforms/content.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { type ApiDeps, type Context, organizationId } from './context.ts';
-import { inSandbox, turnOf } from './sandbox.ts';
+import { inSandbox } from './sandbox.ts';
 
 /** Why there is no request to show. */
 export const PROBLEMS = {
@@ -103,7 +103,9 @@ export async function contentOf(
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: Problem }> {
   if (transform === null) return received;
-  const content = await inSandbox(() => transformContent(deps.transforms, transform, context, received, turnOf(ctx)));
+  const content = await inSandbox(() =>
+    transformContent(deps.transforms, transform, context, received, organizationId(ctx)),
+  );
   return 'problem' in content ? problem('TRANSFORM_FAILED', content.problem.detail) : content;
 }
 

@@ -1,13 +1,7 @@
-// Transforms on behalf of a management request: whose turn it is, and how it is answered when there is none.
+// Transforms on behalf of a management request: how it is answered when it is not its turn.
 import { LateTurnError, NoTurnError, SandboxUnavailableError } from '../outbound/transforms/index.ts';
-import { type ApiState, organizationId } from './context.ts';
 import { type ApiError, unavailable } from './errors.ts';
 import { limitExceeded } from './limits.ts';
-
-/** Somebody waits for the answer now. */
-export function turnOf(ctx: { state: ApiState }) {
-  return { organizationId: organizationId(ctx), group: organizationId(ctx) };
-}
 
 /** @throws ApiError 503 when the sandbox cannot be used at the moment; 429 when this organization has to wait */
 export async function inSandbox<T>(step: () => Promise<T>): Promise<T> {

@@ -48,7 +48,7 @@ export async function measureTransforms(): Promise<void> {
       const times: number[] = [];
       for (let run = 0; run < WARM_UP_RUNS + RUNS; run += 1) {
         const startedAt = performance.now();
-        const result = await transforms.run(transform, event, { organizationId: 'bench', group: type });
+        const result = await transforms.run(transform, event, 'bench');
         if (!result.ok) throw new Error(`${type}: ${result.problem.message}`);
         if (run >= WARM_UP_RUNS) times.push(performance.now() - startedAt);
       }

@@ -8,7 +8,7 @@ import { METHODS } from '../../core/methods.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
 import type { TransformCode, TransformProblem } from '../../outbound/transforms/index.ts';
-import type { ApiDeps, Context } from '../context.ts';
+import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import {
   codeShape,
@@ -20,7 +20,7 @@ import {
 } from '../members/transforms.ts';
 import { exampleSample, text } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
-import { inSandbox, turnOf } from '../sandbox.ts';
+import { inSandbox } from '../sandbox.ts';
 import { parseBody, parseOptionalBody } from '../validation.ts';
 import { NamedRecords } from './named-records.ts';
 
@@ -189,7 +189,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     body: sampleContent(sample.payload, sample.headers).body,
     receivedAt: new Date(),
   };
-  const result = await inSandbox(() => deps.transforms.run(transform, event, turnOf(ctx)));
+  const result = await inSandbox(() => deps.transforms.run(transform, event, organizationId(ctx)));
   const durationMs = Math.round(result.durationMs * 100) / 100;
   if (!result.ok) {
     const { message, line, column } = result.problem;
@@ -202,7 +202,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
 
 /** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */
 async function requireGoodCode(ctx: Context, deps: ApiDeps, code: Pick<TransformCode, 'type' | 'code'>): Promise<void> {
-  const problem = await inSandbox(() => deps.transforms.check(code, turnOf(ctx)));
+  const problem = await inSandbox(() => deps.transforms.check(code, organizationId(ctx)));
   if (problem) throw invalidTransform(problem);
 }
 

@@ -7,12 +7,14 @@ import { passGates } from './gates-task.ts';
 import { makeRows } from './rows-task.ts';
 import { checkStoredSchema, trySchema, validatePayload } from './schema-tasks.ts';
 import type { EncodedRowGroup } from '../parquet/row-group.ts';
-import type { Results, RowGroupTask, Task, ThreadMessage } from './types.ts';
+import type { ThreadMessage } from '../thread-pool.ts';
+import type { Results, RowGroupTask, Task } from './types.ts';
 
 const port = parentPort;
 if (!port) throw new Error('compute-thread.ts runs as a worker thread only');
 letOthersGoFirst();
-const tell = (message: ThreadMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
+const tell = (message: ThreadMessage<Results[Task['kind']]>, handedOver: ArrayBuffer[] = []) =>
+  port.postMessage(message, handedOver);
 
 port.on('message', (task: Task) => void work(task));
 
@@ -26,8 +28,6 @@ async function work(task: Task): Promise<void> {
     tell({ type: 'failed', cpuMs: threadCpuMs() - startedAt, error: error instanceof Error ? error.name : 'Error' });
   }
 }
-
-tell({ type: 'ready' });
 
 /** What need not be copied. */
 function buffersOf(result: Results[Task['kind']]): ArrayBuffer[] {

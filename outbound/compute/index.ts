@@ -23,8 +23,6 @@ export { ComputeBusyError, ComputeOverrunError } from './types.ts';
 
 /** Turns in which the schemas of one webhook are compiled. */
 const MAX_TURNS = 20;
-// Beside the payloads: what a queued task holds in memory.
-const TASK_BYTES = 1024;
 
 export interface GatedWebhook extends Pick<GatesTask, 'organizationId' | 'key' | 'request' | 'keyPath'> {
   /** JSON of `GateSet`. */
@@ -59,7 +57,7 @@ export function createCompute({ threads, log }: { threads: number; log: Pick<Log
     tryFilter(organizationId, trial) {
       const text = JSON.stringify(trial);
       const task = () => ({ task: { kind: 'filter' as const, trial: text }, handedOver: [] });
-      return pool.run({ organizationId, kind: 'filter', bytes: TASK_BYTES + text.length, task });
+      return pool.run({ organizationId, kind: 'filter', task });
     },
     schemaProblem: (organizationId, schema) => schemaProblem(pool, organizationId, schema),
     validate: (organizationId, schemas, content) => validate(pool, organizationId, schemas, content),
@@ -67,7 +65,7 @@ export function createCompute({ threads, log }: { threads: number; log: Pick<Log
     rows: (organizationId, form, events) => rows(pool, organizationId, form, events),
     rowGroup(organizationId, group) {
       const task = () => ({ task: { kind: 'rowGroup' as const, ...group }, handedOver: [group.lines.buffer] });
-      return pool.run({ organizationId, kind: 'rowGroup', bytes: TASK_BYTES + group.lines.length, task });
+      return pool.run({ organizationId, kind: 'rowGroup', task });
     },
     close: () => pool.close(),
   };
@@ -80,7 +78,6 @@ async function gates(pool: ComputePool, webhook: GatedWebhook): Promise<Extract<
     const result = await pool.run({
       organizationId,
       kind: 'gates',
-      bytes: TASK_BYTES + body.length,
       key,
       task(isKnown) {
         const bytes = new Uint8Array(body);
@@ -99,7 +96,7 @@ async function schemaProblem(pool: ComputePool, organizationId: string, schema: 
   const text = JSON.stringify(schema);
   const task = () => ({ task: { kind: 'schema' as const, schema: text }, handedOver: [] });
   try {
-    return await pool.run({ organizationId, kind: 'schema', bytes: TASK_BYTES + text.length, task });
+    return await pool.run({ organizationId, kind: 'schema', task });
   } catch (error) {
     if (error instanceof ComputeOverrunError) return 'is too complex: it takes too long to compile';
     throw error;
@@ -117,7 +114,6 @@ async function validate(
     return await pool.run({
       organizationId,
       kind: 'validate',
-      bytes: TASK_BYTES + text.length + body.length,
       task() {
         const bytes = new Uint8Array(body);
         const task = { kind: 'validate' as const, organizationId, schemas: text, body: bytes, contentType };
@@ -141,7 +137,6 @@ async function trySchema(
     return await pool.run({
       organizationId,
       kind: 'schemaTrial',
-      bytes: TASK_BYTES + text.length + body.length,
       task() {
         const bytes = new Uint8Array(body);
         return { task: { kind: 'schemaTrial', schema: text, body: bytes, contentType }, handedOver: [bytes.buffer] };
@@ -186,7 +181,6 @@ async function rowsOf(
     return await pool.run({
       organizationId,
       kind: 'rows',
-      bytes: TASK_BYTES + events.reduce((sum, { body }) => sum + body.length, 0),
       task() {
         const handedOver: ArrayBuffer[] = [];
         const copies = events.map(({ body, ...event }) => ({ ...event, body: copied(body, handedOver) }));

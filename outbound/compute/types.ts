@@ -136,13 +136,6 @@ export interface Results {
 export type Task = GatesTask | FilterTask | SchemaTask | ValidateTask | SchemaTrialTask | RowsTask | RowGroupTask;
 export type ResultOf<Kind extends Task['kind']> = Results[Kind];
 
-/** `cpuMs`: processor time, in ms; what the thread had used when the work began, then what the work took. */
-export type ThreadMessage =
-  | { type: 'ready' }
-  | { type: 'started'; cpuMs: number }
-  | { type: 'done'; cpuMs: number; result: Results[Task['kind']] }
-  | { type: 'failed'; cpuMs: number; error: string };
-
 /** Nothing is known of the work: too much waits, its turn did not come in time, or no thread could be started. */
 export class ComputeBusyError extends Error {
   override readonly name = 'ComputeBusyError';

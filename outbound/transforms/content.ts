@@ -3,7 +3,7 @@
 import { type DescribedError, named, ownWords } from '../../core/error-summary.ts';
 import { type HeaderBytes, headerTexts } from '../../core/header-text.ts';
 import type { Transforms, TransformOutput, TransformProblem } from './index.ts';
-import type { TransformCode, TransformFailure, Turn } from './types.ts';
+import type { TransformCode, TransformFailure } from './types.ts';
 
 /** Headers and body of an event, as received or as transformed. */
 export interface EventContent {
@@ -55,7 +55,7 @@ export async function transformContent(
   transform: StoredTransform,
   { eventId: id, eventMethod, eventPath, eventQuery, receivedAt }: EventFacts,
   { sourceSlug: source, headers, body }: EventContent & { sourceSlug: string },
-  turn: Turn,
+  organizationId: string,
 ): Promise<EventContent | TransformRefusal> {
   const result = await transforms.run(
     { ...transform, key: `${transform.id}:${transform.version}` },
@@ -69,7 +69,7 @@ export async function transformContent(
       body,
       receivedAt: receivedAt ?? new Date(0),
     },
-    turn,
+    organizationId,
   );
   if (!result.ok) return { problem: transformError(transform.name, result.problem), reason: result.problem.reason };
   return contentOf(headers, result.output);

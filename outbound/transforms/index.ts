@@ -8,7 +8,6 @@ import {
   type TransformEvent,
   type TransformProblem,
   type TransformResult,
-  type Turn,
 } from './types.ts';
 
 export type { TransformCode, TransformEvent, TransformOutput, TransformProblem, TransformResult } from './types.ts';
@@ -20,13 +19,13 @@ export interface Transforms {
    * @returns what is wrong with it, or null
    * @throws as `run`
    */
-  check(transform: Pick<TransformCode, 'type' | 'code'>, turn: Turn): Promise<TransformProblem | null>;
+  check(transform: Pick<TransformCode, 'type' | 'code'>, organizationId: string): Promise<TransformProblem | null>;
   /**
    * Runs a transform on an event; the same code and event give the same bytes, however often.
    * @throws SandboxUnavailableError when the sandbox cannot be used at the moment; nothing is known of the transform.
    * NoTurnError when it is to come back later. What `budgetOf` throws
    */
-  run(transform: TransformCode, event: TransformEvent, turn: Turn): Promise<TransformResult>;
+  run(transform: TransformCode, event: TransformEvent, organizationId: string): Promise<TransformResult>;
   /** Ends the threads; running jobs are rejected. */
   close(): Promise<void>;
 }
@@ -37,14 +36,18 @@ export type BudgetOf = (organizationId: string) => Promise<number>;
 /** @param threads how many transforms run at once; threads are started when there is something to run */
 export function createTransforms(threads: number, budgetOf: BudgetOf): Transforms {
   const pool = new SandboxPool(threads);
-  const submit = async (job: Job, turn: Turn) => pool.submit(job, turn, await budgetOf(turn.organizationId));
+  const submit = async (job: Job, organizationId: string) =>
+    pool.submit(job, organizationId, await budgetOf(organizationId));
   return {
-    async check({ type, code }, turn) {
-      const result = await submit({ transform: { key: null, type, code, outputContentType: null }, event: null }, turn);
+    async check({ type, code }, organizationId) {
+      const result = await submit(
+        { transform: { key: null, type, code, outputContentType: null }, event: null },
+        organizationId,
+      );
       return result.ok ? null : result.problem;
     },
-    async run(transform, event, turn) {
-      const result = await submit({ transform, event }, turn).catch((error: unknown) => {
+    async run(transform, event, organizationId) {
+      const result = await submit({ transform, event }, organizationId).catch((error: unknown) => {
         if (error instanceof SandboxUnavailableError) transformFailures.add({ cause: 'sandbox' });
         throw error;
       });

@@ -9,6 +9,7 @@ import { readForm } from '../../core/forms/index.ts';
 import { letOthersGoFirst } from '../../core/thread-priority.ts';
 import type { TransformType } from '../../core/transform-types.ts';
 import { threadCpuMs } from '../../core/thread-time.ts';
+import type { ThreadMessage } from '../thread-pool.ts';
 import { languages } from './languages.ts';
 import { type NumberForm, tellNumbers } from './numbers.ts';
 import { openSandbox, type Sandbox, type SandboxInput, type SandboxResult } from './sandbox.ts';
@@ -28,15 +29,6 @@ export interface Job {
   event: TransformEvent | null;
 }
 type Outcome = { ok: true; output: TransformOutput } | { ok: false; problem: TransformProblem };
-/**
- * `started`: everything of our own is loaded and the code runs from now on; `cpuMs`: what the thread had used by then. `done`: `cpuMs` is
- * what the job took in all. In ms.
- */
-export type ThreadMessage =
-  | { type: 'ready' }
-  | { type: 'started'; cpuMs: number }
-  | { type: 'done'; result: TransformResult; cpuMs: number };
-
 const MAX_WARM = 16;
 const MAX_WARM_BYTES = 512 * 1024 * 1024;
 const MAX_RUNS = 1000;
@@ -62,17 +54,17 @@ port.on('message', (job: Job) => {
   void perform(job).then((result) => {
     const transferred = result.ok ? [result.output.body.buffer as ArrayBuffer] : [];
     const cpuMs = threadCpuMs() - startedAt;
-    port.postMessage({ type: 'done', result, cpuMs } satisfies ThreadMessage, transferred);
+    port.postMessage({ type: 'done', result, cpuMs } satisfies ThreadMessage<TransformResult>, transferred);
   });
 });
-port.postMessage({ type: 'ready' } satisfies ThreadMessage);
 
 async function perform({ transform, event }: Job): Promise<TransformResult> {
   const { key, type, code } = transform;
   const sandbox = takeWarm(key) ?? (await openSandbox(wasm, languages[type], code));
   // Our own work on a large payload does not count as the time of the code.
   const input = event === null ? null : inputOf(event, languages[type].numbers);
-  port?.postMessage({ type: 'started', cpuMs: threadCpuMs() } satisfies ThreadMessage);
+  // Everything of our own is loaded, and the code runs from now on.
+  port?.postMessage({ type: 'started', cpuMs: threadCpuMs() } satisfies ThreadMessage<TransformResult>);
   const startedAt = performance.now();
   const result = outputOf(transform, input === null ? checked(sandbox, type, code) : sandbox.run(input));
   if (event !== null) keepWarm(key, sandbox);

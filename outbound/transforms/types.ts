@@ -12,19 +12,6 @@ export interface TransformCode {
   outputContentType: string | null;
 }
 
-/** Whose turn at the threads a run is. */
-export interface Turn {
-  /** Organizations take turns. */
-  organizationId: string;
-  /** So do the groups of an organization: the id of a transform. */
-  group: string;
-  /**
-   * Since when the work has been waiting, ms since 1970: of what is told to come back, the oldest comes first, so that each has its
-   * turn in the end. Without it somebody waits for the answer now.
-   */
-  since?: number;
-}
-
 /** The received event that a transform is a function of. */
 export interface TransformEvent {
   id: string;
@@ -132,7 +119,7 @@ export class SandboxUnavailableError extends Error {
   }
 }
 
-/** It is not the organization's turn: its budget is used up, or it has filled its share of the queue. Others are not concerned. */
+/** It is not the organization's turn: its budget is used up. Others are not concerned. */
 export class NoTurnError extends SandboxUnavailableError {
   /** When to come back. */
   readonly waitMs: number;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createTransforms, type Transforms, type TransformResult } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/transform-types.ts';
-import { turnOf, unlimited } from '../support/transforms.ts';
+import { unlimited } from '../support/transforms.ts';
 
 const js = (body: string) => `export default function (event) { ${body} }`;
 
@@ -241,7 +241,7 @@ describe('attacks by transforms @turns', function () {
     receivedAt: new Date(0),
   };
   const run = (type: TransformType, code: string, group: string): Promise<TransformResult> =>
-    transforms.run({ key: `${group}:1`, type, code, outputContentType: null }, event, turnOf(group));
+    transforms.run({ key: `${group}:1`, type, code, outputContentType: null }, event, 'org_1');
   const healthy = () => run('javascript', js('return event.payload.n + 1;'), 'healthy');
   const text = (result: TransformResult) =>
     result.ok ? Buffer.from(result.output.body).toString() : result.problem.message;
@@ -303,7 +303,7 @@ describe('attacks by transforms @turns', function () {
   it('refuses work when too much waits, and says so as a failure of its own', async () => {
     const one = createTransforms(1, unlimited);
     const runs = Array.from({ length: 600 }, () =>
-      one.run({ key: 'a:1', type: 'javascript', code: js('return 1;'), outputContentType: null }, event, turnOf('a')),
+      one.run({ key: 'a:1', type: 'javascript', code: js('return 1;'), outputContentType: null }, event, 'org_1'),
     );
     const results = await Promise.allSettled(runs);
     const refused = results.filter((result) => result.status === 'rejected');
@@ -317,7 +317,7 @@ describe('attacks by transforms @turns', function () {
     const run = ending.run(
       { key: null, type: 'javascript', code: js('for (;;);'), outputContentType: null },
       event,
-      turnOf('a'),
+      'org_1',
     );
     const settled = run.then(
       () => 'settled',

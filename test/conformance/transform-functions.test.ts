@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import * as liquidJs from 'liquidjs';
 import type { TransformType } from '../../core/transform-types.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
-import { turnOf, unlimited } from '../support/transforms.ts';
+import { unlimited } from '../support/transforms.ts';
 import type { Answers } from './functions/answers.ts';
 import { javascript, refused, taken } from './functions/javascript.ts';
 import { jsonata, payload } from './functions/jsonata.ts';
@@ -36,7 +36,7 @@ describe('functions of the transform languages', function () {
     const result = await transforms.run(
       { key: null, type, code, outputContentType: null },
       { ...event, id, receivedAt, body: Buffer.from(body) },
-      turnOf('functions'),
+      'org_1',
     );
     if (!result.ok) throw new Error(result.problem.message);
     const text = Buffer.from(result.output.body).toString();
@@ -67,7 +67,7 @@ describe('functions of the transform languages', function () {
     expect(Object.keys(tags)).to.have.members(Object.keys(liquidJs.tags));
   });
 
-  const check = (type: TransformType, code: string) => transforms.check({ type, code }, turnOf('checks'));
+  const check = (type: TransformType, code: string) => transforms.check({ type, code }, 'org_1');
 
   it('a tag of Liquid that takes in a file is refused when it is stored, with its place', async () => {
     for (const tag of ['include', 'render', 'layout']) {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/transform-types.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
-import { turnOf, unlimited } from '../support/transforms.ts';
+import { unlimited } from '../support/transforms.ts';
 
 /** Code that gives the same in each language. */
 interface Samples {
@@ -44,7 +44,7 @@ async function run(type: TransformType, code: string, body: string): Promise<str
     headers: {},
     receivedAt: new Date(0),
   };
-  const result = await transforms.run(transform, { ...request, body: Buffer.from(body) }, turnOf('test'));
+  const result = await transforms.run(transform, { ...request, body: Buffer.from(body) }, 'org_1');
   if (!result.ok) throw new Error(result.problem.message);
   return Buffer.from(result.output.body).toString();
 }

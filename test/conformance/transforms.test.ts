@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createTransforms, type TransformEvent, type TransformResult } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/transform-types.ts';
-import { turnOf, unlimited } from '../support/transforms.ts';
+import { unlimited } from '../support/transforms.ts';
 
 /** Code that does the same in each language; undefined where the language cannot do such a thing. */
 interface Samples {
@@ -135,7 +135,7 @@ describe('transforms @turns', function () {
     return transforms.run(
       { key, type, code, outputContentType: contentType },
       { ...received, id, body: bytes },
-      turnOf(key),
+      'org_1',
     );
   }
   async function text(...args: Parameters<typeof run>): Promise<string> {
@@ -217,7 +217,7 @@ describe('transforms @turns', function () {
 
       for (const [code, line, column] of sample.broken) {
         it(`refuses ${JSON.stringify(code)} with the place of the error`, async () => {
-          const problem = await transforms.check({ type, code }, turnOf('checks'));
+          const problem = await transforms.check({ type, code }, 'org_1');
           expect(problem).to.include({ reason: 'code', line, column });
           expect(problem?.message).to.be.a('string').that.is.not.empty;
         });
@@ -226,7 +226,7 @@ describe('transforms @turns', function () {
       it('takes all other code of this table', async () => {
         const { object, random, nothing, leftovers, broken: _, ...others } = sample;
         for (const code of [...Object.values(others), ...nothing, ...leftovers, object, random]) {
-          if (code !== undefined) expect(await transforms.check({ type, code }, turnOf('checks')), code).to.equal(null);
+          if (code !== undefined) expect(await transforms.check({ type, code }, 'org_1'), code).to.equal(null);
         }
       });
 
@@ -255,7 +255,7 @@ describe('transforms @turns', function () {
         const others = createTransforms(1, unlimited);
         const event = { ...received, body: Buffer.from('{"text":"t"}') };
         for (const code of [sample.clock, sample.random ?? sample.text, sample.members]) {
-          const result = await others.run({ key: null, type, code, outputContentType: null }, event, turnOf('other'));
+          const result = await others.run({ key: null, type, code, outputContentType: null }, event, 'org_1');
           expect(result.ok && Buffer.from(result.output.body).toString()).to.equal(
             await text(type, code, '{"text":"t"}'),
           );

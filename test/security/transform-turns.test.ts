@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { createTransforms, LateTurnError, NoTurnError, type Transforms } from '../../outbound/transforms/index.ts';
 import { expectError } from '../support/api-client.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
-import { busy, QUICK, turnOf, unlimited } from '../support/transforms.ts';
+import { busy, QUICK, unlimited } from '../support/transforms.ts';
 import { until } from '../support/until.ts';
 
 const SLOW = busy(3);
@@ -34,7 +34,7 @@ describe('turns of transforms @turns', function () {
       transforms.run(
         { key: `${organization} ${group}`, type: 'javascript', code, outputContentType: null },
         { ...event, body: Buffer.alloc(bytes, ' ') },
-        turnOf(group, organization),
+        organization,
       );
     async function withTransforms(threads: number, budget: number, use: (transforms: Transforms) => Promise<void>) {
       const transforms = createTransforms(
@@ -68,13 +68,10 @@ describe('turns of transforms @turns', function () {
         }));
     }
 
-    it('leave a thread to others once an organization is known to be slow', () =>
+    it('leave a thread to others, however slow those of one organization are', () =>
       withTransforms(2, Number.POSITIVE_INFINITY, async (transforms) => {
         // Both threads have started, so that none is waited for below.
         await Promise.all([1, 2].map(() => run(transforms, 'modest', 'one', QUICK)));
-        for (let n = 0; n < 12; n += 1) await run(transforms, 'greedy', 'slow', VERY_SLOW);
-        // However long that took, the other has been there in the last minute.
-        await run(transforms, 'modest', 'one', QUICK);
         const ended: string[] = [];
         const jobs = Array.from({ length: 20 }, () =>
           run(transforms, 'greedy', 'slow', VERY_SLOW)
@@ -85,26 +82,6 @@ describe('turns of transforms @turns', function () {
         for (let n = 0; n < 5; n += 1) await run(transforms, 'modest', 'one', QUICK).then(() => ended.push('modest'));
         expect(ended.lastIndexOf('modest')).to.be.at.most(4 + 5);
         await Promise.all(jobs);
-      }));
-
-    it('fill no more of the queue than is left for others, by number and by size', () =>
-      withTransforms(1, Number.POSITIVE_INFINITY, async (transforms) => {
-        const outcome = (promise: Promise<unknown>) =>
-          promise.then(
-            () => 'ran',
-            (error: Error) => (error instanceof NoTurnError ? `waits ${error.waitMs}` : error.message),
-          );
-        const greedy = Array.from({ length: 700 }, () => outcome(run(transforms, 'greedy', 't', QUICK)));
-        const modest = Array.from({ length: 100 }, () => outcome(run(transforms, 'modest', 't', QUICK)));
-        expect(new Set(await Promise.all(modest))).to.deep.equal(new Set(['ran']));
-        const counts = Object.groupBy(await Promise.all(greedy), (each) => each);
-        expect(counts).to.have.all.keys('ran', 'waits 5000');
-        expect(counts.ran?.length).to.be.within(500, 510);
-
-        const large = Array.from({ length: 16 }, () => outcome(run(transforms, 'greedy', 't', QUICK, 9 << 20)));
-        const small = outcome(run(transforms, 'modest', 'one', QUICK, 9 << 20));
-        expect(await small).to.equal('ran');
-        expect(new Set(await Promise.all(large))).to.deep.equal(new Set(['ran', 'waits 5000']));
       }));
 
     it('end with the budget of an organization: what it has waiting must come back, at different times, and others continue', () =>

@@ -12,7 +12,7 @@ const MEBIBYTE = 1024 * 1024;
 
 export const SMALL = {
   /** Deliveries that may wait, of all organizations. */
-  backlog: 100,
+  backlog: 300,
   /** Deliveries that the worker makes at a time. */
   inFlight: 10,
   connections: 300,

@@ -2,7 +2,6 @@
 import type { BudgetOf } from '../../outbound/transforms/index.ts';
 
 export const unlimited: BudgetOf = async () => Number.POSITIVE_INFINITY;
-export const turnOf = (group: string, organizationId = 'org_1') => ({ organizationId, group });
 
 /** Code that takes about so many hundredths of a second, or several times as long on a busy machine; a run may take 500 ms. */
 export const busy = (hundredths: number) =>
