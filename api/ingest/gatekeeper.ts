@@ -46,7 +46,7 @@ export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
     const { organizationId } = source;
     const startedAt = performance.now();
     try {
-      return decideHere(source, received, new Budget(LOOP_MS), checkerOnLoop(schemas, compiles, organizationId));
+      return decideHere(source, received, new Budget(LOOP_MS), checkerOnLoop(schemas, compiles));
     } catch (error) {
       if (!(error instanceof BudgetError)) throw error;
       return null;
@@ -91,14 +91,14 @@ function metered(source: SourceRouting, received: Received, budget: Budget): Gat
   };
 }
 
-function checkerOnLoop(schemas: SchemaCache, compiles: TokenBucket, organizationId: string): SchemaCheck<SchemaText> {
+function checkerOnLoop(schemas: SchemaCache, compiles: TokenBucket): SchemaCheck<SchemaText> {
   const compile = (stored: SchemaText) => {
     new Budget(COMPILE_MS).spend(COMPILE_STEPS.least + COMPILE_STEPS.perByte * stored.json.length);
     if (!compiles.take(performance.now())) throw new BudgetError('Too many schemas are compiled at the moment');
-    return schemas.compile(organizationId, stored);
+    return schemas.compile(stored);
   };
   return (stored, request, budget) => {
-    const compiled = schemas.find(organizationId, stored) ?? compile(stored);
+    const compiled = schemas.find(stored) ?? compile(stored);
     budget.spend(validationSteps(compiled, request.size));
     return compiled.validate(request.payload(), request.size);
   };

@@ -8,7 +8,6 @@ import type { FilterText, SchemaText } from '../../core/gates/stored-gates.ts';
 import type { IngestTokens } from '../../core/ingest-token.ts';
 import { openCredentials, providerOf } from '../../core/provider-config.ts';
 import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
-import { ShareCache } from '../../core/share-cache.ts';
 import type { SourceAnswer } from '../../core/source-answer.ts';
 import { handshakesOf } from '../../core/source-handshake.ts';
 import { limitConcurrency, type Limiter } from '../../core/limit-concurrency.ts';
@@ -78,7 +77,7 @@ export interface Provided {
   confirmsSubscriptions: boolean;
 }
 
-// Of the JSON of routes, schemas and filters; organizations share it.
+// Of the JSON of routes, schemas and filters.
 const MAX_CACHED_BYTES = 64 * 1024 * 1024;
 /** What a source takes beside it. */
 const SOURCE_BYTES = 4096;
@@ -107,14 +106,14 @@ export interface RoutingCache {
 
 /**
  * Makes the cache; concurrent loads of one source share a query.
- * @param maxBytes how much is kept; the organization that holds the most loses its least recently used source first
+ * @param maxBytes how much is kept
  */
 export function createRoutingCache(
   pool: Pool,
   secretBox: SecretBox,
   maxBytes: number = MAX_CACHED_BYTES,
 ): RoutingCache {
-  const cached = new ShareCache<SourceRouting>(maxBytes);
+  const cached = new LRUCache<string, SourceRouting>({ maxSize: maxBytes });
   const found = new LRUCache<string, true>({ max: MAX_NAMES });
   // Names without a source, so that strangers who try names cost one query each time, like those who find a source.
   const missing = new LRUCache<string, true>({ max: MAX_NAMES });
@@ -134,14 +133,14 @@ export function createRoutingCache(
   async function load(organizationSlug: string, sourceSlug: string, turn: Limiter): Promise<SourceRouting | null> {
     const row = await turn(() => loadRouting(pool, organizationSlug, sourceSlug));
     const key = `${organizationSlug}/${sourceSlug}`;
-    cached.delete(organizationSlug, sourceSlug);
+    cached.delete(key);
     if (!row) {
       found.delete(key);
       missing.set(key, true);
       return null;
     }
     const routing = toRouting(row, secretBox);
-    cached.set(organizationSlug, sourceSlug, routing, SOURCE_BYTES + row.size);
+    cached.set(key, routing, { size: SOURCE_BYTES + row.size });
     found.set(key, true);
     missing.delete(key);
     return routing;
@@ -158,7 +157,7 @@ export function createRoutingCache(
   }
 
   async function current(organizationSlug: string, sourceSlug: string, turn: Limiter): Promise<SourceRouting | null> {
-    const known = cached.get(organizationSlug, sourceSlug);
+    const known = cached.get(`${organizationSlug}/${sourceSlug}`);
     if (!known) return load(organizationSlug, sourceSlug, turn);
     const version = await turn(() => configVersion(pool, known.organizationId));
     return version === known.configVersion ? known : load(organizationSlug, sourceSlug, turn);
@@ -166,7 +165,7 @@ export function createRoutingCache(
 
   return {
     async get(organizationSlug, sourceSlug) {
-      const known = cached.get(organizationSlug, sourceSlug);
+      const known = cached.get(`${organizationSlug}/${sourceSlug}`);
       if (known !== undefined) return known;
       return missing.has(`${organizationSlug}/${sourceSlug}`) ? null : loadOnce(organizationSlug, sourceSlug);
     },
@@ -174,7 +173,7 @@ export function createRoutingCache(
       current(organizationSlug, sourceSlug, turnOf(organizationSlug, sourceSlug)),
     getForStranger: (organizationSlug, sourceSlug) => current(organizationSlug, sourceSlug, inStrangersTurn),
     forget(organizationSlug, sourceSlug) {
-      cached.delete(organizationSlug, sourceSlug);
+      cached.delete(`${organizationSlug}/${sourceSlug}`);
     },
   };
 }

@@ -1,5 +1,5 @@
 // Compiled schemas, shared by everything in a thread that validates. A version of a schema never changes.
-import { ShareCache } from '../share-cache.ts';
+import { LRUCache } from 'lru-cache';
 import { type CompiledSchema, compileSchema, InvalidSchemaError, type JsonSchema } from './schema.ts';
 
 /** A schema as it is stored. */
@@ -18,18 +18,18 @@ const MAX_BYTES = 8 * 1024 * 1024;
 const LEAST_BYTES = 8 * 1024;
 
 export class SchemaCache {
-  readonly #compiled = new ShareCache<CompiledSchema>(MAX_BYTES);
+  readonly #compiled = new LRUCache<string, CompiledSchema>({ maxSize: MAX_BYTES });
 
   /** The validator of this version, if it has been compiled. */
-  find(organizationId: string, schema: SchemaVersion): CompiledSchema | undefined {
-    return this.#compiled.get(organizationId, keyOf(schema));
+  find(schema: SchemaVersion): CompiledSchema | undefined {
+    return this.#compiled.get(keyOf(schema));
   }
 
-  compile(organizationId: string, stored: SchemaVersion): CompiledSchema {
+  compile(stored: SchemaVersion): CompiledSchema {
     const { schema } = stored;
     const compiled = compileOrExplain(schema);
     const bytes = JSON.stringify(schema).length;
-    this.#compiled.set(organizationId, keyOf(stored), compiled, LEAST_BYTES + bytes);
+    this.#compiled.set(keyOf(stored), compiled, { size: LEAST_BYTES + bytes });
     return compiled;
   }
 }

@@ -1,10 +1,10 @@
 // The gates of a webhook, in a thread: schemas and filters of all its routes in one budget.
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 import { readPayload } from '../../core/forms/index.ts';
 import { Gate, type GatedRequest } from '../../core/gates/gate.ts';
 import { keyInPayload } from '../../core/gates/idempotency-key.ts';
 import { parseExact } from '../../core/numbers/exact-json.ts';
-import { ShareCache } from '../../core/share-cache.ts';
 import { TimedBudget } from '../../core/timed-budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
 import type { GateSet, GatesResult, GatesTask } from './types.ts';
@@ -14,7 +14,7 @@ const EVENT_MS = 1000;
 
 // Bytes of the gates' JSON; compiled patterns take several times as much.
 const MAX_GATES_BYTES = 32 * 1024 * 1024;
-const known = new ShareCache<KnownGates>(MAX_GATES_BYTES);
+const known = new LRUCache<string, KnownGates>({ maxSize: MAX_GATES_BYTES });
 
 interface KnownGates {
   set: GateSet;
@@ -24,10 +24,10 @@ interface KnownGates {
 export function passGates(task: GatesTask): GatesResult {
   const found = find(task);
   if (found === undefined) return { kind: 'unknown' };
-  const isReady = compileFor(task.organizationId, Object.values(found.set.schemas));
+  const isReady = compileFor(Object.values(found.set.schemas));
   if (!isReady && !task.last) return { kind: 'more' };
   const budget = new TimedBudget(EVENT_MS);
-  const check = checkerInThread(task.organizationId, budget);
+  const check = checkerInThread(budget);
   const request = requestOf(task);
   return {
     kind: 'done',
@@ -37,8 +37,8 @@ export function passGates(task: GatesTask): GatesResult {
   };
 }
 
-function find({ organizationId, key, gates: text }: GatesTask): KnownGates | undefined {
-  if (text === null) return known.get(organizationId, key);
+function find({ key, gates: text }: GatesTask): KnownGates | undefined {
+  if (text === null) return known.get(key);
   const set = parseExact(text) as GateSet;
   const gates = set.gates.map(
     ({ schemaId, filterId }) =>
@@ -48,7 +48,7 @@ function find({ organizationId, key, gates: text }: GatesTask): KnownGates | und
       }),
   );
   const made = { set, gates };
-  known.set(organizationId, key, made, text.length);
+  known.set(key, made, { size: text.length });
   return made;
 }
 

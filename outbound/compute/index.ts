@@ -24,7 +24,8 @@ export { ComputeBusyError, ComputeOverrunError } from './types.ts';
 /** Turns in which the schemas of one webhook are compiled. */
 const MAX_TURNS = 20;
 
-export interface GatedWebhook extends Pick<GatesTask, 'organizationId' | 'key' | 'request' | 'keyPath'> {
+export interface GatedWebhook extends Pick<GatesTask, 'key' | 'request' | 'keyPath'> {
+  organizationId: string;
   /** JSON of `GateSet`. */
   gates: () => string;
   body: Buffer;
@@ -83,7 +84,7 @@ async function gates(pool: ComputePool, webhook: GatedWebhook): Promise<Extract<
         const bytes = new Uint8Array(body);
         const set = isKnown && !isForgotten ? null : webhook.gates();
         const last = turn >= MAX_TURNS;
-        const task: GatesTask = { kind: 'gates', organizationId, key, gates: set, request, body: bytes, keyPath, last };
+        const task: GatesTask = { kind: 'gates', key, gates: set, request, body: bytes, keyPath, last };
         return { task, handedOver: [bytes.buffer] };
       },
     });
@@ -116,7 +117,7 @@ async function validate(
       kind: 'validate',
       task() {
         const bytes = new Uint8Array(body);
-        const task = { kind: 'validate' as const, organizationId, schemas: text, body: bytes, contentType };
+        const task = { kind: 'validate' as const, schemas: text, body: bytes, contentType };
         return { task, handedOver: [bytes.buffer] };
       },
     });

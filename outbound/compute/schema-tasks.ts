@@ -21,12 +21,12 @@ export function checkStoredSchema({ schema }: Pick<SchemaTask, 'schema'>): strin
 }
 
 /** All schemas are compiled, however long it takes: nobody waits for the answer but the one who asked for it. */
-export function validatePayload({ organizationId, schemas: text, body, contentType }: ValidateTask): SchemaError[][] {
+export function validatePayload({ schemas: text, body, contentType }: ValidateTask): SchemaError[][] {
   const schemas = parseExact(text) as StoredSchema[];
-  while (!compileFor(organizationId, schemas));
+  while (!compileFor(schemas));
   const payload = readPayload(Buffer.from(body.buffer, body.byteOffset, body.byteLength), contentType);
   const budget = new TimedBudget(EVENT_MS);
-  const check = checkerInThread(organizationId, budget);
+  const check = checkerInThread(budget);
   const request = { payload: () => payload, size: body.byteLength };
   return schemas.map((schema) => check(schema, request, budget));
 }

@@ -10,21 +10,21 @@ const TURN_MS = 1000;
 const cache = new SchemaCache();
 
 /** Compiles what is not compiled yet. @returns false when the turn is over before all are */
-export function compileFor(organizationId: string, schemas: readonly StoredSchema[]): boolean {
+export function compileFor(schemas: readonly StoredSchema[]): boolean {
   const before = threadCpuMs();
   for (const schema of schemas) {
-    if (cache.find(organizationId, schema) !== undefined) continue;
+    if (cache.find(schema) !== undefined) continue;
     if (threadCpuMs() - before > TURN_MS) return false;
-    cache.compile(organizationId, schema);
+    cache.compile(schema);
   }
   return true;
 }
 
 /** Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed. */
-export function checkerInThread(organizationId: string, budget: TimedBudget): SchemaCheck {
+export function checkerInThread(budget: TimedBudget): SchemaCheck {
   return (schema, request) => {
     budget.spend(1);
-    const compiled = cache.find(organizationId, schema);
+    const compiled = cache.find(schema);
     if (compiled === undefined) {
       const message = 'cannot be validated: the schemas of the routes of this source take too long to compile';
       return [{ path: '', message }];

@@ -12,7 +12,6 @@ import type { EncodedRowGroup, RowGroup } from '../parquet/row-group.ts';
 /** A webhook on its way through the gates of its routes. */
 export interface GatesTask {
   kind: 'gates';
-  organizationId: string;
   /** Names the gates in the cache of a thread: source and version of the configuration. */
   key: string;
   /** The gates as JSON of `GateSet`; null when the thread should have them. */
@@ -67,7 +66,6 @@ export interface SchemaTask {
 /** One payload and schemas; errors of each, in their order. */
 export interface ValidateTask {
   kind: 'validate';
-  organizationId: string;
   /** JSON of `StoredSchema[]`. */
   schemas: string;
   body: Uint8Array;

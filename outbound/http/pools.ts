@@ -1,7 +1,7 @@
-// Keep-alive connections of the most recently used destinations. Organizations share what is kept: the one with the most loses first.
+// Keep-alive connections of the most recently used destinations.
+import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
 import { ownWords } from '../../core/error-summary.ts';
-import { ShareCache } from '../../core/share-cache.ts';
 import type { AllowList } from './allow-list.ts';
 import { WatchedClient } from './connections.ts';
 import type { GuardedConnector } from './guarded-connect.ts';
@@ -43,7 +43,12 @@ export function createPools(options: {
   maxPools: number;
 }): Pools {
   // A replaced one may keep the same pool; `open` retires it if not.
-  const entries = new ShareCache<Entry>(options.maxPools, ({ pool }) => retire(pool));
+  const entries = new LRUCache<string, Entry>({
+    max: options.maxPools,
+    dispose: ({ pool }, _key, reason) => {
+      if (reason === 'evict') retire(pool);
+    },
+  });
   // Retired pools that still finish their requests.
   const retired = new Set<Pool>();
 
@@ -83,15 +88,16 @@ export function createPools(options: {
   return {
     get(request) {
       const { organizationId, poolKey, url } = request;
-      const previous = entries.get(organizationId, poolKey);
+      const key = `${organizationId} ${poolKey}`;
+      const previous = entries.get(key);
       // The usual case costs no parsing: a destination's address seldom changes.
       const allow = options.allow();
       const entry = previous?.url === url && previous.allow === allow ? previous : open(request, allow, previous);
-      if (entry !== previous) entries.set(organizationId, poolKey, entry, 1);
+      if (entry !== previous) entries.set(key, entry);
       return { pool: entry.pool, path: request.target ?? entry.path };
     },
     async destroy() {
-      const all = [...retired, ...entries.values().map(({ pool }) => pool)];
+      const all = [...retired, ...Array.from(entries.values(), ({ pool }) => pool)];
       entries.clear();
       await Promise.all(all.map((pool) => pool.destroy()));
     },

@@ -1,7 +1,7 @@
 // The object stores of warehouse destinations: opened when first used, kept by destination and version, called under one
 // deadline each, through the address guard.
 import { named, openError, ownWords } from '../../core/error-summary.ts';
-import { ShareCache } from '../../core/share-cache.ts';
+import { LRUCache } from 'lru-cache';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
 import { identityNeeds } from '../../core/warehouse/identity.ts';
 import { NO_OPERATOR_ACCESS, type OperatorAccess } from '../../core/warehouse/operator-access.ts';
@@ -86,7 +86,7 @@ const CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Makes the object stores of a process. No SDK is loaded before the first call.
- * @param options.maxStores destinations whose clients are kept; the organization with the most loses first
+ * @param options.maxStores destinations whose clients are kept
  * @param options.access what of the operator's access may be used; by default nothing
  * @throws Error naming an entry of `allow` that cannot be read
  */
@@ -94,13 +94,18 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
   const guard = guardOptions(options);
   const connect = guardedConnector({ ...guard, connectTimeoutMs: CONNECT_TIMEOUT_MS });
   const access = options.access ?? NO_OPERATOR_ACCESS;
-  const stores = new ShareCache<Opened>(options.maxStores ?? 100, retire);
+  const stores = new LRUCache<string, Opened>({
+    max: options.maxStores ?? 100,
+    dispose: (opened, _key, reason) => {
+      if (reason === 'evict') retire(opened);
+    },
+  });
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
   function take(target: WarehouseTarget): Opened {
     const { id, organizationId } = target;
-    let opened = stores.get(organizationId, id);
+    let opened = stores.get(id);
     const keys = operatorsKeys(target, access);
     if (opened?.version !== target.version || opened.allow !== guard.allow() || opened.keys !== keys) {
       if (opened !== undefined) retire(opened);
@@ -117,11 +122,11 @@ export function createWarehouses(options: Reach & { maxStores?: number; access?:
       // A store that could not be opened is tried again by the next call.
       const failed = opened;
       opened.store.catch(() => {
-        if (stores.get(organizationId, id) !== failed) return;
-        stores.delete(organizationId, id);
+        if (stores.get(id) !== failed) return;
+        stores.delete(id);
         retire(failed);
       });
-      stores.set(organizationId, id, opened, 1);
+      stores.set(id, opened);
     }
     opened.users++;
     return opened;

@@ -300,18 +300,6 @@ describe('attacks by transforms @turns', function () {
     for (const result of await Promise.all(loops)) expect(result.ok ? '' : result.problem.reason).to.equal('time');
   });
 
-  it('refuses work when too much waits, and says so as a failure of its own', async () => {
-    const one = createTransforms(1, unlimited);
-    const runs = Array.from({ length: 600 }, () =>
-      one.run({ key: 'a:1', type: 'javascript', code: js('return 1;'), outputContentType: null }, event, 'org_1'),
-    );
-    const results = await Promise.allSettled(runs);
-    const refused = results.filter((result) => result.status === 'rejected');
-    expect(refused.length).to.be.within(1, 200);
-    for (const { reason } of refused) expect(reason).to.have.property('name', 'SandboxUnavailableError');
-    await one.close();
-  });
-
   it('refuses what is under way when the process ends', async () => {
     const ending = createTransforms(1, unlimited);
     const run = ending.run(

@@ -89,24 +89,6 @@ describe('of more than a process keeps', () => {
     expect(await isEnabled('other-0'), 'the one used longest ago').to.equal(false);
   });
 
-  it('an organization with large configurations loses its own sources first', async () => {
-    const { pool } = database;
-    const filter = JSON.stringify([{ field: 'a', operator: 'equals', value: 'x'.repeat(8 * KIBIBYTE) }]);
-    const slugs = ['large-0', 'large-1', 'large-2'];
-    for (const slug of slugs) {
-      const sourceId = await sourceOf('huge', slug);
-      await routeOf('huge', sourceId, { filter_conditions: filter });
-    }
-    await sourceOf('small', 'only');
-    const routing = createRoutingCache(pool, secretBox, 24 * KIBIBYTE);
-    const isEnabled = async (organization: string, slug: string) => (await routing.get(organization, slug))?.enabled;
-    expect(await isEnabled('small', 'only')).to.equal(true);
-    for (const slug of slugs) expect(await isEnabled('huge', slug)).to.equal(true);
-    await pool.query('update sources set enabled = false');
-    const stay = await Promise.all([isEnabled('small', 'only'), isEnabled('huge', 'large-2')]);
-    expect([...stay, await isEnabled('huge', 'large-0')]).to.deep.equal([true, true, false]);
-  });
-
   it('routes share one copy of a schema and of a filter', async () => {
     const { pool } = database;
     const sourceId = await sourceOf('sharing', 'orders');

@@ -52,7 +52,8 @@ describe('turns of transforms @turns', function () {
       it(`go round the organizations: one job is next behind 60 transforms of another, on ${threads} threads`, () =>
         withTransforms(threads, Number.POSITIVE_INFINITY, async (transforms) => {
           // All threads have started, and a job of the greedy one is long beside what a thread may wait for a processor.
-          await Promise.all(Array.from({ length: threads }, () => run(transforms, 'greedy', 'warm', QUICK)));
+          const warm = (organization: string) => run(transforms, organization, 'warm', QUICK);
+          await Promise.all([...Array.from({ length: threads }, () => warm('greedy')), warm('modest')]);
           const ended: string[] = [];
           const jobs = Array.from({ length: 60 }, (_, n) =>
             run(transforms, 'greedy', `t${n}`, LONG)
