@@ -33,14 +33,14 @@ describe('more webhooks than deliveries @turns @lanes', function () {
 
   /**
    * Sends until something is refused: so slowly that the process looks several times before one destination has what is left
-   * for others.
+   * for others. What is stored while a count runs may count twice until the next one: only a count refuses for good.
    * @returns the refusal
    */
   async function fill(ledger: Ledger): Promise<Posted> {
     while (ledger.acknowledged.size < MOST) {
       const answer = await ledger.post();
-      if (answer?.status !== 200) return answer;
-      await records.queued();
+      if (answer?.status === 200) await records.queued();
+      else if ((await ingestState()) !== 'open') return answer;
     }
     throw new Error(`${MOST} webhooks were accepted, the limit is ${LIMIT}`);
   }
@@ -61,7 +61,7 @@ describe('more webhooks than deliveries @turns @lanes', function () {
     const other = await line();
     const closings = logged('ingest answers 503');
     expectRefusal(await fill(burst.ledger), new RegExp(`destination ${burst.destination.id}`));
-    expect(burst.ledger.acknowledged.size).to.be.at.least(SHARE.destination);
+    expect(burst.ledger.acknowledged.size).to.be.at.least(SHARE.destination - 1);
     expect(await records.storedEvents(burst.source.id)).to.equal(burst.ledger.acknowledged.size);
     await untilState('partly_full');
     expect((await other.ledger.post())?.status, 'another destination').to.equal(200);
@@ -145,7 +145,7 @@ describe('more webhooks than deliveries @turns @lanes', function () {
     const fanOut = async () => {
       const answer = await records.post(source, '{}');
       if (answer.status === 200) eventIds.push(answer.body.eventId);
-      return answer.status === 503;
+      return answer.status === 503 && (await ingestState()) !== 'open';
     };
     await until('a refusal', fanOut, DEADLINE_MS);
     const unrelated = await line();
