@@ -9,7 +9,7 @@ import { memberNames } from '../core/member-names.ts';
 import { type AuditEntry, recordChange, recordEntry } from '../db/audit/records.ts';
 import { type Execute, withCommitHook } from '../db/commit-hook.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { type ApiState, type Context, callerOf, type Next } from './context.ts';
+import { type ApiState, type Context, callerOf, type Next, logOf } from './context.ts';
 import { ApiError } from './errors.ts';
 import type { FirstOfMinute } from './first-of-minute.ts';
 import { type Around, type Described, TAGS } from './operation.ts';
@@ -118,7 +118,7 @@ export function auditTrail(
       if (ctx.state.audit?.isAhead) ctx.state.audit.isRecorded = false;
       // Failure policy: the request is answered with its own error, whether or not that could be recorded.
       await writeNow(endOf(error)).catch((reason: unknown) => {
-        ctx.state.log.warn(
+        logOf(ctx).warn(
           { cause: causeOf(reason), action: operation.operationId },
           'a refused request was not recorded',
         );
@@ -148,7 +148,7 @@ export function recordRefusedUses(pool: Pool, firsts: FirstOfMinute): (ctx: Cont
     const entry = { ...senderOf(ctx), action: 'useKey', resource: 'keys', recordIds: [key.id], members: [], ...end };
     // Failure policy: the request is refused all the same.
     recordFirst(pool, entry, firsts).catch((reason: unknown) => {
-      ctx.state.log.warn({ cause: causeOf(reason), keyId: key.id }, 'a refused use of a key was not recorded');
+      logOf(ctx).warn({ cause: causeOf(reason), keyId: key.id }, 'a refused use of a key was not recorded');
     });
   };
 }

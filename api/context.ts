@@ -63,6 +63,9 @@ export interface ApiState {
   audit?: RequestAudit;
 }
 
+/** The log of a request. */
+export const logOf = ({ state }: { state: ApiState }): Log => state.log.child({ requestId: state.requestId });
+
 export type AppContext = Koa.ParameterizedContext<ApiState>;
 export type Context = RouterContext<ApiState>;
 export type Next = Koa.Next;

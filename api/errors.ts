@@ -8,7 +8,7 @@ import { throttled } from '../core/throttled-log.ts';
 import { quotaRefusals } from '../core/metrics/ingest.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { MOST_COUNTED, PageTooDeepError } from '../db/history/lists/part.ts';
-import type { AppContext, Next } from './context.ts';
+import { type AppContext, type Next, logOf } from './context.ts';
 
 /** One invalid member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
 export interface ErrorDetail {
@@ -125,7 +125,7 @@ function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
     );
     return unavailable('The database cannot be reached or is overloaded');
   }
-  ctx.state.log.error({ cause: causeOf(error) }, 'request failed');
+  logOf(ctx).error({ cause: causeOf(error) }, 'request failed');
   return new ApiError(
     500,
     'INTERNAL_ERROR',

@@ -50,7 +50,6 @@ export function createHttpServer(
   const server = createServer(optionsOf(limits), (request, response) => {
     if (hasEnded(request.socket)) return;
     const connection = connections.begin(request, response);
-    cutOffLate(response, limits.answerMs);
     // Node says it in the answer, but leaves the closing to the client.
     if (connection.requests >= limits.maxRequestsPerConnection) response.setHeader('Connection', 'close');
     const problem = framingProblem(request);
@@ -77,6 +76,9 @@ export function createHttpServer(
   server.maxConnections = limits.maxConnections + MAX_LINGERING;
   server.on('drop', (dropped) => onRefused(dropped?.remoteAddress));
   limitConnections(server, { limits, counts, connections, trust, onRefused, tooMany });
+  // Clients that do not read their answer or have vanished.
+  const sweep = setInterval(() => connections.cutOff(limits.answerMs), limits.checkEveryMs).unref();
+  server.once('close', () => clearInterval(sweep));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
     end(socket, clientError(error), limits.lingerMs),
   );
@@ -108,13 +110,6 @@ function optionsOf(limits: HttpLimits): ServerOptions {
     // Checked by `framingProblem` instead, so that the refusal has a body.
     requireHostHeader: false,
   };
-}
-
-/** Closes connections of clients that do not read their answer or have vanished. */
-function cutOffLate(response: ServerResponse, answerMs: number): void {
-  const { socket } = response.req;
-  const timer = setTimeout(() => socket.destroy(), answerMs).unref();
-  response.once('close', () => clearTimeout(timer));
 }
 
 function tooManyConnections({ maxConnectionsPerAddress }: HttpLimits): ApiError {

@@ -15,7 +15,7 @@ import {
   renewClaim,
 } from '../db/management/idempotent-requests.ts';
 import { bufferBody } from './body.ts';
-import { type ApiDeps, type Context, callerOf, type Next, organizationId } from './context.ts';
+import { type ApiDeps, type Context, callerOf, type Next, organizationId, logOf } from './context.ts';
 import { ApiError, errorBody, invalid } from './errors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
 import type { Described } from './operation.ts';
@@ -113,7 +113,7 @@ async function settle(ctx: Context, deps: Deps, claim: Claim, answer: KeptAnswer
     if (answer === null || answer.status >= 500 || answer.status === 429) await releaseClaim(deps.pool, claim);
     else await keepAnswer(deps.pool, claim, deps.secretBox.encrypt(JSON.stringify(answer), recordId(claim)));
   } catch (error) {
-    ctx.state.log.warn({ cause: causeOf(error) }, 'the answer to a request with an Idempotency-Key was not kept');
+    logOf(ctx).warn({ cause: causeOf(error) }, 'the answer to a request with an Idempotency-Key was not kept');
   }
 }
 

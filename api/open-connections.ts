@@ -6,8 +6,8 @@ import { hangUp } from './client-errors.ts';
 interface Connection {
   /** How many there have been. */
   requests: number;
-  /** Incomplete answers. */
-  underWay: Set<ServerResponse>;
+  /** Incomplete answers, and when each request began. */
+  underWay: Map<ServerResponse, number>;
   /** When the last request or answer ended, or the connection began (ms of `performance.now`). */
   restsSince: number;
   /** Bytes received by then: a connection that has received more is receiving a request. */
@@ -33,7 +33,7 @@ export class OpenConnections {
   add(socket: Socket): void {
     if (this.#open.has(socket)) return;
     this.#added += 1;
-    this.#open.set(socket, { requests: 0, underWay: new Set(), restsSince: performance.now(), bytesRead: 0 });
+    this.#open.set(socket, { requests: 0, underWay: new Map(), restsSince: performance.now(), bytesRead: 0 });
     socket.once('close', () => this.#open.delete(socket));
   }
 
@@ -44,7 +44,7 @@ export class OpenConnections {
     // The client disconnected while its request waited to be read.
     if (connection === undefined) return { requests: 1, underWay: 1 };
     connection.requests += 1;
-    connection.underWay.add(response);
+    connection.underWay.set(response, performance.now());
     const rests = () => {
       connection.restsSince = performance.now();
       connection.bytesRead = socket.bytesRead;
@@ -67,7 +67,16 @@ export class OpenConnections {
   /** From now on every answer ends its connection, including answers in progress. */
   drain(): void {
     this.#draining = true;
-    for (const { underWay } of this.#open.values()) for (const response of underWay) announceEnd(response);
+    for (const { underWay } of this.#open.values()) for (const response of underWay.keys()) announceEnd(response);
+  }
+
+  /** Ends connections with an answer that takes longer. */
+  cutOff(afterMs: number): void {
+    const before = performance.now() - afterMs;
+    for (const [socket, { underWay }] of this.#open) {
+      const [oldest] = underWay.values();
+      if (oldest !== undefined && oldest < before) socket.destroy();
+    }
   }
 
   /**

@@ -12,7 +12,7 @@ const isProbe = ({ path }: { path: string }): boolean => PROBES.includes(path);
 const SANE_REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
 
 /**
- * Middleware: `X-Request-Id` on the response (the sender's own when it is valid), a child logger, and the request's line.
+ * Middleware: `X-Request-Id` on the response (the sender's own when it is valid), and the request's line.
  * @param proxies the operator's own, which say whom a request comes from
  */
 export function requestLog(
@@ -26,13 +26,14 @@ export function requestLog(
     const requestId = SANE_REQUEST_ID.test(received) ? received : newId('req');
     ctx.state.requestId = requestId;
     ctx.state.client = clientAddressOf(ctx.req, proxies);
-    ctx.state.log = log.child({ requestId });
+    ctx.state.log = log;
     ctx.set('X-Request-Id', requestId);
     await next();
     const { caller, client } = ctx.state;
     const isRefused = !isProbe(ctx) && isRefusal(ctx.status, caller !== undefined);
     if (isRefused) refused.note(refusalOf(ctx));
     const line = {
+      requestId,
       method: ctx.method,
       path: withoutToken(ctx.path),
       status: ctx.status,
@@ -40,8 +41,8 @@ export function requestLog(
       client: client.address,
       organizationId: caller?.organization.id,
     };
-    if (isProbe(ctx) || isRefused) ctx.state.log.debug(line, 'request');
-    else ctx.state.log.info(line, 'request');
+    if (isProbe(ctx) || isRefused) log.debug(line, 'request');
+    else log.info(line, 'request');
   };
 }
 

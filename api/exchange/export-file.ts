@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { causeOf } from '../../core/log-cause.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { isStillValid } from '../../db/management/api-keys.ts';
-import { type ApiDeps, type Context, callerOf } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, logOf } from '../context.ts';
 import { type Member, VERSION } from './exchange.ts';
 
 /** Records in a part; fewer than these are the last. */
@@ -66,7 +66,7 @@ async function* fileOf<Row>(
     try {
       part = await next(part.last);
     } catch (error) {
-      ctx.state.log.warn({ cause: causeOf(error) }, 'an export was broken off: its next part could not be read');
+      logOf(ctx).warn({ cause: causeOf(error) }, 'an export was broken off: its next part could not be read');
       throw error;
     }
   }
