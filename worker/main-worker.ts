@@ -14,7 +14,7 @@ const WORKFLOW_TASK_SLOTS = 200;
 const CACHED_WORKFLOWS = 5000;
 // Circuits that release what they hold at a time: each asks the database many times a second.
 const CIRCUIT_RELEASES = 32;
-// The large payloads of all attempts together. One of an organization that is not alone has half of it.
+// The large payloads of all attempts together. One organization has half of it.
 const LARGE_BODY_BYTES = 256 * 1024 * 1024;
 // How long an attempt waits for room among them, with its place in flight. Then it waits outside of this process.
 const BODY_WAIT_MS = 5000;
@@ -47,7 +47,7 @@ export function activityDepsOf(
     pendingOpenings: new PendingOpenings(),
     isSuspended: suspensions.has,
     contexts: createContextLoader(hotPool),
-    bodies: new PayloadMemory(LARGE_BODY_BYTES, BODY_WAIT_MS, alone),
+    bodies: new PayloadMemory(LARGE_BODY_BYTES, BODY_WAIT_MS),
     configs,
     places,
     hasPlace: (deliveryId) => link.relay?.hasPlace(deliveryId) ?? false,

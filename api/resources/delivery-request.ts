@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { allows } from '../../core/access.ts';
 import { isOpenStatus } from '../../core/delivery-status.ts';
-import { Places } from '../../core/places.ts';
+import { FairQueue } from '../../core/fair-queue.ts';
 import { type AttemptRecord, attemptsOf, type DeliveryRecord } from '../../db/history/deliveries.ts';
 import { destinationVersion } from '../../db/history/request-records.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../context.ts';
@@ -107,19 +107,18 @@ export const deliveryRequestOperation: Operation = {
 };
 
 /** Of everything that makes requests to look at. */
-export const places = new Places(MAX_AT_ONCE, () => false);
+export const places = new FairQueue(MAX_AT_ONCE, 1);
 
 async function get(ctx: Context, deps: ApiDeps): Promise<void> {
   const { attempt, includeBody = true } = parseQuery(ctx, querySchema);
   const delivery = await requireDelivery(ctx, deps);
   if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
   const asked = await askedAttempt(deps, delivery, attempt);
-  const leave = places.take(organizationId(ctx));
-  if (leave === null) throw unavailable('Requests of other deliveries are being rendered');
+  if (!places.hold(organizationId(ctx))) throw unavailable('Requests of other deliveries are being rendered');
   try {
     ctx.body = await show(ctx, deps, delivery, { ...asked, includeBody });
   } finally {
-    leave();
+    places.release(organizationId(ctx));
   }
 }
 

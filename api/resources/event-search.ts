@@ -1,24 +1,23 @@
 // Searches, which read rows: limits how many run at once, and answers when one cannot be finished.
 // Rules: ERR-16.
-import { Places } from '../../core/places.ts';
+import { FairQueue } from '../../core/fair-queue.ts';
 import { SEARCH_MS, SearchTooBroadError } from '../../db/history/search.ts';
 import { invalid, unavailable } from '../errors.ts';
 
-// They hold connections for seconds that other requests need too. Of an organization two run at a time, whether it is alone or not.
+// They hold connections for seconds that other requests need too. Of an organization two run at a time.
 const MAX_AT_ONCE = 4;
 
 /** Runs a search of an organization by this filter. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */
 export type RunSearch = <T>(organizationId: string, filter: string, search: () => Promise<T>) => Promise<T>;
 
 export function boundedSearches(): RunSearch {
-  const places = new Places(MAX_AT_ONCE, () => false);
+  const places = new FairQueue(MAX_AT_ONCE, 1);
   return async (organizationId, filter, search) => {
-    const leave = places.take(organizationId);
-    if (leave === null) throw unavailable('Other searches are running');
+    if (!places.hold(organizationId)) throw unavailable('Other searches are running');
     try {
       return await orTooBroad(filter, search);
     } finally {
-      leave();
+      places.release(organizationId);
     }
   };
 }

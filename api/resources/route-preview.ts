@@ -90,8 +90,7 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
   const event = await requireEventOf(ctx, deps, route, eventId);
   // Whose payload was read: otherwise reads of many events by one route would count as the same.
   noteRecords(ctx, [event.id]);
-  const leave = places.take(organizationId(ctx));
-  if (leave === null) throw unavailable('Other previews are running');
+  if (!places.hold(organizationId(ctx))) throw unavailable('Other previews are running');
   try {
     const body = await loadPayload(deps.pool, event.id);
     if (body === null) throw payloadExpired(event.id);
@@ -107,7 +106,7 @@ async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
         : { content: null, requests: [] }),
     };
   } finally {
-    leave();
+    places.release(organizationId(ctx));
   }
 }
 

@@ -122,7 +122,8 @@ describe('an organization whose deliveries wait @turns', function () {
       });
       // One destination stops at three eighths, its organization at three quarters.
       expect(accepted).to.be.within(LIMIT / 3, (3 * LIMIT) / 4);
-      expect((await greedy.records.post(failing.source, '{}')).status, 'retries count').to.equal(503);
+      // It was refused by a count that may have had one or two of them twice.
+      await until('retries to count', async () => (await greedy.records.post(failing.source, '{}')).status === 503);
       await expectAccepted(other, source, OTHERS);
 
       // What is cancelled waits no longer.

@@ -52,7 +52,7 @@ describe('large payloads of attempts', function () {
   /** What a worker process has, and the payloads that it has loaded. */
   function worker(limit: number, waitMs: number) {
     const loader = createContextLoader(pool);
-    const bodies = new PayloadMemory(limit, waitMs, () => false);
+    const bodies = new PayloadMemory(limit, waitMs);
     const loaded: string[] = [];
     const deps: AttemptDeps = {
       ...shared,

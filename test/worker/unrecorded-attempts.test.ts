@@ -44,7 +44,7 @@ describe('an attempt whose result the database does not take', () => {
       transforms: createTransforms(1, unlimited),
       configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
       contexts: createContextLoader(pool),
-      bodies: new PayloadMemory(268_435_456, 5000, () => false),
+      bodies: new PayloadMemory(268_435_456, 5000),
     };
   });
   after(async () => {
