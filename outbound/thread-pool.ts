@@ -1,6 +1,7 @@
 // Threads for the code and the payloads of tenants, started when there is something to do, with hard limits of time and memory.
 // Organizations share them and take turns (core/fair-queue.ts). There is one thread more than a single organization may use, so another
 // one finds a thread however long the work of the first takes.
+import { setTimeout as delay } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
 import { FairQueue } from '../core/fair-queue.ts';
 import { endInTime, type ThreadDeadline } from './thread-deadline.ts';
@@ -8,6 +9,8 @@ import { endInTime, type ThreadDeadline } from './thread-deadline.ts';
 // What a thread needs to start, or to load a library, on a busy machine.
 const START_DEADLINE_MS = 20_000;
 export const WAIT_DEADLINE_MS = 20_000;
+// Mostly a thread is free sooner than one more has started.
+const FREE_WITHIN_MS = 100;
 const MAX_REMEMBERED = 1000;
 
 export interface ThreadPoolOptions {
@@ -76,6 +79,8 @@ export class ThreadPool<Task, Result> {
   readonly #options: ThreadPoolOptions;
   readonly #queue: FairQueue;
   readonly #slots = new Set<Slot<Result>>();
+  /** When the next thread is free. */
+  #freed = Promise.withResolvers<void>();
   #closed = false;
 
   constructor(options: ThreadPoolOptions) {
@@ -90,6 +95,8 @@ export class ThreadPool<Task, Result> {
       onTimeout: () => new NoThreadError('late'),
     });
     try {
+      if (this.#slots.size >= this.#options.threads && !this.#idleSlot(work.key))
+        await Promise.race([this.#freed.promise, delay(FREE_WITHIN_MS)]);
       if (this.#closed) throw new NoThreadError('ending');
       return await this.#begin(this.#idleSlot(work.key) ?? this.#start(), work);
     } finally {
@@ -144,6 +151,8 @@ export class ThreadPool<Task, Result> {
     }
     slot.running = null;
     slot.worker.unref();
+    this.#freed.resolve();
+    this.#freed = Promise.withResolvers<void>();
     if (message.type === 'done') running.resolve({ result: message.result, cpuMs: message.cpuMs });
     else running.reject(new WorkEndedError('error', message.error));
   }
