@@ -37,14 +37,14 @@ export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, lo
   // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
   const slowPool = slowSide(servicePool, connectionsFor.service);
   const organizations = await watchOrganizations(servicePool, settings, log);
-  if (organizations.areSeveral() && settings.HOOKYARD_MAX_DATABASE_BYTES === undefined)
-    log.warn(
-      'organizations share a database without a limit, so that one can fill the disk of all; set HOOKYARD_MAX_DATABASE_BYTES',
-    );
   const tenantRole = await tenantRoleOf(servicePool, log);
   const pool = createPool(url, { ...common, max: connectionsFor.management, tenantRole });
   shareConnections(pool, connectionsFor.management);
   const orm = createOrm(url, connectionsFor.records, { tenantRole, transactionPooler });
+  if (organizations.areSeveral() && settings.HOOKYARD_MAX_DATABASE_BYTES === undefined)
+    log.warn(
+      'organizations share a database without a limit, so that one can fill the disk of all; set HOOKYARD_MAX_DATABASE_BYTES',
+    );
   return { ingestPool, servicePool, slowPool, pool, orm, organizations };
 }
 

@@ -19,7 +19,7 @@ export interface LogCall {
 }
 
 const PROJECT = join(import.meta.dirname, '..', '..');
-const CALL = /(?:\blog|#log|\blogger\??|\bthrottled\([\w.#]+\))\.(debug|info|warn|error|fatal)\(/g;
+const CALL = /(?:\blog|#log|\blogger\??|\b(?:throttled|logOf)\([\w.#]+\))\.(debug|info|warn|error|fatal)\(/g;
 const PLACE = '<>';
 
 /** Every message of the sources. @throws Error for a call whose message is not written where it is logged, or in a constant */
