@@ -23,7 +23,7 @@ describe('the use of an organization', () => {
     try {
       for (;;) places.push(use.take(0));
     } catch {
-      for (const place of places) place.release(false);
+      for (const place of places) place(null);
     }
     return places.length;
   };
@@ -32,10 +32,10 @@ describe('the use of an organization', () => {
     const [first, second] = [use.take(10), use.take(10)];
     expect(room()).to.equal(2);
     const ownBytes = use.ownBytes;
-    first.keep();
+    first('stored');
     // The second one is committed as well, and this process does not know yet.
     use.know(useOf(3, 20), ownBytes);
-    second.keep();
+    second('stored');
     expect(room()).to.equal(2);
     // Asked before the commits.
     use.know(useOf(1), use.ownBytes);
@@ -45,31 +45,31 @@ describe('the use of an organization', () => {
   });
 
   it('counts what others store, and what this process does not know it has stored', () => {
-    use.take(0).keep();
+    use.take(0)('stored');
     use.know(useOf(4), use.ownBytes);
     expect(room()).to.equal(1);
     // The connection was lost, and the webhook was stored all the same.
-    use.take(0).release(false);
+    use.take(0)(null);
     use.know(useOf(5), use.ownBytes);
     expect(room()).to.equal(0);
   });
 
   it('begins anew with the month', () => {
-    for (let count = 0; count < 4; count += 1) use.take(0).keep();
+    for (let count = 0; count < 4; count += 1) use.take(0)('stored');
     expect(room()).to.equal(0);
     use.know(useOf(0, 0, '2026-12-01'), use.ownBytes);
     expect(room()).to.equal(5);
-    use.take(0).keep();
+    use.take(0)('stored');
     use.know(useOf(1, 0, '2026-12-01'), use.ownBytes);
     expect(room()).to.equal(4);
   });
 
   it('of bytes follows what is stored, also when some are deleted', () => {
-    use.take(400).keep();
+    use.take(400)('stored');
     expect(() => use.take(200)).to.throw('storedBytes');
     use.know(useOf(2, 400), use.ownBytes);
     expect(() => use.take(200)).to.throw('storedBytes');
     use.know(useOf(2, 0), use.ownBytes);
-    use.take(200).keep();
+    use.take(200)('stored');
   });
 });
