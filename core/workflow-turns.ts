@@ -28,6 +28,7 @@ export class WorkflowTurns {
   readonly #queue: FairQueue;
   readonly #alone: () => boolean;
   readonly #heldMs: number;
+  #taken = 0;
 
   constructor({ places, alone, heldMs = HELD_MS }: WorkflowTurnsOptions) {
     this.#queue = new FairQueue(places, 1);
@@ -47,7 +48,8 @@ export class WorkflowTurns {
 
   /** A place for the workflow of a first attempt, until it is given back. @returns null: its organization has none */
   take(organizationId: string): Leave | null {
-    return this.#queue.takeNow(organizationId);
+    // One that is alone shares with nobody: each of its places is counted apart.
+    return this.#queue.takeNow(this.#alone() ? `alone ${++this.#taken}` : organizationId);
   }
 
   /** @returns false when it is not its organization's turn */
