@@ -77,13 +77,13 @@ export function openOutbound(
 
 /** Ingest, with what it counts and looks at. */
 export async function openReceiving(
-  { settings, tuning, env, secretBox, baseUrl, log }: ServiceContext,
+  { settings, env, secretBox, baseUrl, log }: ServiceContext,
   { ingestPool, servicePool, slowPool }: Pick<ServiceDatabase, 'ingestPool' | 'servicePool' | 'slowPool'>,
   { sender, compute }: Pick<Outbound, 'sender' | 'compute'>,
 ) {
   const backlog = await watchBacklog({ pool: slowPool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
-  const issueCounts = new CountedIssues({ pool: servicePool, recoverySeconds: tuning.issueRecoverySeconds, log });
+  const issueCounts = new CountedIssues({ pool: servicePool, log });
   const issues = new IngestIssues(issueCounts);
   const refusals = new Refusals({ pool: servicePool, issues, log });
   const traces = await startTracing({ role: 'api', version: packageJson.version, env, log });

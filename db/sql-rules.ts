@@ -72,7 +72,7 @@ export const failOver = (target: string, original: string, reason: string): stri
   from changed c where c.${target} is not null
 )`;
 
-/** Commits that bring deliveries to the outbox, or change a circuit, notify all workers on this channel. */
+/** Commits that bring deliveries to the outbox, or make something else due, notify all workers on this channel. */
 export const OUTBOX_CHANNEL = 'hookyard_outbox';
 /** On this one ingest notifies, right after its commits, the workers that hold something of a bucket (core/positions.ts); null: all. */
 export const bucketChannel = (bucket: number | null): string =>
@@ -82,8 +82,8 @@ export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
 /** Tells each of the channels in `$1` what is in `$2` (core/positions.ts). */
 export const WAKE_HOLDERS =
   'select pg_notify(channel, told) from unnest($1::text[], $2::text[]) as news(channel, told)';
-/** Makes a worker check the circuits when the statement commits. */
-export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'circuits')::text`;
+/** Makes the workers look at what is due (db/due.ts), circuits for example, when the statement commits. */
+export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'due')::text`;
 
 type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'failover_of' | 'resume';
 

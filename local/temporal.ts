@@ -105,8 +105,8 @@ export function serverConfig(
       visibilityStore: 'visibility',
       numHistoryShards: 4, // cannot be changed later; plenty for one machine
       datastores: {
-        default: { sql: store(options.databaseUrl, 40) },
-        visibility: { sql: store(options.visibilityUrl, 10) },
+        default: { sql: store(options.databaseUrl, 12) },
+        visibility: { sql: store(options.visibilityUrl, 4) },
       },
     },
     global: { membership: { maxJoinDuration: '30s', broadcastAddress: '127.0.0.1' } },

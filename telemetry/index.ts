@@ -47,8 +47,8 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
     import('./exporters.ts'),
     import('./producer.ts'),
   ]);
-  const exporters = await createExporters(createProducer(role, version), { role, version, env, log });
   const sampler = startSampler({ pool, settings, log });
+  const exporters = await createExporters(createProducer(role, version, sampler.refresh), { role, version, env, log });
   const stops = [
     watchNode(),
     buildInfo.readFrom(() => [[{ version, role, node_version: process.versions.node }, 1]]),

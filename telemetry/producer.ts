@@ -13,12 +13,16 @@ import { emptyResource } from '@opentelemetry/resources';
 import { instruments } from '../core/metrics/index.ts';
 import type { AnyInstrument, Distribution, Point, Role } from '../core/metrics/instruments.ts';
 
-/** Reads the instruments when an exporter asks. Sums begin with the process, whatever temporality an exporter prefers. */
-export function createProducer(role: Role, version: string): MetricProducer {
+/**
+ * Reads the instruments when an exporter asks. Sums begin with the process, whatever temporality an exporter prefers.
+ * @param refresh called before
+ */
+export function createProducer(role: Role, version: string, refresh: () => Promise<void>): MetricProducer {
   const startTime = hrTime(Date.now() - process.uptime() * 1000);
   const own = instruments.filter(({ definition }) => definition.in.includes(role));
   return {
     async collect(): Promise<CollectionResult> {
+      await refresh();
       const endTime = hrTime(Date.now());
       const errors: unknown[] = [];
       const metrics: MetricData[] = [];

@@ -1,6 +1,7 @@
-// The figures of the whole installation: this process shows what was taken last, and takes the next ones when it is the first to see
-// that they are due.
+// The figures of the whole installation: when somebody asks for metrics, this process reads what was taken last, and takes the next ones
+// when it is the first to see that they are due. While nobody asks, nothing is read.
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../core/config.ts';
 import { ISSUE_KINDS } from '../core/issues.ts';
 import type { Log } from '../core/log.ts';
@@ -15,13 +16,14 @@ import {
   SNAPSHOT_GAUGES,
   snapshotAge,
 } from '../core/metrics/snapshot.ts';
-import { PollLoop } from '../core/poll-loop.ts';
 import { type RetentionDays, takeFigures } from '../db/metrics/installation-figures.ts';
 import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../db/metrics/snapshot.ts';
 import type { Pool } from '../db/connections/pool.ts';
 
-// One row is read so often by each process.
+// One row is read so often at most by each process.
 const LOOK_EVERY_MS = 5000;
+// How long who asks waits for it; then the figures before are shown.
+const WAIT_MS = 1000;
 // Figures are taken so often, and each time is followed by a rest of this many times its duration: a twentieth of a core at most.
 const TAKE_EVERY_MS = 10_000;
 const REST = 19;
@@ -36,13 +38,21 @@ export interface SamplerDeps {
   log: Log;
 }
 
+export interface Sampler {
+  /** Call it before metrics are read. Resolves when they are up to date, or cannot be soon. */
+  refresh(): Promise<void>;
+  stop(): Promise<void>;
+}
+
 /** Failure policy: while the database is away, the last figures are shown, and hookyard_database_up is 0. */
-export function startSampler({ pool, settings, log }: SamplerDeps): { stop(): Promise<void> } {
+export function startSampler({ pool, settings, log }: SamplerDeps): Sampler {
   const name = randomUUID();
   const ending = new AbortController();
   let figures: Figures = {};
   let takenAt: number | null = null;
   let isFailing = false;
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let looking: Promise<void> | undefined;
 
   async function look(): Promise<void> {
     const snapshot = await readSnapshot(pool);
@@ -80,23 +90,28 @@ export function startSampler({ pool, settings, log }: SamplerDeps): { stop(): Pr
     databaseLimit.readFrom(() => settings.HOOKYARD_MAX_DATABASE_BYTES),
     snapshotAge.readFrom(() => (takenAt === null ? undefined : (performance.now() - takenAt) / 1000)),
   ];
-  const loop = new PollLoop({
-    async round() {
+  async function tryLook(): Promise<void> {
+    try {
       await look();
       isFailing = false;
-      return { ms: LOOK_EVERY_MS };
-    },
-    onError(error) {
+    } catch (error) {
       if (!isFailing) log.warn({ cause: causeOf(error) }, 'the figures of the metrics are those of before');
       isFailing = true;
-      return { ms: LOOK_EVERY_MS };
-    },
-  });
+    }
+    lookedAt = performance.now();
+    looking = undefined;
+  }
+
   return {
+    async refresh() {
+      if (ending.signal.aborted) return;
+      if (performance.now() - lookedAt >= LOOK_EVERY_MS) looking ??= tryLook();
+      await Promise.race([looking, pause(WAIT_MS, undefined, { ref: false })]);
+    },
     async stop() {
       ending.abort();
       for (const stop of stops) stop();
-      await loop.stop();
+      await looking;
     },
   };
 }

@@ -5,7 +5,6 @@ import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import type { RecipientRule } from '../core/notify-recipients.ts';
 import { PollLoop } from '../core/poll-loop.ts';
-import { throttled } from '../core/throttled-log.ts';
 import { type Asked, noteAsked } from '../db/notifications/notification-recipients.ts';
 import {
   type Claim,
@@ -19,9 +18,10 @@ import { sealConfirmation } from '../db/encryption/confirmation-token.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { MailError, type Mailer } from '../outbound/mail.ts';
+import type { DuePart } from './due.ts';
 
-const LOOK_EVERY_MS = 2000;
-const MAX_PER_LOOK = 10;
+const EVERY_MS = 2000;
+const MAX_PER_ROUND = 10;
 const FORGET_EVERY_MS = 30_000;
 
 export interface ConfirmationDeps {
@@ -35,40 +35,39 @@ export interface ConfirmationDeps {
 }
 
 /** Failure policy: a mail that cannot be sent is tried again after five minutes; one that is refused for good is not. */
-export function startConfirmations(deps: ConfirmationDeps): { stop(): Promise<void> } {
+export function dueConfirmations(deps: ConfirmationDeps): DuePart {
   const ending = Promise.withResolvers<void>();
-  const rest = { ms: LOOK_EVERY_MS };
+  const isOn = () => deps.recipientRule() === 'confirmed';
   let place = QUEUE_START;
-  const loop = new PollLoop({
+  const forgetting = startForgetting(deps, isOn);
+  return {
+    what: 'confirmation mails',
+    kinds: ['recipients'],
+    everyMs: () => EVERY_MS,
+    isOn,
     async round() {
-      if (deps.recipientRule() !== 'confirmed') return rest;
-      const { claims, next } = await claimRecipients(deps.pool, MAX_PER_LOOK, place);
+      const { claims, next } = await claimRecipients(deps.pool, MAX_PER_ROUND, place);
       place = next;
       // A worker that ends does not wait for a silent mail server; another one sends the mail again.
       await Promise.race([Promise.all(claims.map((each) => askIfNamed(deps, each))), ending.promise]);
-      return rest;
+      return place === QUEUE_START ? null : EVERY_MS;
     },
-    onError(error) {
-      throttled(deps.log).warn({ cause: causeOf(error) }, 'confirmation mails wait: looking up recipients failed');
-      return rest;
-    },
-  });
-  const forgetting = startForgetting(deps);
-  return {
     async stop() {
       ending.resolve();
-      await Promise.all([loop.stop(), forgetting.stop()]);
+      await forgetting.stop();
     },
   };
 }
 
 /** Removes now and then addresses that no route names any more. However long that takes, nobody who is to be asked waits for it. */
-function startForgetting(deps: ConfirmationDeps): PollLoop {
+function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop {
   const rest = { ms: FORGET_EVERY_MS };
   let place: Place = QUEUE_START;
+  const keep = (error: unknown) =>
+    deps.log.warn({ cause: causeOf(error) }, 'recipients that no route names are kept for now');
   return new PollLoop({
     async round() {
-      if (deps.recipientRule() !== 'confirmed') return rest;
+      if (!isOn()) return rest;
       const { places, next } = await neverAsked(deps.pool, place);
       place = next;
       for (const [organizationId, mine] of Map.groupBy(places, (each) => each.organizationId)) {
@@ -82,10 +81,6 @@ function startForgetting(deps: ConfirmationDeps): PollLoop {
       return rest;
     },
   });
-
-  function keep(error: unknown): void {
-    deps.log.warn({ cause: causeOf(error) }, 'recipients that no route names are kept for now');
-  }
 }
 
 /** The check is for each claim alone: one that fails, as with very many routes, stops no other; the claim comes back. */

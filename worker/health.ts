@@ -4,8 +4,7 @@ import { sizeOf } from '../core/positions.ts';
 import type { Readiness } from '../telemetry/index.ts';
 import type { Relay } from './relay.ts';
 import type { KeptRelease } from './release.ts';
-import type { KeptSchedules } from './schedules.ts';
-import type { AttributeWatch } from './search-attributes.ts';
+import type { AttributeWatch, KeptSchedules } from './temporal-upkeep.ts';
 import type { Shards } from './shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
 

@@ -4,11 +4,11 @@ import { orEnd } from '../activities/attempt/or-end.ts';
 import type { ActivityDeps } from '../activities/index.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
 import { holdSession } from '../db/hot-path/relay-session.ts';
-import { watchCircuits } from './circuits.ts';
 import { keepDestinationSlots } from './destination-slots.ts';
+import { dueCircuits } from './due-workflows.ts';
 import { keepLedger } from './ledger.ts';
 import { type Relay, startRelay } from './relay.ts';
-import { keepSchedules } from './schedules.ts';
+import { keepSchedules } from './temporal-upkeep.ts';
 import { holdShards, type Shards } from './shards.ts';
 import { type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
@@ -22,7 +22,7 @@ export type Loops = ReturnType<typeof startLoops>;
 /** @param link gets the relay */
 export function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
   const { database, log } = context;
-  const { client, common, hotPool, pool, owner, places, lanes } = parts;
+  const { client, common, due, hotPool, pool, owner, places, lanes } = parts;
   const schedules = keepSchedules(client, common.connection, log);
   const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
   const onShare = () => {
@@ -38,13 +38,17 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
     relay.onRoom(),
   );
   const ledger = keepLedger({ pool, workers: () => places.workers, log });
-  const circuits = watchCircuits({ pool, client, workers: () => places.workers, log });
+  due.add(dueCircuits({ pool, client, log }));
   const listener = listenForDeliveries(database.directUrl, {
     positions: () => shards.positions(),
-    onNews: (news) => (news === 'circuits' ? circuits.nudge() : relay.heard(news)),
+    onNews(news) {
+      if (news === 'due') return due.nudge();
+      due.active();
+      relay.heard(news);
+    },
     log,
   });
-  return { schedules, session, shards, relay, slots, ledger, circuits, listener };
+  return { schedules, session, shards, relay, slots, ledger, listener };
 }
 
 function relayOf(
@@ -54,24 +58,16 @@ function relayOf(
   shards: Shards,
   hears: () => boolean,
 ): Relay {
-  const { hotPool, pool, client, parking, places, alone, turns, lanes, workflowTurns, suspensions } = parts;
   return startRelay({
-    hotPool,
-    pool,
-    client,
+    ...parts,
     shards,
-    parking,
-    places,
     mostInFlight:
       settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,
     // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of activities.
     mostWorkflows: MOST_WORKFLOWS,
-    alone,
-    makesAttempt: turns.isRunning,
+    makesAttempt: parts.turns.isRunning,
     replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
-    lanes,
-    workflowTurns,
-    suspended: suspensions.ids,
+    suspended: () => [...parts.due.now.suspended],
     hears,
     attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
     drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,

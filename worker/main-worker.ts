@@ -26,30 +26,18 @@ export function activityDepsOf(
   parts: WorkerParts,
   link: RelayLink,
 ): ActivityDeps {
-  const { pool, hotPool, secretBox, sender, transforms, compute, results, issues, parking, turns } = parts;
-  const { workflowTurns, alone, suspensions, configs, places, traces, lanes, client } = parts;
+  const { hotPool, alone, due, lanes, traces } = parts;
   return {
-    pool,
-    secretBox,
+    ...parts,
     settings,
     tuning,
     log,
-    sender,
-    transforms,
-    compute,
-    results,
-    issues,
-    parking,
-    turns,
-    workflowTurns,
     releases: new Places(CIRCUIT_RELEASES, alone),
     awaitRecordMs: AWAIT_RECORD_MS,
     pendingOpenings: new PendingOpenings(),
-    isSuspended: suspensions.has,
+    isSuspended: (organizationId) => due.now.suspended.has(organizationId),
     contexts: createContextLoader(hotPool),
     bodies: new PayloadMemory(LARGE_BODY_BYTES, BODY_WAIT_MS),
-    configs,
-    places,
     hasPlace: (deliveryId) => link.relay?.hasPlace(deliveryId) ?? false,
     onRoom: () => link.relay?.onRoom(),
     onSlot: (destinationId, deliveryId) => link.relay?.slotTaken(destinationId, deliveryId),
@@ -57,9 +45,11 @@ export function activityDepsOf(
     headerPrefix: settings.HOOKYARD_HEADER_PREFIX,
     version,
     onBegun: lanes.begun,
-    onAnswered: (deliveryId) => link.relay?.answered(deliveryId),
+    onAnswered(deliveryId) {
+      due.active();
+      link.relay?.answered(deliveryId);
+    },
     onRecorded: (deliveryId) => link.relay?.recorded(deliveryId),
-    client,
   };
 }
 

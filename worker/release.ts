@@ -12,7 +12,7 @@ import { PollLoop, type Rest } from '../core/poll-loop.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { TASK_QUEUE, taskQueuesOf } from '../core/workflow-names.ts';
 import { type Heard, hear, isSilent, type Routing } from './current-release.ts';
-import type { Watch } from './watch.ts';
+import type { Watch } from './temporal-upkeep.ts';
 
 const SOON: Rest = { ms: 1000 };
 const SETTLED: Rest = { ms: 10_000 };

@@ -4,17 +4,13 @@ import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { Settings } from '../core/config.ts';
 import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
 import { type Release, versioned } from './release.ts';
-import { sharedRest, watch } from './watch.ts';
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.
 const FORCE_AFTER_MS = 2000;
 // By default the SDK holds heartbeats back for 80 % of their timeout: 12 of 15 s. Then one that comes 3 s late makes all attempts of this worker
 // count as lost, and they are made again.
 const LONGEST_BETWEEN_BEATS_MS = 2000;
-const LOOK_EVERY_MS = 1000;
 
 /** Shared by the workers of a process. */
 export interface WorkerDeps {
@@ -64,47 +60,6 @@ export function run(worker: Worker): RunningWorker {
       if (worker.getState() === 'RUNNING') worker.shutdown();
       // A forced end rejects; another worker repeats the interrupted activities.
       await ended.catch(() => undefined);
-    },
-  };
-}
-
-export interface SideWorkerDeps extends WorkerDeps {
-  /** How many workers are alive. */
-  workers: () => number;
-}
-
-interface SideWorkerOptions {
-  /** Of its activities. */
-  taskQueue: string;
-  activities: object;
-  /** Activities that run at the same time. */
-  slots: number;
-  /** Starts and wakes the workflows of due work. @returns whether more is due now */
-  startDue: () => Promise<boolean>;
-  /** What waits while the database or Temporal is unreachable; a name for the log. */
-  what: string;
-  /** Closes the resources of the activities. */
-  close?: () => void | Promise<void>;
-}
-
-/**
- * Runs activities, and polls every second for due work; where there are many workers, they do together.
- * Failure policy: while the database or Temporal is away, due work waits; unused claims expire.
- */
-export async function startSideWorker(deps: SideWorkerDeps, options: SideWorkerOptions): Promise<RunningWorker> {
-  const { taskQueue, activities, slots, startDue, what, close } = options;
-  const worker = run(await createWorker(deps, { taskQueue, activities, maxConcurrentActivityTaskExecutions: slots }));
-  const due = watch(startDue, {
-    everyMs: () => sharedRest(LOOK_EVERY_MS, deps.workers()),
-    onError: (error) => throttled(deps.log).warn({ cause: causeOf(error) }, `${what} wait: checking them failed`),
-  });
-  return {
-    ended: worker.ended,
-    isPolling: worker.isPolling,
-    async stop() {
-      await due.stop();
-      await worker.stop();
-      await close?.();
     },
   };
 }

@@ -14,12 +14,14 @@ import { onThisMachine, ownServices } from '../core/own-services.ts';
 import type { Tuning } from '../core/tuning.ts';
 import { PLACES_PER_PROCESSOR, WorkflowTurns } from '../core/workflow-turns.ts';
 import type { Database } from '../db/connections/database.ts';
+import type { Pool } from '../db/connections/pool.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
 import { liveWorkers } from '../db/delivery/live-workers.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
-import { watchOrganizations } from '../db/organizations/several.ts';
+import { resolveRecovered } from '../db/issues/record-issues.ts';
+import { tellLoopback } from '../db/organizations/several.ts';
 import { createStandings, transformBudgets } from '../db/organizations/standing.ts';
 import { createCompute } from '../outbound/compute/index.ts';
 import { systemResolve } from '../outbound/http/guarded-connect.ts';
@@ -31,15 +33,16 @@ import packageJson from '../package.json' with { type: 'json' };
 import { startTracing } from '../telemetry/tracing.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { connectToTemporal } from './connect.ts';
+import { type DuePart, lookAtDue } from './due.ts';
 import { createLaneChoice } from './lane-choice.ts';
 import { openPools } from './pools.ts';
 import type { Relay } from './relay.ts';
-import { watchSuspensions } from './suspensions.ts';
 import type { TemporalMetrics } from './temporal-metrics.ts';
 
 /** Activities of a kind (local or not) that run at a time. */
 export const ACTIVITY_SLOTS = 500;
 export const { version } = packageJson;
+const RESOLVE_EVERY_MS = 5000;
 
 /** What a worker is started with. */
 export interface WorkerContext {
@@ -62,24 +65,55 @@ export interface RelayLink {
 export type WorkerParts = Awaited<ReturnType<typeof buildParts>>;
 
 export async function buildParts(context: WorkerContext, link: RelayLink) {
-  const connected = await connect(context);
+  const connected = await connect(context, link);
   const outbound = openOutbound(context, connected);
   const limits = createLimits(context, connected, link);
   limits.places.workers = await liveWorkers(connected.pool, limits.owner);
-  return { ...connected, ...outbound, ...limits, ...(await startWatchers(context, connected, link)) };
+  return { ...connected, ...outbound, ...limits, ...(await startWatchers(context, connected)) };
 }
 
 type Connected = Awaited<ReturnType<typeof connect>>;
 
-async function connect({ settings, database, temporal, log }: WorkerContext) {
+async function connect({ settings, tuning, database, temporal, log }: WorkerContext, link: RelayLink) {
   const keys = loadEncryptionKeys(settings);
   const secretBox = new SecretBox(keys);
   const connected = await connectToTemporal(settings, temporal, { keys, version, log });
   const { client, workflowBundle, attributes, stop: stopTemporal, common } = connected;
   const pools = openPools(settings, database, log);
-  const organizations = await watchOrganizations(pools.pool, settings, log);
+  const due = await lookAtDue({
+    pool: pools.hotPool,
+    recoverySeconds: tuning.issueRecoverySeconds,
+    onChange: (before, now) => {
+      tellSuspensions(log, before.suspended, now.suspended, () => link.relay?.nudge());
+      tellLoopback(settings, log, before.severalOrganizations, now.severalOrganizations);
+    },
+    log,
+  });
+  due.add(recoveries(pools.pool, tuning));
+  const organizations = { areSeveral: () => due.now.severalOrganizations };
   const alone = () => !organizations.areSeveral();
-  return { secretBox, client, workflowBundle, attributes, stopTemporal, common, ...pools, organizations, alone };
+  return { secretBox, client, workflowBundle, attributes, stopTemporal, common, ...pools, due, organizations, alone };
+}
+
+function recoveries(pool: Pool, { issueRecoverySeconds }: Tuning): DuePart {
+  return {
+    what: 'issues',
+    kinds: ['recovered'],
+    everyMs: () => Math.min(RESOLVE_EVERY_MS, issueRecoverySeconds * 1000),
+    async round() {
+      await resolveRecovered(pool, issueRecoverySeconds);
+      return null;
+    },
+  };
+}
+
+/** @param onResumed called when an organization is no longer suspended */
+function tellSuspensions(log: Log, before: ReadonlySet<string>, now: ReadonlySet<string>, onResumed: () => void): void {
+  const [began, ended] = [[...now].filter((id) => !before.has(id)), [...before].filter((id) => !now.has(id))];
+  if (began.length > 0) log.info({ organizationIds: began }, 'organizations are suspended: deliveries wait');
+  if (ended.length === 0) return;
+  log.info({ organizationIds: ended }, 'organizations are no longer suspended: deliveries continue');
+  onResumed();
 }
 
 function openOutbound(
@@ -101,7 +135,7 @@ function createLimits({ settings, tuning, log }: WorkerContext, connected: Conne
   const { hotPool, pool, secretBox, alone } = connected;
   const places = new DestinationPlaces(tuning.maxInFlightPerDestination);
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
-  const issues = new CountedIssues({ pool, recoverySeconds: tuning.issueRecoverySeconds, log });
+  const issues = new CountedIssues({ pool, log });
   const isAwaited = (deliveryId: string) => link.relay?.isAwaited(deliveryId) ?? false;
   const results = createResultRecorder(hotPool, log, issues, isAwaited);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
@@ -112,10 +146,9 @@ function createLimits({ settings, tuning, log }: WorkerContext, connected: Conne
   return { places, owner, lanes, issues, results, configs, workflowTurns, turns };
 }
 
-async function startWatchers({ tuning, env, log }: WorkerContext, { client, pool }: Connected, link: RelayLink) {
+async function startWatchers({ tuning, env, log }: WorkerContext, { client }: Connected) {
   const parked = { total: tuning.maxParked, perOrganization: tuning.maxParkedPerOrganization };
   const parking = await startParking({ client, log }, parked);
-  const suspensions = await watchSuspensions({ pool, log }, () => link.relay?.nudge());
   const traces = await startTracing({ role: 'worker', version, env, log });
-  return { parking, suspensions, traces };
+  return { parking, traces };
 }

@@ -47,9 +47,9 @@ export async function runWorker(
       metrics.ending();
       // A worker that ends takes no workflows over.
       const released = release.stop();
-      return stopInOrder(loops, workers, [
+      return stopInOrder(parts, loops, workers, [
         () => Promise.all([metrics.stop(), parts.traces.stop()]).then(() => undefined),
-        ...loopClosers(parts, loops),
+        ...loopClosers(loops),
         () => released,
         ...partClosers(parts, stopWatching),
       ]);
@@ -60,38 +60,23 @@ export async function runWorker(
 function startOwnMetrics(
   { settings, env, temporalMetrics }: WorkerContext,
   parts: WorkerParts,
-  { schedules, shards, relay }: Loops,
+  loops: Loops,
   worker: RunningWorker,
   release: KeptRelease,
 ) {
-  const { common, attributes, hotPool, pool, warehousePool, places, workflowTurns } = parts;
-  return startWorkerMetrics({
-    ...common,
-    attributes,
-    settings,
-    version,
-    pools: { hot: hotPool, commands: pool, warehouses: warehousePool },
-    shards,
-    relay,
-    worker,
-    release,
-    schedules,
-    places,
-    workflowTurns,
-    temporalMetrics: temporalMetrics?.text,
-    env,
-  });
+  const { common, hotPool: hot, pool: commands, warehousePool: warehouses } = parts;
+  const pools = { hot, commands, warehouses };
+  const own = { settings, env, version, pools, worker, release, temporalMetrics: temporalMetrics?.text };
+  return startWorkerMetrics({ ...parts, ...common, ...loops, ...own });
 }
 
 type Closer = () => Promise<void>;
 
-const loopClosers = ({ suspensions }: WorkerParts, loops: Loops): Closer[] => [
+const loopClosers = (loops: Loops): Closer[] => [
   () => loops.listener.close(),
   () => loops.session.close(),
-  () => loops.circuits.stop(),
   () => loops.ledger.stop(),
   () => loops.slots.stop(),
-  () => suspensions.stop(),
   () => loops.schedules.stop(),
 ];
 
@@ -104,12 +89,17 @@ const partClosers = (parts: WorkerParts, stopWatching: () => void): Closer[] => 
   () => parts.compute.close(),
   async () => stopWatching(),
   () => parts.sender.close(),
-  () => parts.organizations.stop(),
   () => closeAll([parts.hotPool, parts.pool, parts.warehousePool], parts.common.connection),
 ];
 
-async function stopInOrder({ relay, shards }: Loops, workers: RunningWorker[], closers: Closer[]): Promise<void> {
+async function stopInOrder(
+  { due }: WorkerParts,
+  { relay, shards }: Loops,
+  workers: RunningWorker[],
+  closers: Closer[],
+): Promise<void> {
   await relay.stop();
+  await due.stop();
   await Promise.all(workers.map((worker) => worker.stop()));
   // Not before: others would start what is still under way in activities. The lease is renewed until here.
   await shards.release();

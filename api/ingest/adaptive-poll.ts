@@ -7,13 +7,16 @@ const EVERY_MS = 1000;
 const REST = 19;
 const LONGEST_REST_MS = 10_000;
 
-/** @param look must never reject */
-export function adaptivePoll(look: () => Promise<void>): PollLoop {
+/**
+ * @param look must never reject
+ * @param idleMs how long to rest at least, however little a poll costs, ms; 0 while it is needed
+ */
+export function adaptivePoll(look: () => Promise<void>, idleMs: () => number = () => 0): PollLoop {
   return new PollLoop({
     async round() {
       const startedAt = performance.now();
       await look();
-      return { ms: restAfter(performance.now() - startedAt) };
+      return { ms: Math.max(restAfter(performance.now() - startedAt), idleMs()) };
     },
     onError: () => ({ ms: EVERY_MS }),
   });

@@ -21,6 +21,12 @@ const EVENT_BYTES = 1500;
 const NAMED_IN_LOG = 10;
 const LASTS_MS = 10_000;
 
+// After so long without a webhook nothing is looked at, or rarely where something is full; the next webhook brings the next look.
+const QUIET_AFTER_MS = 60_000;
+const QUIET_LOOK_MS = 10_000;
+// As long as a timer may be.
+const UNTIL_USED_MS = 2 ** 31 - 1;
+
 /** `partly_full`: webhooks of some organizations, or to some destinations, are refused, because their backlog is too large. */
 export type DoorState = (typeof GATE_STATES)[number];
 
@@ -48,6 +54,7 @@ export class Backlog {
   #told: DoorState = 'open';
   #betterSince = 0;
   #loop: PollLoop | undefined;
+  #usedAt = performance.now();
 
   constructor(deps: BacklogDeps) {
     this.#deps = deps;
@@ -57,11 +64,15 @@ export class Backlog {
   async watch(): Promise<void> {
     ingestGate.readFrom(() => GATE_STATES.map((state) => [{ state }, state === this.state() ? 1 : 0]));
     await this.#look();
-    this.#loop = adaptivePoll(() => this.#look());
+    this.#loop = adaptivePoll(
+      () => this.#look(),
+      () => this.#idleMs(),
+    );
   }
 
   /** @throws ApiError 503 when nothing is accepted */
   requireRoom(): void {
+    this.#used();
     const noRoom = this.#room.fullForAll();
     if (noRoom !== null) throw refused(noRoom, NOT_STORED);
   }
@@ -89,6 +100,7 @@ export class Backlog {
    * @throws ApiError as for a webhook, and 503 when nothing is accepted
    */
   takeRoomForReplay(sender: Sender, events: readonly WaitingOf[]): Undo {
+    this.#used();
     const { noRoom } = this.#room.fitting(sender, events);
     if (noRoom !== null) throw refused(noRoom, NOT_REPLAYED);
     return this.#room.add(sender.organizationId, events.flat());
@@ -103,6 +115,18 @@ export class Backlog {
   /** Resolves when no query is running. */
   async close(): Promise<void> {
     await this.#loop?.stop();
+  }
+
+  #used(): void {
+    const wasIdle = this.#idleMs() > 0;
+    this.#usedAt = performance.now();
+    if (wasIdle) this.#loop?.wake();
+  }
+
+  #idleMs(): number {
+    if (performance.now() - this.#usedAt < QUIET_AFTER_MS) return 0;
+    const isClear = this.state() === 'open' && this.#room.backlog.counted.own.size === 0 && !this.#failing;
+    return isClear ? UNTIL_USED_MS : QUIET_LOOK_MS;
   }
 
   // Failure policy: while PostgreSQL does not answer, the last state stays valid; storing fails anyway then.

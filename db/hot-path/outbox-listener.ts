@@ -24,8 +24,8 @@ interface OutboxListenerDeps {
   /** What the relay holds. */
   positions: () => Positions;
   /**
-   * Called when commits have brought deliveries (with their positions as `tellPositions` writes them, or ''), or a change of a circuit
-   * (with 'circuits').
+   * Called when commits have brought deliveries (with their positions as `tellPositions` writes them, or ''), or have made something else
+   * due (with 'due').
    */
   onNews: (news: string) => void;
   log: Log;
@@ -33,7 +33,7 @@ interface OutboxListenerDeps {
 
 /**
  * Listens on its own connection and reconnects when it breaks.
- * Failure policy: while it is away, the relay and the watch over circuits poll.
+ * Failure policy: while it is away, the relay polls, and what becomes due is found at the next look.
  */
 export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListenerDeps): OutboxListener {
   const { positions, onNews, log } = deps;
@@ -64,7 +64,7 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
       await next.query(`listen ${OUTBOX_CHANNEL}`);
       followed = new Set();
       await followNow();
-      onNews('circuits');
+      onNews('due');
     } catch (error) {
       log.debug({ cause: causeOf(error) }, 'the relay polls until it can listen again');
       await next.end().catch(() => undefined);

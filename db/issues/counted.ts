@@ -6,15 +6,12 @@ import { causeOf } from '../../core/log-cause.ts';
 import { PollLoop } from '../../core/poll-loop.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { recordIssues, resolveRecovered, organizationsWithIssues } from './record-issues.ts';
+import { recordIssues, organizationsWithIssues } from './record-issues.ts';
 
 const EVERY_MS = 1000;
-const RESOLVE_EVERY_MS = 5000;
 
 export interface IssueDeps {
   pool: Queryable;
-  /** For how long nothing may have failed before an issue that has recovered is resolved. */
-  recoverySeconds: number;
   log: Log;
 }
 
@@ -22,14 +19,13 @@ export class CountedIssues implements IssueSink {
   readonly #deps: IssueDeps;
   readonly #loop: PollLoop;
   #pending = new IssueCounts();
-  #resolvedAt = Number.NEGATIVE_INFINITY;
   #failing = false;
 
   constructor(deps: IssueDeps) {
     this.#deps = deps;
     const rest = { ms: EVERY_MS };
     this.#loop = new PollLoop({
-      round: () => this.#round().then(() => rest),
+      round: () => this.#store().then(() => rest),
       onError(error) {
         deps.log.error({ cause: causeOf(error) }, 'issues were lost');
         return rest;
@@ -56,11 +52,6 @@ export class CountedIssues implements IssueSink {
     await this.#store().catch((error: unknown) => this.#deps.log.error({ cause: causeOf(error) }, 'issues were lost'));
   }
 
-  async #round(): Promise<void> {
-    await this.#store();
-    await this.#resolve();
-  }
-
   // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have been stored is
   // stored again, because a success that is lost would leave its issue open: so the failures of a second may count twice. What
   // PostgreSQL refuses would be refused again, and is dropped.
@@ -70,10 +61,15 @@ export class CountedIssues implements IssueSink {
     if (uncounted > 0) this.#deps.log.warn({ count: uncounted }, 'failures were not counted in issues');
     if (taken.isEmpty) return;
     this.#pending = new IssueCounts();
-    await this.#try(
-      () => this.#record(taken),
-      () => this.#pending.precede(taken),
-    );
+    try {
+      await this.#record(taken);
+      this.#failing = false;
+    } catch (error) {
+      if (!isTransientDatabaseError(error)) throw error;
+      this.#pending.precede(taken);
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'issues cannot be stored');
+      this.#failing = true;
+    }
   }
 
   // Of what works, nothing is stored while nothing of its organization fails.
@@ -84,28 +80,5 @@ export class CountedIssues implements IssueSink {
     const withIssues = organizations.length === 0 ? new Set() : await organizationsWithIssues(pool, organizations);
     const recovering = working.filter(({ organizationId }) => withIssues.has(organizationId));
     if (failing.length + recovering.length > 0) await recordIssues(pool, failing, recovering);
-  }
-
-  async #resolve(): Promise<void> {
-    const { pool, recoverySeconds } = this.#deps;
-    const everyMs = Math.min(RESOLVE_EVERY_MS, recoverySeconds * 1000);
-    if (performance.now() < this.#resolvedAt + everyMs) return;
-    this.#resolvedAt = performance.now();
-    await this.#try(
-      () => resolveRecovered(pool, recoverySeconds),
-      () => {},
-    );
-  }
-
-  async #try(step: () => Promise<void>, keep: () => void): Promise<void> {
-    try {
-      await step();
-      this.#failing = false;
-    } catch (error) {
-      if (!isTransientDatabaseError(error)) throw error;
-      keep();
-      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'issues cannot be stored');
-      this.#failing = true;
-    }
   }
 }

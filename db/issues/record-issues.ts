@@ -200,11 +200,19 @@ x.source_id is null and x.route_id is null and x.destination_id is null and ${SI
   x.kind <> 'quota_reached' or x.cause = 'eventsPerSecond' or x.cause = '${OTHER_CAUSE}'
   or (x.cause = 'eventsPerMonth' and date_trunc('month', x.last_seen_at, 'UTC') < date_trunc('month', now(), 'UTC')))`;
 
+const RECOVERED = `x.recovered_at is not null and ${SINCE_LONG}`;
+
+/** Whether something is to be resolved now; with the seconds of `resolveRecovered` as $1. */
+export const RESOLVABLE = `exists (select from issues x where x.state in ${MAY_RECOVER} and ${OVER})`;
+/** When what has recovered is to be resolved first. */
+export const RECOVERING = `select min(x.last_seen_at) + make_interval(secs => $1) from issues x
+    where x.state in ${MAY_RECOVER} and x.recovered_at is not null`;
+
 /**
  * Resolves what has worked after its last failure, and has not failed for some time.
  * @param seconds for how long nothing may have failed
  */
 export async function resolveRecovered(db: Queryable, seconds: number): Promise<void> {
-  await db.query(resolve(`x.recovered_at is not null and ${SINCE_LONG}`), [seconds]);
+  await db.query(resolve(RECOVERED), [seconds]);
   await db.query(resolve(OVER), [seconds]);
 }

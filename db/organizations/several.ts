@@ -8,15 +8,29 @@ import { throttled } from '../../core/throttled-log.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 export interface OrganizationWatch {
-  /** Known since the start, and at most a few seconds old. */
+  /** Known since the start, and at most ten seconds old; three while somebody asks. */
   areSeveral(): boolean;
   stop(): Promise<void>;
 }
 
-const LOOK_EVERY_MS = 3000;
+const LOOK_EVERY_MS = 10_000;
+const LOOK_WHEN_ASKED_MS = 3000;
+
+/** Says in the log when destinations on this machine are closed or open again by default. */
+export function tellLoopback(
+  { HOOKYARD_DELIVERY_ALLOW: allow }: Pick<Settings, 'HOOKYARD_DELIVERY_ALLOW'>,
+  log: Log,
+  before: boolean,
+  several: boolean,
+): void {
+  if (several === before || !allow.includes(LOOPBACK_FOR_ONE)) return;
+  if (several) log.warn(LOOPBACK_ENDED);
+  else log.info(LOOPBACK_BACK);
+}
 
 /**
- * Looks now and every few seconds; each process does, since an organization may be made by any.
+ * Looks now, and every three seconds while somebody asks, else every ten, since an organization may be made by any process. Workers find it when they look at what is due
+ * (db/due.ts).
  * Failure policy: a failed first look is thrown; after a later one, what was found before stays in force.
  */
 export async function watchOrganizations(
@@ -24,17 +38,14 @@ export async function watchOrganizations(
   settings: Pick<Settings, 'HOOKYARD_DELIVERY_ALLOW'>,
   log: Log,
 ): Promise<OrganizationWatch> {
-  const opensLoopback = settings.HOOKYARD_DELIVERY_ALLOW.includes(LOOPBACK_FOR_ONE);
   let several = false;
   const look = async () => {
     const before = several;
     several = await hasSeveral(db);
-    if (!opensLoopback || several === before) return;
-    if (several) log.warn(LOOPBACK_ENDED);
-    else log.info(LOOPBACK_BACK);
+    tellLoopback(settings, log, before, several);
   };
   await look();
-  const rest = { ms: LOOK_EVERY_MS };
+  const rest = { ms: LOOK_EVERY_MS, nudgedMs: LOOK_WHEN_ASKED_MS };
   const loop = new PollLoop({
     round: async () => {
       await look();
@@ -45,7 +56,13 @@ export async function watchOrganizations(
       return rest;
     },
   });
-  return { areSeveral: () => several, stop: () => loop.stop() };
+  return {
+    areSeveral() {
+      loop.nudge();
+      return several;
+    },
+    stop: () => loop.stop(),
+  };
 }
 
 async function hasSeveral(db: Queryable): Promise<boolean> {

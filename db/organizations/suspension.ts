@@ -3,12 +3,6 @@ import type { Pool, Queryable } from '../connections/pool.ts';
 import { inTransaction } from '../connections/pool.ts';
 import { WAKE_CIRCUITS, WAKE_RELAYS } from '../sql-rules.ts';
 
-/** The ids of all of them. */
-export async function suspendedOrganizations(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>('select id from organizations where suspended_at is not null');
-  return rows.map(({ id }) => id);
-}
-
 /** Whether an organization is suspended, and when its last suspension ended, by the clock of the database. */
 export interface Suspension {
   suspended: boolean;

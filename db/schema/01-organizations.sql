@@ -18,7 +18,18 @@ create table organizations (
   replays_planned_until timestamptz,  -- until when the rate that its replays by filter share is used up
   created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now()
 );
-create index organizations_suspended on organizations (id) where suspended_at is not null;  -- every worker reads it each second
+create index organizations_suspended on organizations (id) where suspended_at is not null;  -- every worker reads it (db/due.ts)
+
+-- Makes the workers look at what is due when the transaction commits (db/due.ts), where nothing else would before their next look,
+-- which is ten seconds away while they are idle.
+create function wake_workers() returns trigger language plpgsql as $$
+begin
+  perform pg_notify('hookyard_outbox', 'due');
+  return null;
+end $$;
+create trigger organizations_wake after insert on organizations for each row execute function wake_workers();
+create trigger organizations_wake_suspended after update on organizations for each row
+  when (old.suspended_at is distinct from new.suspended_at) execute function wake_workers();
 
 -- A requested deletion cannot be taken back: it permits forget_audit_of, so the role of the services could otherwise request it, have
 -- the audit records deleted, and take it back.

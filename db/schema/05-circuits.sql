@@ -45,7 +45,7 @@ begin
     update circuits set version = version + 1, wake_at = now() where route_id = new.id and state <> 'closed';
   end if;
   if found then
-    perform pg_notify('hookyard_outbox', 'circuits');
+    perform pg_notify('hookyard_outbox', 'due');
   end if;
   return null;
 end $$;

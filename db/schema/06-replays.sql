@@ -20,3 +20,4 @@ create table event_replays (
 ) with (fillfactor = 50);
 create index event_replays_by_organization on event_replays (organization_id, id);
 create index event_replays_open on event_replays (due_at) where due_at is not null;  -- for workers, and the count per organization
+create trigger event_replays_wake after insert on event_replays for each row execute function wake_workers();

@@ -142,6 +142,7 @@ begin
   on conflict (organization_id, address) do update set ask_at = excluded.ask_at
   where notification_recipients.confirmed_at is null and notification_recipients.asked_at is null
     and notification_recipients.ask_at is null;
+  if found then perform pg_notify('hookyard_outbox', 'due'); end if;
   return null;
 end $$;
 create trigger routes_recipients_insert after insert on routes

@@ -40,6 +40,9 @@ create index issues_by_destination on issues (destination_id) where state <> 're
 -- Issues of no source, route or destination: limits, whose time may pass, and what is counted together.
 create index issues_of_none on issues (last_seen_at)
   where source_id is null and route_id is null and destination_id is null and state in ('open', 'acknowledged');
+create trigger issues_wake after insert on issues for each row execute function wake_workers();
+create trigger issues_wake_changed after update on issues for each row
+  when (old.state is distinct from new.state or old.exhausted_at is distinct from new.exhausted_at) execute function wake_workers();
 
 -- In the order in which counting locks them, so that the two do not deadlock.
 create function resolve_issues_of_deleted() returns trigger language plpgsql as $$
@@ -94,6 +97,9 @@ create table alert_channels (
 create index alert_channels_by_organization on alert_channels (organization_id, created_at desc, id desc);
 create index alert_channels_by_told on alert_channels (told_channel_id) where told_channel_id is not null;
 
+create trigger alert_channels_wake after insert on alert_channels for each row execute function wake_workers();
+create trigger alert_channels_wake_changed after update on alert_channels for each row
+  when (old.version is distinct from new.version) execute function wake_workers();
 create trigger alert_channels_recipients_insert after insert on alert_channels
   for each row when (new.notify_emails is not null) execute function note_recipients();
 create trigger alert_channels_recipients_update after update of notify_emails on alert_channels for each row
@@ -116,6 +122,7 @@ create table alert_messages (
 create index alert_messages_due on alert_messages (due_at);
 create index alert_messages_by_channel on alert_messages (channel_id);
 create index alert_messages_by_creation on alert_messages (created_at);  -- those of a clock that has been set back since
+create trigger alert_messages_wake after insert on alert_messages for each row execute function wake_workers();
 
 -- What channels have been told of issues.
 create table alert_announcements (

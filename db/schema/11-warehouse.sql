@@ -58,3 +58,7 @@ create table warehouse_flushes (
   gained_events integer not null default 0, gained_bytes bigint not null default 0, needed_events integer, needed_bytes bigint
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000);
 create index warehouse_flushes_due on warehouse_flushes (due_at);
+
+-- The workflow of a warehouse is told of each change of its destination.
+create trigger destinations_wake after update or delete on destinations for each row
+  when (old.id >= 'dst_wh_') execute function wake_workers();

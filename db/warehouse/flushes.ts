@@ -23,10 +23,23 @@ export interface DueFlush extends WarehouseKey {
 /** Interval of the checks of a flush, seconds: a lost workflow is started again after that. */
 export const LEASE_SECONDS = 30;
 
+const WAITING = hops('waiting', 'outbox', 'destination_id', { above: FIRST_WAREHOUSE });
+
+/**
+ * Whether the workflow of a destination must be started, or signalled that the destination has changed. Versions are looked up one by
+ * one: a join would read all destinations.
+ */
+export const UNSTARTED_FLUSH = `(
+    exists (select from warehouse_flushes f
+            where (select d.version from destinations d where d.id = f.destination_id) is distinct from f.seen_version)
+    or exists (
+      with recursive ${WAITING}
+      select from waiting w where w.id is not null and not exists (select from warehouse_flushes f where f.destination_id = w.id)))`;
+
 // Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker,
 // and comes back when that worker dies before it has started the workflow.
 const CLAIM = `
-with recursive ${hops('waiting', 'outbox', 'destination_id', { above: FIRST_WAREHOUSE })}, begun as (
+with recursive ${WAITING}, begun as (
   insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)
   select w.id, o.organization_id, now() + make_interval(secs => $2), (select version from destinations d where d.id = w.id)
   from waiting w

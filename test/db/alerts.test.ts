@@ -8,7 +8,7 @@ import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';
 import { noteArrived } from '../../db/alerts/recoveries.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { LOCKS } from '../../db/sql-rules.ts';
-import { alertRounds } from '../../worker/alerts.ts';
+import { alertRounds } from '../../worker/due-workflows.ts';
 import { alertRows } from '../support/alert-rows.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 

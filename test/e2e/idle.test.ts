@@ -1,0 +1,61 @@
+// What an API and a worker ask of PostgreSQL while nothing happens: a look now and then, and a sign that the worker is alive. Counted
+// are transactions, which do not depend on the machine.
+import { expect } from 'chai';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { Records } from '../support/records.ts';
+import { stackAddresses } from '../support/stack.ts';
+import { until } from '../support/until.ts';
+
+const SECONDS = 20;
+// The relay renews its lease and claims about six times; each other part looks once in ten seconds or more rarely.
+const MOST_PER_SECOND = 8;
+// They look often for a minute after the last delivery.
+const QUIET_WITHIN_MS = 240_000;
+
+describe('an idle API with an idle worker @turns', function () {
+  this.timeout(2 * QUIET_WITHIN_MS);
+  let hookyard: OwnHookyard;
+  let receiver: Receiver;
+  /** Connected to another database. */
+  let outside: Pool;
+  before(async () => {
+    [hookyard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    await hookyard.startWorker();
+    outside = createPool(stackAddresses().databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
+  });
+  after(() => Promise.all([hookyard.close(), receiver.close(), outside.end()]));
+
+  async function commits(): Promise<number> {
+    const { rows } = await outside.query<{ commits: number }>(
+      'select xact_commit::float8 as commits from pg_stat_database where datname = $1',
+      [new URL(hookyard.databaseUrl).pathname.slice(1)],
+    );
+    return rows[0]?.commits ?? 0;
+  }
+
+  async function commitsPerSecond(): Promise<number> {
+    const before = await commits();
+    await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
+    return ((await commits()) - before) / SECONDS;
+  }
+
+  it('commits a few times a second, and delivers the next webhook as usual', async () => {
+    const records = new Records(hookyard);
+    const endpoint = receiver.endpoint(200);
+    await records.deliver(endpoint.url, '{"n":1}', 'delivered');
+    let seen = Number.POSITIVE_INFINITY;
+    await until(
+      'quiet',
+      async () => {
+        seen = await commitsPerSecond();
+        if (process.env.IDLE_DEBUG) console.log(seen);
+        return seen <= MOST_PER_SECOND;
+      },
+      QUIET_WITHIN_MS,
+    );
+    expect(seen).to.be.at.most(MOST_PER_SECOND);
+    await records.deliver(endpoint.url, '{"n":2}', 'delivered');
+  });
+});

@@ -1,0 +1,240 @@
+// The workflows of what is due: each claim (db/) is followed by the start of a workflow, or by a signal to the one that runs. A claim
+// whose start fails expires, and is made again.
+import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
+import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
+import { isId } from '../core/ids.ts';
+import type { Log } from '../core/log.ts';
+import { summaryLine } from '../core/operator-markdown.ts';
+import {
+  destinationIdAttribute,
+  organizationIdAttribute,
+  routeIdAttribute,
+  sourceIdAttribute,
+} from '../core/search-attributes.ts';
+import { settleAll } from '../core/settle-all.ts';
+import {
+  alertWorkflowId,
+  circuitWorkflowId,
+  notifyWorkflowId,
+  TASK_QUEUE,
+  warehouseWorkflowId,
+} from '../core/workflow-names.ts';
+import { createDueMessages } from '../db/alerts/due.ts';
+import { claimMessages, type DueMessage, noteStarted } from '../db/alerts/messages.ts';
+import { claimDueCircuits, type DueCircuit } from '../db/circuits/wake-ups.ts';
+import type { Pool } from '../db/connections/pool.ts';
+import { claimNotifications } from '../db/notifications/notifications.ts';
+import { claimEventReplays, type DueReplay, endEventReplay } from '../db/replay/event-replays.ts';
+import { claimFlushes, countGains, type DueFlush } from '../db/warehouse/flushes.ts';
+import { inTurnOf } from '../temporal-config/fairness.ts';
+import { lookUp } from '../temporal-config/workflow-state.ts';
+import type { alert } from '../workflows/alert.ts';
+import type { circuit } from '../workflows/circuit.ts';
+import { circuitChanged, warehouseChanged } from '../workflows/messages.ts';
+import type { notify } from '../workflows/notify.ts';
+import type { replay } from '../workflows/replay.ts';
+import type { warehouseFlush } from '../workflows/warehouse-flush.ts';
+import type { DuePart } from './due.ts';
+
+// Claimed per round; more of them follow at once.
+const MAX_CIRCUITS = 100;
+const MAX_FLUSHES = 50;
+const MAX_OTHERS = 20;
+const CIRCUITS_EVERY_MS = 200;
+// A workflow of a warehouse gets at most one signal a second.
+const EVERY_MS = 1000;
+const everySecond = () => EVERY_MS;
+
+interface DueWorkflowDeps {
+  client: Client;
+  pool: Pool;
+  log: Log;
+}
+
+/** What every workflow is started with. @param about what it is about, besides its organization */
+const startOptions = (organizationId: string, summary: string, about: SearchAttributePair[] = []) => ({
+  taskQueue: TASK_QUEUE,
+  ...inTurnOf(organizationId),
+  staticSummary: summary,
+  typedSearchAttributes: new TypedSearchAttributes([{ key: organizationIdAttribute, value: organizationId }, ...about]),
+});
+
+/** @returns false when it was started before */
+async function start(client: Client, type: string, options: WorkflowStartOptions): Promise<boolean> {
+  try {
+    await client.workflow.start(type, options);
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) return false;
+    throw error;
+  }
+}
+
+export function dueCircuits({ client, pool }: DueWorkflowDeps): DuePart {
+  return {
+    what: 'circuits',
+    kinds: ['circuits'],
+    everyMs: () => CIRCUITS_EVERY_MS,
+    async round() {
+      const due = await claimDueCircuits(pool, MAX_CIRCUITS);
+      await settleAll(due.map((each) => wakeCircuit(client, each)));
+      return due.length === MAX_CIRCUITS ? CIRCUITS_EVERY_MS : null;
+    },
+  };
+}
+
+/** Signals the workflow of a circuit, or of a paused destination, starting it when it does not run. */
+async function wakeCircuit(client: Client, { routeId, organizationId, name }: DueCircuit): Promise<void> {
+  const isRoute = isId('rte', routeId);
+  const summary = isRoute
+    ? `Circuit breaker of ${name ?? 'a deleted route'}`
+    : `Pause of ${name ?? 'a deleted destination'}`;
+  const key = isRoute ? routeIdAttribute : destinationIdAttribute;
+  await client.workflow.signalWithStart<typeof circuit>('circuit', {
+    workflowId: circuitWorkflowId(routeId),
+    args: [{ organizationId, routeId }],
+    signal: circuitChanged,
+    ...startOptions(organizationId, summaryLine(summary), [{ key, value: routeId }]),
+  });
+}
+
+/** @param retryMs how long a file waits for its next try */
+export function dueFlushes({ client, pool }: DueWorkflowDeps, retryMs: number): DuePart {
+  return {
+    what: 'warehouses',
+    kinds: ['flushes', 'gains'],
+    everyMs: everySecond,
+    async round() {
+      const claimed = await claimFlushes(pool, MAX_FLUSHES);
+      const due = [...claimed, ...(await countGains(pool))];
+      await settleAll(due.map((each) => wakeFlush(client, retryMs, each)));
+      return claimed.length >= MAX_FLUSHES ? 0 : null;
+    },
+  };
+}
+
+/** Starts the workflow of a destination unless it runs, and signals it when something has changed. */
+async function wakeFlush(client: Client, retryMs: number, due: DueFlush): Promise<void> {
+  const { organizationId, destinationId, destinationName, hasNews } = due;
+  const summary = summaryLine(`Files of ${destinationName ?? 'a deleted destination'}`);
+  const options = {
+    workflowId: warehouseWorkflowId(destinationId),
+    args: [{ organizationId, destinationId, retryMs }] as Parameters<typeof warehouseFlush>,
+    ...startOptions(organizationId, summary, [{ key: destinationIdAttribute, value: destinationId }]),
+  };
+  if (!hasNews) return void (await start(client, 'warehouseFlush', options));
+  const signal = { signal: warehouseChanged };
+  await client.workflow.signalWithStart<typeof warehouseFlush>('warehouseFlush', { ...options, ...signal });
+}
+
+/** One workflow per route and kind at a time; new notifications wait for the next one. */
+export function dueNotifications({ client, pool }: DueWorkflowDeps): DuePart {
+  return {
+    what: 'notifications',
+    kinds: ['notifications'],
+    everyMs: everySecond,
+    async round() {
+      const due = await claimNotifications(pool, MAX_OTHERS);
+      await settleAll(
+        due.map(async ({ organizationId, routeId, kind }) => {
+          const about = [{ key: routeIdAttribute, value: routeId }];
+          await start(client, 'notify', {
+            workflowId: notifyWorkflowId(routeId, kind),
+            args: [{ routeId, kind }] satisfies Parameters<typeof notify>,
+            ...startOptions(organizationId, `Notification: ${kind}`, about),
+          });
+        }),
+      );
+      return due.length === MAX_OTHERS ? 0 : null;
+    },
+  };
+}
+
+/** Makes the messages that channels are due, and starts the workflow of each. @param everyMs between its rounds */
+export function dueAlerts({ client, pool }: DueWorkflowDeps, everyMs: () => number): DuePart {
+  const look = alertRounds(pool);
+  return {
+    what: 'alerts',
+    kinds: ['alerts', 'messages'],
+    everyMs,
+    async round() {
+      // What is there is started also when nothing new can be made.
+      const looked = await Promise.allSettled([look()]).then(([result]) => result);
+      const started = await startMessages(client, pool);
+      if (looked.status === 'rejected') throw looked.reason;
+      if (started === MAX_OTHERS) return 0;
+      return looked.value ? null : everyMs();
+    },
+  };
+}
+
+/** Rounds of one process: it keeps its place, so that every channel has its turn. @returns whether all channels had theirs */
+export function alertRounds(pool: Pool): () => Promise<boolean> {
+  let place = '';
+  return async () => {
+    const round = await createDueMessages(pool, place);
+    // Another process is at it: this one continues where it was.
+    if (round !== null) place = round.next;
+    return place === '';
+  };
+}
+
+/** @returns how many were claimed */
+async function startMessages(client: Client, pool: Pool): Promise<number> {
+  const due = await claimMessages(pool, MAX_OTHERS);
+  const started: DueMessage[] = [];
+  try {
+    await settleAll(due.map(async (message) => started.push(await startMessage(client, message))));
+  } finally {
+    await noteStarted(pool, started);
+  }
+  return due.length;
+}
+
+/** A message whose workflow was lost or terminated is started again; one that was sent has no row any more. */
+async function startMessage(client: Client, message: DueMessage): Promise<DueMessage> {
+  const { organizationId, messageId, channelId, kind, changes } = message;
+  const [told] = changes;
+  const isOfOneIssue = kind === 'change' && told !== undefined;
+  await start(client, 'alert', {
+    workflowId: alertWorkflowId(channelId, isOfOneIssue ? told : messageId),
+    args: [{ organizationId, messageId }] satisfies Parameters<typeof alert>,
+    ...startOptions(organizationId, `Alert: ${isOfOneIssue ? told.change : kind}`),
+  });
+  return message;
+}
+
+export function dueReplays(deps: DueWorkflowDeps): DuePart {
+  return {
+    what: 'replays',
+    kinds: ['replays'],
+    everyMs: everySecond,
+    async round() {
+      const due = await claimEventReplays(deps.pool, MAX_OTHERS);
+      await settleAll(due.map((claimed) => lookAfterReplay(deps, claimed)));
+      return due.length === MAX_OTHERS ? 0 : null;
+    },
+  };
+}
+
+/**
+ * Starts a replay's workflow unless it runs. If the workflow was terminated in Temporal, the replay would stay open for ever, so
+ * the replay is ended too. A workflow that completed has recorded its end first: if the database does not have it, the database
+ * was restored from a backup, and the replay continues from there.
+ */
+async function lookAfterReplay({ client, pool, log }: DueWorkflowDeps, due: DueReplay): Promise<void> {
+  const { organizationId, replayId, ratePerSecond, eventsTotal, sourceId } = due;
+  const about = sourceId === null ? [] : [{ key: sourceIdAttribute, value: sourceId }];
+  const options = {
+    // The workflow id of a replay is the replay's id.
+    workflowId: replayId,
+    args: [{ organizationId, replayId, ratePerSecond }] satisfies Parameters<typeof replay>,
+    ...startOptions(organizationId, `Replay of ${eventsTotal ?? 'many'} events, ${ratePerSecond} per second`, about),
+  };
+  if (await start(client, 'replay', { ...options, workflowIdReusePolicy: 'REJECT_DUPLICATE' })) return;
+  const { state } = await lookUp(client, replayId);
+  if (state === 'ended') await start(client, 'replay', { ...options, workflowIdReusePolicy: 'ALLOW_DUPLICATE' });
+  if (state !== 'stopped') return;
+  const lost = await endEventReplay(pool, due, 'failed', 'Its workflow was ended in Temporal');
+  if (lost) log.warn({ replayId, organizationId }, 'replay lost its workflow');
+}
