@@ -3,10 +3,9 @@
 // time.
 import { parseArgs } from 'node:util';
 import { newId, shardOf } from '../core/ids.ts';
-import { ALL_POSITIONS, writePositions } from '../core/positions.ts';
 import { claimDeliveries } from '../db/hot-path/claim.ts';
 import { loadAttempts } from '../db/hot-path/load-attempts.ts';
-import { registerRelay } from '../db/hot-path/relay-leases.ts';
+import { registerWorker, SHARDS } from '../db/hot-path/shards.ts';
 import { type AttemptResult, recordResults } from '../db/hot-path/record-results.ts';
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
 import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
@@ -93,12 +92,10 @@ async function measureAll(postgres: OwnPostgres, sizes: Sizes): Promise<void> {
   }
 }
 
-/** A relay that holds all positions for a day, so that no lease ends while a group is measured. */
+/** A worker that owns all shards . */
 export async function holdAll(pool: Pool): Promise<void> {
-  await registerRelay(pool, OWNER);
-  await pool.query(
-    `update relay_leases set positions = '${writePositions(ALL_POSITIONS)}', expires_at = now() + interval '1 day'`,
-  );
+  await registerWorker(pool, OWNER);
+  await pool.query('update shards set owner = $1', [OWNER]);
 }
 
 export async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
@@ -205,7 +202,7 @@ function claimOf(size: number) {
     fullDestinations: [],
     maxDestinations: 200,
     owner: OWNER,
-    positions: ALL_POSITIONS,
+    shards: Array.from({ length: SHARDS }, (_, shard) => shard),
     inFlight: [],
     perDestination: size,
     most: size,

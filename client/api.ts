@@ -1506,7 +1506,7 @@ export type InstallationStatus = {
   /** Those seen in the last seconds, at most 1,000. */
   workers: Array<InstallationStatusWorker> | null;
   /** Above 0 for seconds when a worker dies. */
-  positionsWithoutOwner: number | null;
+  shardsWithoutOwner: number | null;
   circuits: InstallationStatusCircuits | null;
   retention: InstallationStatusRetention | null;
   housekeeping: InstallationStatusHousekeeping | null;
@@ -1579,8 +1579,8 @@ export type InstallationStatusWorker = {
   version: string | null;
   lane: DeliveryLane | null;
   seenAt: Timestamp;
-  /** Parts of the outbox (of 2,048) that it may claim from. */
-  positions: number;
+  /** Parts of the outbox (of 64) that it claims from. */
+  shards: number;
   isLeaving: boolean;
 };
 

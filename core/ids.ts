@@ -125,7 +125,7 @@ export function shardOf(id: string): number {
 }
 
 /** The five bits of a character of an id. @param fromEnd 1 is the last one; up to 8 they are random */
-export function randomBitsOf(id: string, fromEnd: number): number {
+function randomBitsOf(id: string, fromEnd: number): number {
   return VALUES.get(id.charAt(id.length - fromEnd)) ?? 0;
 }
 

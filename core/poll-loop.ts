@@ -86,28 +86,3 @@ export class PollLoop {
     this.#resting = undefined;
   }
 }
-
-/** Rests that double while rounds find nothing, from the shortest to the longest. A nudge cuts them to the shortest. */
-export class AdaptiveRest {
-  readonly #shortestMs: number;
-  readonly #longestMs: number;
-  #ms: number;
-
-  constructor(shortestMs: number, longestMs: number) {
-    this.#shortestMs = shortestMs;
-    this.#longestMs = longestMs;
-    this.#ms = shortestMs;
-  }
-
-  /** @param foundWork whether the round found anything to do */
-  after(foundWork: boolean): Rest {
-    this.#ms = foundWork ? this.#shortestMs : Math.min(this.#longestMs, this.#ms * 2);
-    return { ms: this.#ms, nudgedMs: this.#shortestMs };
-  }
-
-  /** After an error, nudges wait for the whole rest, and rests stay long until work is found. */
-  afterError(ms: number): Rest {
-    this.#ms = this.#longestMs;
-    return { ms };
-  }
-}

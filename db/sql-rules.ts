@@ -72,18 +72,14 @@ export const failOver = (target: string, original: string, reason: string): stri
   from changed c where c.${target} is not null
 )`;
 
-/** Commits that bring deliveries to the outbox, or make something else due, notify all workers on this channel. */
-export const OUTBOX_CHANNEL = 'hookyard_outbox';
-/** On this one ingest notifies, right after its commits, the workers that hold something of a bucket (core/positions.ts); null: all. */
-export const bucketChannel = (bucket: number | null): string =>
-  bucket === null ? OUTBOX_CHANNEL : `${OUTBOX_CHANNEL}_${bucket}`;
+/** All workers listen on this channel: for deliveries, for what else becomes due, and for workers that come or go. */
+export const CHANNEL = 'hookyard_outbox';
 /** Wakes all relays when the statement commits. */
-export const WAKE_RELAYS = `pg_notify('${OUTBOX_CHANNEL}', '')::text`;
-/** Tells each of the channels in `$1` what is in `$2` (core/positions.ts). */
-export const WAKE_HOLDERS =
-  'select pg_notify(channel, told) from unnest($1::text[], $2::text[]) as news(channel, told)';
+export const WAKE_RELAYS = `pg_notify('${CHANNEL}', '')::text`;
+/** Makes all workers look at their shards when the statement commits. */
+export const WAKE_WORKERS = `pg_notify('${CHANNEL}', 'workers')::text`;
 /** Makes the workers look at what is due (db/due.ts), circuits for example, when the statement commits. */
-export const WAKE_CIRCUITS = `pg_notify('${OUTBOX_CHANNEL}', 'due')::text`;
+export const WAKE_CIRCUITS = `pg_notify('${CHANNEL}', 'due')::text`;
 
 type OutboxColumn = 'delivery_id' | 'destination_id' | 'route_id' | 'shard' | 'failover_of' | 'resume';
 
@@ -111,15 +107,15 @@ export function toOutbox(row: string, values: Partial<Record<OutboxColumn, strin
 
 /**
  * Condition: a row `o` of the outbox belongs to a delivery.
- * @param delivery the alias of a row with id, destination_id and priority
+ * @param delivery the alias of a row with id, organization_id, destination_id and priority
  */
 export const outboxRow = (delivery: string): string =>
-  `(o.destination_id = ${delivery}.destination_id and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id)`;
+  `(o.organization_id = ${delivery}.organization_id and o.destination_id = ${delivery}.destination_id and o.priority = ${delivery}.priority and o.delivery_id = ${delivery}.id)`;
 
 /**
  * Deletes the rows of the outbox that belong to deliveries. Each is looked up by its key, whatever PostgreSQL knows of the outbox:
  * a join with one that was empty when it was planned would read all that waits, for each group.
- * @param deliveries a CTE, or a query in brackets, with id, destination_id and priority; its rows are `e` in the condition
+ * @param deliveries a CTE, or a query in brackets, with id, organization_id, destination_id and priority; its rows are `e` in the condition
  * @param condition of `e` and of the row `o` of the outbox
  */
 export const unqueue = (deliveries: string, condition = 'true'): string => `delete from outbox where ctid = any(array(
@@ -170,16 +166,16 @@ export const dueInTurn = (table: string, key: string, at: string, limit: string)
 /**
  * A recursive CTE with a column `id`: the values of a column in order, and a null at the end. It hops through the index that
  * begins with the column, one probe for each value, so its cost does not follow the number of rows.
- * @param range expressions: only values above the one and below the other
+ * @param range expressions: only values above the one and below the other, of rows `n` within a condition
  */
 export function hops(
   name: string,
   table: string,
   column: string,
-  { above, below }: { above?: string; below?: string } = {},
+  { above, below, within }: { above?: string | undefined; below?: string; within?: string } = {},
 ): string {
   const next = (after: string | undefined): string => {
-    const bounds = [after && `n.${column} > ${after}`, below && `n.${column} < ${below}`].filter(Boolean);
+    const bounds = [within, after && `n.${column} > ${after}`, below && `n.${column} < ${below}`].filter(Boolean);
     const where = bounds.length > 0 ? `where ${bounds.join(' and ')} ` : '';
     return `(select n.${column} from ${table} n ${where}order by n.${column} limit 1)`;
   };
@@ -189,6 +185,21 @@ export function hops(
   select ${next('last.id')} from ${name} last where last.id is not null
 )`;
 }
+
+/**
+ * CTEs of a recursive statement: destinations with rows in the outbox, with columns `organization_id` and `id`.
+ * @param above an expression: only ids above it
+ */
+export const queuedDestinations = (
+  name: string,
+  above?: string,
+): string => `${hops('queued_organization', 'outbox', 'organization_id')}, ${name} as (
+  select o.id as organization_id, d.id from queued_organization o
+  cross join lateral (
+    with recursive ${hops('hop', 'outbox', 'destination_id', { above, within: 'n.organization_id = o.id' })}
+    select id from hop where id is not null
+  ) d
+)`;
 
 /** The time bucket of a count. @param at an expression: when it happened */
 export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
@@ -230,8 +241,6 @@ export const LOCKS = {
   partitions: 4_865_796_4,
   /** One process compares issues with what was told of them at a time. */
   alerts: 4_865_796_8,
-  /** One relay takes positions at a time. */
-  positions: 4_865_796_7,
   /** With the hash of a destination's id: one file of a warehouse takes its place in the order at a time. */
   warehouseOrder: 4_865_796_9,
   /** One process changes roll-ups at a time. */

@@ -2,12 +2,19 @@
 
 export class BackgroundTasks {
   readonly #running = new Set<Promise<void>>();
+  readonly #failed: () => void;
   #error: unknown;
+
+  /** @param failed called when a task fails */
+  constructor(failed: () => void = () => {}) {
+    this.#failed = failed;
+  }
 
   run(task: Promise<void>): void {
     const watched = task
       .catch((error: unknown) => {
         this.#error ??= error;
+        this.#failed();
       })
       .finally(() => this.#running.delete(watched));
     this.#running.add(watched);

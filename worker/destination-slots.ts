@@ -9,7 +9,7 @@ import { throttled } from '../core/throttled-log.ts';
 import type { DatabaseUrl } from '../db/connections/client.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { DestinationSlots, maximaOf } from '../db/delivery/destination-slots.ts';
-import { liveWorkers } from '../db/delivery/live-workers.ts';
+import { liveWorkers } from '../db/hot-path/shards.ts';
 
 const LOOK_MS = 2000;
 const IDLE_LOOK_MS = 10_000;

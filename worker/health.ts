@@ -1,16 +1,15 @@
 // Whether this worker can start deliveries, for the probes of its operators.
 import { CachedProbe, UNREACHABLE } from '../core/cached-probe.ts';
-import { sizeOf } from '../core/positions.ts';
 import type { Readiness } from '../telemetry/index.ts';
-import type { Relay } from './relay.ts';
+import type { Relay } from './relay/relay.ts';
 import type { KeptRelease } from './release.ts';
 import type { AttributeWatch, KeptSchedules } from './temporal-upkeep.ts';
-import type { Shards } from './shards.ts';
+import type { Shards } from './relay/shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
 
 const DEADLINE_MS = 3000;
-// A relay with free places claims many times a second, and rests for a second after an error.
-const CLAIMED_WITHIN_MS = 10_000;
+// An idle relay with free places claims every ten seconds, and one rests for a second after an error.
+const CLAIMED_WITHIN_MS = 15_000;
 
 export interface HealthDeps {
   namespace: string;
@@ -25,7 +24,7 @@ export interface HealthDeps {
 }
 
 /**
- * Ready: the relay holds positions and claims from them, and Temporal answers, knows the namespace, is polled, and gives workflows
+ * Ready: the relay owns shards and claims from them, and Temporal answers, knows the namespace, is polled, and gives workflows
  * to workers that are there. In the lanes
  * `express` and `adaptive` first attempts continue while Temporal is away; their retries do not, so that is not ready either. Missing
  * search attributes are only shown: deliveries continue without them.
@@ -46,8 +45,8 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
     const hasClaimed = free <= 0 || (claimedMsAgo !== undefined && claimedMsAgo < CLAIMED_WITHIN_MS);
     const problems = [
       isEnding() && 'the worker ends',
-      held === null && 'the relay holds no positions: the database is away, or the worker has just started',
-      !hasClaimed && 'the relay has not claimed for ten seconds',
+      held === null && 'the relay owns no shards: the database is away, or the worker has just started',
+      !hasClaimed && 'the relay has not claimed for fifteen seconds',
       found === undefined && `Temporal does not answer within ${DEADLINE_MS / 1000} s`,
       typeof found === 'string' && `Temporal ${found}`,
       !isPolling && 'Temporal is not polled for tasks',
@@ -59,7 +58,7 @@ export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
       problems,
       facts: {
         relay: {
-          positions: held === null ? 0 : sizeOf(held.positions),
+          shards: held?.shards.length ?? 0,
           lastClaimSeconds: claimedMsAgo === undefined ? null : Math.round(claimedMsAgo / 100) / 10,
           inFlight,
         },

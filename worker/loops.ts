@@ -1,15 +1,14 @@
-// The loops of a worker: the relay with its lease, and what runs beside it.
+// The loops of a worker: the relay with its shards, and what runs beside it.
 import { attemptDelivery } from '../activities/attempt/index.ts';
 import { orEnd } from '../activities/attempt/or-end.ts';
 import type { ActivityDeps } from '../activities/index.ts';
 import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
-import { holdSession } from '../db/hot-path/relay-session.ts';
 import { keepDestinationSlots } from './destination-slots.ts';
 import { dueCircuits } from './due-workflows.ts';
 import { keepLedger } from './ledger.ts';
-import { type Relay, startRelay } from './relay.ts';
+import { type Relay, startRelay } from './relay/relay.ts';
+import { holdShards, type Shards } from './relay/shards.ts';
 import { keepSchedules } from './temporal-upkeep.ts';
-import { holdShards, type Shards } from './shards.ts';
 import { type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
 // Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well.
@@ -22,16 +21,23 @@ export type Loops = ReturnType<typeof startLoops>;
 /** @param link gets the relay */
 export function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
   const { database, log } = context;
-  const { client, common, due, hotPool, pool, owner, places, lanes } = parts;
+  const { client, common, due, pool, owner, places, lanes } = parts;
   const schedules = keepSchedules(client, common.connection, log);
-  const session = holdSession(database.directUrl, owner, () => shards.mayHaveBeenCutOff(), log);
-  const onShare = () => {
+  const onChange = () => {
     slots.nudge();
-    listener.follow();
     // What waits there was told to others.
     relay.onRoom();
   };
-  const shards = holdShards({ pool: hotPool, name: owner, session, lane: lanes.current, version, onShare, log });
+  const listener = listenForDeliveries(database.directUrl, {
+    due: () => due.nudge(),
+    deliveries() {
+      due.active();
+      relay.nudge();
+    },
+    workers: () => shards.nudge(),
+    log,
+  });
+  const shards = holdShards({ db: listener.db, name: owner, lane: lanes.current, version, onChange, log });
   const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
   link.relay = relay;
   const slots = keepDestinationSlots({ databaseUrl: database.directUrl, pool, log }, owner, places, () =>
@@ -39,16 +45,7 @@ export function startLoops(context: WorkerContext, parts: WorkerParts, activityD
   );
   const ledger = keepLedger({ pool, workers: () => places.workers, log });
   due.add(dueCircuits({ pool, client, log }));
-  const listener = listenForDeliveries(database.directUrl, {
-    positions: () => shards.positions(),
-    onNews(news) {
-      if (news === 'due') return due.nudge();
-      due.active();
-      relay.heard(news);
-    },
-    log,
-  });
-  return { schedules, session, shards, relay, slots, ledger, listener };
+  return { schedules, shards, relay, slots, ledger, listener };
 }
 
 function relayOf(

@@ -10,15 +10,14 @@ import {
   releaseUnserved,
   workflowTurnsAwaited,
 } from '../core/metrics/deliveries.ts';
-import { sizeOf } from '../core/positions.ts';
 import type { WorkflowTurns } from '../core/workflow-turns.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createReadiness } from './health.ts';
-import type { Relay } from './relay.ts';
+import type { Relay } from './relay/relay.ts';
 import type { KeptRelease } from './release.ts';
 import type { AttributeWatch, KeptSchedules } from './temporal-upkeep.ts';
-import type { Shards } from './shards.ts';
+import type { Shards } from './relay/shards.ts';
 import type { RunningWorker } from './temporal-worker.ts';
 
 export interface WorkerMetricsDeps {
@@ -49,7 +48,7 @@ export async function startWorkerMetrics(deps: WorkerMetricsDeps): Promise<Worke
   const { relay, release, shards, places, workflowTurns } = deps;
   let isEnding = false;
   const stops = [
-    relayShards.readFrom(() => sizeOf(shards.held()?.positions ?? [])),
+    relayShards.readFrom(() => shards.held()?.shards.length ?? 0),
     relayInFlight.readFrom(() => relay.state().inFlight),
     releaseUnserved.readFrom(() => (release.state().isUnserved ? 1 : 0)),
     workflowTurnsAwaited.readFrom(() => workflowTurns.waiting),

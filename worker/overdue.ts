@@ -7,7 +7,7 @@ import { causeOf } from '../core/log-cause.ts';
 import { throttled } from '../core/throttled-log.ts';
 import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import type { InFlight } from './in-flight.ts';
+import type { InFlight } from './relay/in-flight.ts';
 import { signalTurnAgain } from './turns.ts';
 
 export interface OverdueDeps {
@@ -17,6 +17,8 @@ export interface OverdueDeps {
   inFlight: InFlight;
   /** Whether this process makes an attempt of a delivery at the moment. */
   isRunning: (deliveryId: string) => boolean;
+  /** Called with a delivery that needs its place no more. It may still be in the outbox. */
+  freePlace: (deliveryId: string) => void;
   log: Log;
 }
 
@@ -42,7 +44,7 @@ export async function lookAfterOverdue(deps: OverdueDeps): Promise<void> {
     const resume = queued.get(deliveryId);
     // It may have begun here meanwhile, and left the outbox.
     if (deps.isRunning(deliveryId) || (each.isEarly && resume !== undefined)) continue;
-    if (resume === undefined) inFlight.delete(deliveryId);
+    if (resume === undefined) deps.freePlace(deliveryId);
     // Each would wait as long for an answer.
     else if (isAway) inFlight.checkSoon(deliveryId);
     else isAway = !(await check(deps, each, resume));
@@ -62,7 +64,7 @@ async function check(deps: OverdueDeps, { row, forMs }: Overdue, resume: Resume 
         'its workflow has not recorded a first attempt; the relay leaves the delivery to it',
       );
     }
-    deps.inFlight.delete(deliveryId);
+    deps.freePlace(deliveryId);
     return true;
   } catch (error) {
     const facts = { deliveryId, cause: causeOf(error) };

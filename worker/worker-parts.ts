@@ -16,7 +16,7 @@ import { PLACES_PER_PROCESSOR, WorkflowTurns } from '../core/workflow-turns.ts';
 import type { Database } from '../db/connections/database.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
-import { liveWorkers } from '../db/delivery/live-workers.ts';
+import { liveWorkers } from '../db/hot-path/shards.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';
 import { CountedIssues } from '../db/issues/counted.ts';
@@ -36,7 +36,7 @@ import { connectToTemporal } from './connect.ts';
 import { type DuePart, lookAtDue } from './due.ts';
 import { createLaneChoice } from './lane-choice.ts';
 import { openPools } from './pools.ts';
-import type { Relay } from './relay.ts';
+import type { Relay } from './relay/relay.ts';
 import type { TemporalMetrics } from './temporal-metrics.ts';
 
 /** Activities of a kind (local or not) that run at a time. */

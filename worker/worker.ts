@@ -74,7 +74,6 @@ type Closer = () => Promise<void>;
 
 const loopClosers = (loops: Loops): Closer[] => [
   () => loops.listener.close(),
-  () => loops.session.close(),
   () => loops.ledger.stop(),
   () => loops.slots.stop(),
   () => loops.schedules.stop(),
@@ -101,7 +100,7 @@ async function stopInOrder(
   await relay.stop();
   await due.stop();
   await Promise.all(workers.map((worker) => worker.stop()));
-  // Not before: others would start what is still under way in activities. The lease is renewed until here.
+  // Not before: others would start what is still under way in activities. Its beat goes on until here.
   await shards.release();
   for (const close of closers) await close();
 }

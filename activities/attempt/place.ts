@@ -1,5 +1,5 @@
 // The place of an attempt at its destination (core/destination-places.ts). First attempts have one from the relay
-// (worker/in-flight.ts), and so have retries whose turn the relay of this process has signalled. Other retries take one here; without
+// (worker/relay/in-flight.ts), and so have retries whose turn the relay of this process has signalled. Other retries take one here; without
 // one they wait in the outbox, in the order of their destination, and a relay signals their turn.
 //
 // That a retry was queued says nothing of its place: the relay of another process may have signalled it, or nobody (`retryNow`, an
@@ -14,7 +14,7 @@ import type { AttemptDeps } from './deps.ts';
 import { QUEUED } from './rate-limit.ts';
 
 // The relay of another process that has signalled a retry keeps a place for it until it sees that the retry has left the outbox:
-// about as long after the signal as the retry took to come here, and 300 ms at least (worker/in-flight.ts).
+// about as long after the signal as the retry took to come here, and 300 ms at least (worker/relay/in-flight.ts).
 const PLACE_AGAIN_MS = 1000;
 
 type PlaceDeps = Pick<AttemptDeps, 'places' | 'pool' | 'hasPlace' | 'onRoom'>;

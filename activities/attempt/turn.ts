@@ -1,6 +1,6 @@
 // Retries take turns by organization: those of one organization hold at most its share of the activity slots of a worker, however
 // slow its destinations are. What is too much waits in the outbox, holds nothing, and is signalled by the relay when its
-// organization has a place in flight (worker/in-flight.ts) and its turn at Temporal (core/workflow-turns.ts). First attempts come from
+// organization has a place in flight (worker/relay/in-flight.ts) and its turn at Temporal (core/workflow-turns.ts). First attempts come from
 // there, so they have their turn already.
 //
 // Temporal may ask for an attempt again while it is under way here: it takes an activity for lost whose heartbeats do not reach it. The
@@ -19,7 +19,7 @@ import { QUEUED } from './rate-limit.ts';
 
 // The part of the slots up to which the relays' signals count: theirs are several, and each knows only its own places.
 const SIGNALLED_UP_TO = 3 / 4;
-// Longer than the relay of another process takes to see that the delivery is not under way (worker/in-flight.ts).
+// Longer than the relay of another process takes to see that the delivery is not under way (worker/relay/in-flight.ts).
 const COME_BACK_MS = 8000;
 
 export interface Turns {

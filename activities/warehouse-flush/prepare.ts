@@ -68,7 +68,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
   const snapshot = await takeSnapshot(deps.pool);
   let plan: BatchPlan<Waiting> | null = null;
   for (const limit of [quickLook(rule), fullLook(rule)]) {
-    const rows = await waitingDeliveries(deps.pool, key.destinationId, limit);
+    const rows = await waitingDeliveries(deps.pool, key, limit);
     const waiting = await withoutEnded(deps, key, rows, { ...form.config, open, nowMs });
     if (rows.length === 0) return idle(deps, key);
     // The ended ones are removed now, and paused ones held; there may be others behind them.
@@ -197,7 +197,7 @@ type Ending = { ending: 'cancelled' | 'failed' | 'skipped'; reason: DescribedErr
 /** Ends everything that waits for a destination that cannot be written to. */
 async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): Promise<void> {
   for (;;) {
-    const rows = await waitingDeliveries(deps.pool, key.destinationId, END_STEP);
+    const rows = await waitingDeliveries(deps.pool, key, END_STEP);
     if (rows.length === 0) return;
     const deliveryIds = rows.map(({ deliveryId }) => deliveryId);
     await endThese(deps, key, deliveryIds, ending);
@@ -206,13 +206,14 @@ async function endWaiting(deps: FlushDeps, key: WarehouseKey, ending: Ending): P
 
 async function endThese(
   { pool, log }: FlushDeps,
-  { organizationId, destinationId }: WarehouseKey,
+  key: WarehouseKey,
   deliveryIds: string[],
   { ending, reason }: Ending,
 ): Promise<void> {
+  const { organizationId, destinationId } = key;
   await endDeliveries(pool, ending, { organizationId, deliveryIds, reason });
   // Rows without an open delivery: the retention dropped it while it waited.
-  await removeWaiting(pool, destinationId, deliveryIds);
+  await removeWaiting(pool, key, deliveryIds);
   log.info(
     { destinationId, deliveries: deliveryIds.length, status: ending, reason: reason.summary },
     'deliveries ended without a file',

@@ -1,6 +1,5 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
 import { type Batcher, createBatcher } from '../../core/batcher.ts';
-import { positionOf } from '../../core/positions.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
@@ -14,8 +13,8 @@ const CONCURRENT_GROUPS = 2;
 const LARGE_BYTES = 128 * 1024;
 // More commits per second would only take CPU from other work and make all of them slower.
 const SPACING_MS = 5;
-// Relays are told of new deliveries once in this time at most, however many groups there are.
-const WAKE_SPACING_MS = 5;
+// A relay that was notified claims for longer than this without another notification (worker/relay/loop.ts).
+const NOTIFY_EVERY_MS = 250;
 const GROUP = { maxItems: 256, maxWeight: 4 * MEBIBYTE };
 // Maximum queues when PostgreSQL is slower than the senders; beyond them, ingest answers 503.
 const SMALL = { maxQueued: 2000, maxQueuedWeight: 32 * MEBIBYTE, concurrency: CONCURRENT_GROUPS };
@@ -29,14 +28,12 @@ export interface EventWriter {
 }
 
 export function createEventWriter(pool: Pool): EventWriter {
-  const wakes = createWakes(pool);
+  const notify = createNotifier(pool);
   const groups = (queue: typeof SMALL): Batcher<NewEvent, GroupOutcome> =>
     createBatcher({
       async run(events) {
         const outcomes = await writeGroup(pool, events);
-        const waiting = outcomes.flatMap((outcome, index) => waitingIn(outcome, events[index]));
-        // Nobody waits for it, least of all the sender.
-        if (waiting.length > 0) void wakes.submit(waiting);
+        if (outcomes.some((outcome, index) => waitsForRelay(outcome, events[index]))) notify.deliveries();
         return outcomes;
       },
       weigh: (event) => event.body.length,
@@ -71,27 +68,56 @@ export function createEventWriter(pool: Pool): EventWriter {
     },
     async idle() {
       await Promise.all([small.idle(), large.idle()]);
-      await wakes.idle();
+      await notify.idle();
     },
   };
 }
 
-/** The positions of the deliveries of an event that wait for a relay now. */
-function waitingIn({ kind }: GroupOutcome, event: NewEvent | undefined): number[] {
-  const pending = kind === 'stored' ? event?.deliveries.filter(({ status }) => status === 'pending') : undefined;
-  return pending?.map(({ id }) => positionOf(id)) ?? [];
-}
+const waitsForRelay = ({ kind }: GroupOutcome, event: NewEvent | undefined): boolean =>
+  kind === 'stored' && event?.deliveries.some(({ status }) => status === 'pending') === true;
 
-/** Failure policy: a relay that is not told finds the deliveries at its next poll, half a second later at most. */
-function createWakes(pool: Pool): Batcher<number[], void> {
-  return createBatcher({
-    async run(positions) {
-      await wakeRelays(pool, positions.flat()).catch(() => undefined);
-      return positions.map(() => undefined);
+/**
+ * Notifies the relays after a commit, at most once in a while: at once when it has not just done so, else at the end of that time.
+ * Failure policy: a notification that fails is repeated. Without it a relay finds the deliveries at its next poll, after ten seconds at the
+ * latest.
+ */
+function createNotifier(pool: Pool) {
+  let isSilent = false;
+  let isDue = false;
+  let timer: NodeJS.Timeout | undefined;
+  let running = Promise.resolve();
+
+  function notify(): void {
+    isSilent = true;
+    isDue = false;
+    running = wakeRelays(pool)
+      .catch(() => {
+        isDue = true;
+      })
+      .finally(() => {
+        timer = setTimeout(() => (isDue ? notify() : speak()), NOTIFY_EVERY_MS).unref();
+      });
+  }
+
+  function speak(): void {
+    isSilent = false;
+  }
+
+  return {
+    /** Nobody waits for it, least of all the sender. */
+    deliveries(): void {
+      if (isSilent) isDue = true;
+      else notify();
     },
-    maxItems: Number.POSITIVE_INFINITY,
-    maxQueued: Number.POSITIVE_INFINITY,
-    spacingMs: WAKE_SPACING_MS,
-    concurrency: 1,
-  });
+    /** At the end: what is due is not put off. */
+    async idle(): Promise<void> {
+      await running;
+      clearTimeout(timer);
+      speak();
+      if (isDue) notify();
+      await running;
+      clearTimeout(timer);
+      speak();
+    },
+  };
 }

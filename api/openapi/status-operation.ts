@@ -49,13 +49,13 @@ const status = z
           version: text('0.1.0').nullable(),
           lane: z.enum(LANES).nullable(),
           seenAt: timestamp,
-          positions: count.meta({ description: 'Parts of the outbox (of 2,048) that it may claim from.' }),
+          shards: count.meta({ description: 'Parts of the outbox (of 64) that it claims from.' }),
           isLeaving: flag(false),
         }),
       )
       .nullable()
       .meta({ description: 'Those seen in the last seconds, at most 1,000.' }),
-    positionsWithoutOwner: count.nullable().meta({ description: 'Above 0 for seconds when a worker dies.' }),
+    shardsWithoutOwner: count.nullable().meta({ description: 'Above 0 for seconds when a worker dies.' }),
     circuits: z.object({ open: count, halfOpen: count }).nullable(),
     retention: z.object({ payloads: retained, events: retained }).nullable(),
     housekeeping: z

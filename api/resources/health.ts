@@ -3,7 +3,7 @@
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import type { Lane } from '../../core/lane.ts';
-import { countRelayLanes } from '../../db/hot-path/relay-leases.ts';
+import { countLanes } from '../../db/hot-path/shards.ts';
 import { type Pool, takesWrites } from '../../db/connections/pool.ts';
 import { CachedProbe } from '../../core/cached-probe.ts';
 import { lookAtNamespace } from '../../temporal-config/namespace.ts';
@@ -106,7 +106,7 @@ export function lookAtSearchAttributes({ connection, options }: Client): CachedP
 export function lookAtLanes(pool: Pool): LanesProbe {
   let counted: Record<Lane, number> | undefined;
   const probe = new CachedProbe(async () => {
-    counted = await countRelayLanes(pool);
+    counted = await countLanes(pool);
     return null;
   });
   return { within: async (waitMs) => ((await probe.within(waitMs)) === null ? counted : undefined) };

@@ -89,14 +89,14 @@ const NOTHING = {
   databaseBytes: null,
   backlog: null,
   workers: null,
-  positionsWithoutOwner: null,
+  shardsWithoutOwner: null,
   circuits: null,
   retention: null,
   housekeeping: null,
 };
 
 function shown(found: Found, withOrganizations: boolean) {
-  const { at, waiting, organizations, workers, positionsWithoutOwner, circuits, housekeeping } = found;
+  const { at, waiting, organizations, workers, shardsWithoutOwner, circuits, housekeeping } = found;
   const { oldestDueAt } = waiting;
   return {
     databaseBytes: found.databaseBytes,
@@ -106,7 +106,7 @@ function shown(found: Found, withOrganizations: boolean) {
       oldestDueSeconds: oldestDueAt && Math.max(0, Math.round((at.getTime() - oldestDueAt.getTime()) / 1000)),
     },
     workers: workers.map((worker) => ({ ...worker, seenAt: isoTime(worker.seenAt) })),
-    positionsWithoutOwner,
+    shardsWithoutOwner,
     circuits,
     retention: found.retention,
     housekeeping: {

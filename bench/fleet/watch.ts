@@ -85,7 +85,7 @@ async function readWaits(pool: Pool): Promise<{ event: string; sessions: number 
 
 async function readRelays(pool: Pool): Promise<{ idle: number; connections: number }> {
   const { rows } = await pool.query<{ idle: number; connections: number }>(`
-    select (select count(*) from relay_leases where expires_at > now() and positions = '{}')::int as idle,
+    select (select count(*) from workers where name not in (select owner from shards where owner is not null))::int as idle,
            (select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid())::int as connections`);
   return rows[0] ?? { idle: Number.NaN, connections: Number.NaN };
 }

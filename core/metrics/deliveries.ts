@@ -77,8 +77,8 @@ export const releaseUnserved = new Gauge({
 });
 
 export const relayShards = new Gauge({
-  name: 'hookyard_relay_positions',
-  help: 'Positions of the outbox that this relay may claim from, of 2048.',
+  name: 'hookyard_relay_shards',
+  help: 'Shards of the outbox that this relay claims from, of 64.',
   in: ['worker'],
 });
 

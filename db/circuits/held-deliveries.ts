@@ -259,14 +259,15 @@ with rate as materialized (
 select exists (select from circuits c where route_id = $1 and (state <> 'closed' or ${pauseBlocks('c')})) as stopped,
        (select per_second from rate) as "perSecond",
        (select count(*) from (
-          select from outbox
-          where destination_id in (select t.id from destinations t
-                                   where t.id = any (coalesce((select destination_ids from routes where id = $1), array[$1]))
-                                     and t.rate_limit_per_minute is null)
-            and (route_id = $1 or destination_id = $1)
-            and destination_id < ${FIRST_WAREHOUSE}
-            and delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
-            and resume is distinct from 'waiting'
+          select from destinations t
+          cross join lateral (
+            select from outbox o
+            where o.organization_id = t.organization_id and o.destination_id = t.id and (o.route_id = $1 or t.id = $1)
+              and o.delivery_id < (select min(delivery_id) from held_deliveries where route_id = $1)
+              and o.resume is distinct from 'waiting'
+          ) released
+          where t.id = any (coalesce((select destination_ids from routes where id = $1), array[$1]))
+            and t.rate_limit_per_minute is null and t.id < ${FIRST_WAREHOUSE}
           limit (select per_second from rate)) o) as "onTheWay"`;
 
 /** The progress of a release. */

@@ -11,7 +11,7 @@ const NEXT = `
 with later as materialized (
   select t.id from routes r join destinations t on t.id = any(r.destination_ids)
   where r.id = $1 and (not t.enabled or t.rate_limit_per_minute <= (
-    select count(*) from (select from outbox o where o.destination_id = t.id limit t.rate_limit_per_minute) waiting))
+    select count(*) from (select from outbox o where o.organization_id = t.organization_id and o.destination_id = t.id limit t.rate_limit_per_minute) waiting))
 )
 (select delivery_id as id from held_deliveries
  where route_id = $1 and not outside_circuit and destination_id not in (select id from later) order by delivery_id limit 1)

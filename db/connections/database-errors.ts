@@ -14,7 +14,6 @@ const DEADLOCK_DETECTED = '40P01';
 // too large.
 const VALUE_CLASSES = ['22', '54'];
 const UNIQUE_VIOLATION = '23505';
-const EXCLUSION_VIOLATION = '23P01';
 
 const CONNECTION_LOST_CODES = [
   'ECONNRESET',
@@ -108,9 +107,6 @@ export const isRefusedValue = (error: unknown): boolean => {
 /** Such a refusal as one sentence. PostgreSQL's own message may quote the value (db/connections/quoted-values.ts). */
 export const refusalOf = (error: unknown): ErrorSummary =>
   ownWords`PostgreSQL refused a value of the delivery (SQLSTATE ${named(codeOf(error))})`;
-
-/** Whether an exclusion constraint refuses the row. */
-export const isExclusionViolation = (error: unknown): boolean => codeOf(error) === EXCLUSION_VIOLATION;
 
 /** Whether a row with this key exists already. */
 export const isUniqueViolation = (error: unknown): boolean => codeOf(error) === UNIQUE_VIOLATION;

@@ -4,7 +4,7 @@
 import { cancelDeliveries, DESTINATION_DELETED } from './delivery-commands.ts';
 import { isOfRows } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { heldRow, hops, unqueue } from '../sql-rules.ts';
+import { heldRow, queuedDestinations, unqueue } from '../sql-rules.ts';
 import { type Pages, Stride, throughPages } from '../ranges.ts';
 
 const CANCELLING = new Stride(500);
@@ -23,12 +23,12 @@ const COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organization
 
 // Any of them: so they take turns.
 const QUEUED = `
-with recursive ${hops('destination', 'outbox', 'destination_id')}, gone as (
-  select id from destination d
-  where id is not null and id <> all($2::text[]) and not exists (select from destinations t where t.id = d.id)
+with recursive ${queuedDestinations('destination')}, gone as (
+  select organization_id, id from destination d
+  where id <> all($2::text[]) and not exists (select from destinations t where t.id = d.id)
   order by random() limit 1
 )
-select ${COLUMNS} from gone g join outbox w on w.destination_id = g.id limit $1`;
+select ${COLUMNS} from gone g join outbox w on w.organization_id = g.organization_id and w.destination_id = g.id limit $1`;
 
 // Held deliveries have no index by destination.
 const HELD = `
@@ -95,8 +95,15 @@ export async function cancelOfDeletedDestination(
 async function forget(db: Queryable, rows: Waiting[]): Promise<void> {
   const ids = rows.map(({ deliveryId }) => deliveryId);
   await db.query(
-    unqueue('(select * from unnest($1::text[], $2::int[], $3::text[]) as gone(destination_id, priority, id))'),
-    [rows.map((row) => row.destinationId), rows.map(({ priority }) => priority), ids],
+    unqueue(
+      '(select * from unnest($1::text[], $2::text[], $3::int[], $4::text[]) as gone(organization_id, destination_id, priority, id))',
+    ),
+    [
+      rows.map((row) => row.organizationId),
+      rows.map((row) => row.destinationId),
+      rows.map(({ priority }) => priority),
+      ids,
+    ],
   );
   await db.query(
     `delete from held_deliveries h using unnest($1::text[], $2::text[], $3::text[]) as gone(route_id, destination_id, id)

@@ -209,7 +209,7 @@ export async function removeEventsChildren(db: Queryable, eventIds: string[]): P
 const REMOVE = `
 with gone as (
   delete from deliveries where id = any($1::text[]) and id between $2 and $3
-  returning id, route_id, destination_id, priority
+  returning id, organization_id, route_id, destination_id, priority
 ), ${noLongerWaiting('gone')}
 select from gone`;
 

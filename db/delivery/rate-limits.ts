@@ -3,7 +3,7 @@
 import { shardOf } from '../../core/ids.ts';
 import { databaseTime } from '../clock.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { OPEN, toOutbox, WAITING_STATUS } from '../sql-rules.ts';
+import { OPEN, toOutbox, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -64,10 +64,13 @@ with waiting as (
       next_attempt_at = greatest(now(), (select next_at from rate_limits l where l.destination_id = d.destination_id))
   where d.id = $1 and d.status in ${OPEN}
   returning id, destination_id, organization_id, event_id, source_id, route_id, priority, failover_of
+), queued as (
+  ${toOutbox('w', { delivery_id: 'w.id', shard: '$2', failover_of: 'w.failover_of', resume: "'waiting'" })}
+  from waiting w
+  on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = 'waiting'
+  returning o.delivery_id
 )
-${toOutbox('w', { delivery_id: 'w.id', shard: '$2', failover_of: 'w.failover_of', resume: "'waiting'" })}
-from waiting w
-on conflict (destination_id, priority, delivery_id) do update set resume = 'waiting'`;
+select ${WAKE_RELAYS} from queued`;
 
 /**
  * Puts a delivery, whose workflow waits, into the outbox, among the new deliveries of its destination. A relay signals the

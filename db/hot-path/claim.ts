@@ -1,8 +1,6 @@
 // Claiming: which deliveries a relay starts next.
-import { ALPHABET } from '../../core/ids.ts';
-import { bucketsOf, type Positions, sizeOf, writePositions } from '../../core/positions.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { circuitBlocks, FIRST_WAREHOUSE, OPEN, pauseBlocks } from '../sql-rules.ts';
+import { circuitBlocks, FIRST_WAREHOUSE, OPEN, outboxRow, pauseBlocks } from '../sql-rules.ts';
 
 /**
  * A delivery whose first attempt has no result yet; or has one, but Temporal has no workflow for what is left (lane `express`); or
@@ -30,14 +28,15 @@ export interface OutboxRow {
 export type Resume = 'lost' | 'ended' | 'waiting';
 
 // A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of its first
-// attempt. Two relays never read the same row, because a position has one leaseholder, and the claim itself checks the lease: a
-// relay that was paused for longer than its lease reads nothing. What a relay had in flight when it gave positions up is left to it
-// (relay_leftovers). If a lease is taken away after a claim, both start the same workflow id and the second start is refused; or, in
-// the express lane, both make the attempt and one of them is recorded.
+// attempt. Two relays never read the same row, because a shard has one owner, whom the claim itself checks: a worker that was taken
+// for dead while it was paused reads nothing. What a worker had in flight when it gave a shard up is left to it (`handed_over`).
+// If its shards are taken away after a claim, both start the same workflow id and the second start is refused; or, in the express lane,
+// both make the attempt and one of them is recorded.
 // The recursive parts hop from organization to organization, and inside each from destination to destination (one probe each), so
 // the cost follows the number of destinations with work that are examined, not the length of the backlog; and neither can starve
-// another. Callers go round-robin: each claim starts behind the last organization that the one before has examined, and inside an
-// organization behind its last destination, whether that had something to start or not. A claim ends when enough is found, so
+// another. Of the rows of a destination it steps over those of other workers: of N workers each reads about N for each row that it takes
+// (docs/scaling.md). Callers go round-robin: each claim starts behind the last organization that the one before has examined, and inside
+// an organization behind its last destination, whether that had something to start or not. A claim ends when enough is found, so
 // nothing is fetched needlessly and the next one gets its turn.
 // It ends before the warehouses, whose ids come after all others: their deliveries are written in files
 // (db/warehouse/batches.ts).
@@ -47,62 +46,20 @@ export type Resume = 'lost' | 'ended' | 'waiting';
 // primary deliveries are subject to its state, and all to its pause.
 // An organization whose limit of rows was not reached has a last row without a delivery, which says where it was left: null when
 // no destination is left in it. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
-//
-// There are two forms of it, which find the same rows. One looks at everything that waits, and steps over rows of other relays:
-// right for few relays, as each has a large part of every destination. The other looks at some buckets only, one probe each, and
-// their rows are merged in order: right for many relays, each of which has few buckets. So of the rows that a claim reads at least a
-// tenth is its own, unless there are more than some hundred relays.
-// From a bucket comes at most twice its part of what may be taken: otherwise few positions of a bucket would have all of it read for
-// rows that others are more urgent than. What a bucket has beyond that waits for the next claim.
-interface Form {
-  /** An expression: the first value of a column of the outbox `n` in rows for which the condition is true. */
-  first: (column: string, where: string) => string;
-  /** Rows of the outbox of the organization `v` and the destination `d`, the first in the order of claiming. */
-  rows: (where: string) => string;
-}
+const nextOrganization = (after: string) =>
+  `(select n.organization_id from outbox n where n.organization_id > ${after} order by n.organization_id limit 1)`;
+const nextDestination = (after: string) =>
+  `(select n.destination_id from outbox n
+     where n.organization_id = v.id and n.destination_id > ${after} and n.destination_id < ${FIRST_WAREHOUSE}
+     order by n.organization_id, n.destination_id limit 1)`;
 
-const FROM_ALL: Form = {
-  first: (column, where) => {
-    const order = column === 'organization_id' ? column : 'organization_id, n.destination_id';
-    return `(select n.${column} from outbox n where ${where} order by n.${order} limit 1)`;
-  },
-  rows: (where) => `select * from outbox n where n.destination_id = d.id and ${where}`,
-};
-
-/** Most buckets of a claim from buckets. */
-const MOST_BUCKETS = 4;
-const EACH_BUCKET = Array.from({ length: MOST_BUCKETS }, (_, index) => `($15::int[])[${index + 1}]`);
-const MOST_OF_DESTINATION = 'least($12, (coalesce(known.most, $7) + 1) / 2)';
-// The migration of the index has the same expression.
-const inBucket = (bucket: string) => `${bucket} is not null and (n.shard / 2) = ${bucket}`;
-
-const FROM_BUCKETS: Form = {
-  first: (column, where) =>
-    `least(${EACH_BUCKET.map((bucket) => FROM_ALL.first(column, `${inBucket(bucket)} and ${where}`)).join(',\n')})`,
-  rows: (where) =>
-    EACH_BUCKET.map(
-      (bucket, index) => `(select * from outbox n
-       where ${inBucket(bucket)} and n.organization_id = v.id and n.destination_id = d.id and ${where}
-       order by n.priority desc, n.delivery_id limit ceil(${MOST_OF_DESTINATION} * ($16::float8[])[${index + 1}]))`,
-    ).join('\nunion all\n'),
-};
-
-// As `positionOf` (core/positions.ts).
-const POSITION = `n.shard * 32 + greatest(strpos('${ALPHABET}', substr(n.delivery_id, 28, 1)) - 1, 0)`;
-
-const nextDestination = ({ first }: Form, after: string) =>
-  first(
-    'destination_id',
-    `n.organization_id = v.id and n.destination_id > ${after} and n.destination_id < ${FIRST_WAREHOUSE}`,
-  );
-
-const claimText = (form: Form) => `
+const CLAIM = `
 with recursive mine as materialized (
-  select positions * $14::int4multirange as positions from relay_leases where owner = $10 and expires_at > now()
+  select array_agg(shard) as shards from shards where owner = $10 and shard = any($14::smallint[])
 ), organization(id) as (
-  select ${form.first('organization_id', 'n.organization_id > $1')} where exists (select from mine)
+  select ${nextOrganization('$1')} where (select shards from mine) is not null
   union all
-  select ${form.first('organization_id', 'n.organization_id > last.id')} from organization last where last.id is not null
+  select ${nextOrganization('last.id')} from organization last where last.id is not null
 ), visited as materialized (
   select id from organization where id is not null and id <> all($2::text[]) limit $3
 )
@@ -112,9 +69,9 @@ left join lateral (
 ) known on true
 cross join lateral (
   with recursive destination(id, number) as (
-    select ${nextDestination(form, "coalesce(known.after, '')")}, 1
+    select ${nextDestination("coalesce(known.after, '')")}, 1
     union all
-    select ${nextDestination(form, 'last.id')}, last.number + 1
+    select ${nextDestination('last.id')}, last.number + 1
     from destination last where last.id is not null and last.number < $9
   )
   select found.* from destination d
@@ -129,10 +86,13 @@ cross join lateral (
                  and (${pauseBlocks('c')} or failover_of is null and ${circuitBlocks('c', 'waiting.delivery_id')}))
             end as "blockedBy"
      from (
-       select * from (${form.rows(`d.id <> all($8::text[]) and (select positions from mine) @> (${POSITION})
-         and n.delivery_id not in (select unnest($11::text[])) and n.delivery_id not in (select delivery_id from relay_leftovers)`)}) ours
-       order by priority desc, delivery_id
-       limit ${MOST_OF_DESTINATION}
+       select * from outbox n
+       where n.organization_id = v.id and n.destination_id = d.id and d.id <> all($8::text[])
+         and n.shard = any((select shards from mine)::smallint[])
+         and n.delivery_id not in (select unnest($11::text[]))
+         and n.delivery_id not in (select unnest(handed_over) from workers)
+       order by n.priority desc, n.delivery_id
+       limit least($12, (coalesce(known.most, $7) + 1) / 2)
      ) waiting)
     union all
     select null, d.id, v.id, null, null, null, null, null, null, null where d.id is null or d.number = $9
@@ -140,9 +100,6 @@ cross join lateral (
   limit coalesce(known.most, $7)
 ) o
 limit $13`;
-
-const CLAIM = { name: 'claim', text: claimText(FROM_ALL) };
-const CLAIM_FROM_BUCKETS = { name: 'claim-from-buckets', text: claimText(FROM_BUCKETS) };
 
 /** Where claims of an organization continue, and how much it may have. */
 export interface OrganizationTurn {
@@ -179,10 +136,10 @@ export interface Claim {
   fullDestinations: string[];
   /** How many destinations of an organization to examine, full ones included. */
   maxDestinations: number;
-  /** The name of the relay's lease. */
+  /** The name of the worker. */
   owner: string;
-  /** Those of its positions to claim from. */
-  positions: Positions;
+  /** Those of its shards to claim from. */
+  shards: readonly number[];
   /** Deliveries this relay has started and whose result is not recorded yet. */
   inFlight: string[];
   /** Most rows of one destination; it gets at most half of its organization's. */
@@ -198,12 +155,10 @@ export async function claimDeliveries(db: Queryable, claim: Claim): Promise<Clai
 }
 
 /** The statement of a claim, which tests explain. */
-export function claimStatement(
-  claim: Claim,
-  isFromBuckets = bucketsOf(claim.positions).size <= MOST_BUCKETS,
-): { name: string; text: string; values: unknown[] } {
+export function claimStatement(claim: Claim): { name: string; text: string; values: unknown[] } {
   return {
-    ...(isFromBuckets ? CLAIM_FROM_BUCKETS : CLAIM),
+    name: 'claim',
+    text: CLAIM,
     values: [
       claim.afterOrganization,
       claim.skippedOrganizations,
@@ -219,17 +174,9 @@ export function claimStatement(
       claim.perDestination,
       // Each organization may have a row that says where it was left.
       claim.most + claim.maxOrganizations,
-      writePositions(claim.positions),
-      ...(isFromBuckets ? bucketValues(claim.positions) : []),
+      claim.shards,
     ],
   };
-}
-
-/** The buckets, and the greatest part of a destination's rows that may come from each. */
-function bucketValues(positions: Positions): [number[], number[]] {
-  const sizes = bucketsOf(positions);
-  const parts = [...sizes.values()].map((size) => Math.min(1, (2 * size) / sizeOf(positions)));
-  return [[...sizes.keys()], parts];
 }
 
 function upTo(found: (OutboxRow | Stopped)[], most: number): Claimed {
@@ -260,29 +207,43 @@ const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId =
 // (docs/postgresql-18-lost-update.md).
 const REMOVE = `
 with left_alone as (
-  delete from outbox o where destination_id = $1 and priority = $2 and delivery_id = $3
+  delete from outbox o where organization_id = $1 and destination_id = $2 and priority = $3 and delivery_id = $4
     and (resume is distinct from 'waiting'
-         or not exists (select from deliveries d where d.id = $3 and d.status in ${OPEN}))
+         or not exists (select from deliveries d where d.id = $4 and d.status in ${OPEN}))
   returning delivery_id, organization_id, destination_id
 )
 insert into retrying_deliveries (delivery_id, organization_id, destination_id)
-select * from left_alone where exists (select from deliveries d where d.id = $3 and d.status in ${OPEN}) on conflict do nothing`;
+select * from left_alone where exists (select from deliveries d where d.id = $4 and d.status in ${OPEN}) on conflict do nothing`;
 
 /** Removes a delivery from the outbox whose workflow has taken over: while it is open, `retrying_deliveries` has it. */
 export async function removeQueued(
   db: Queryable,
-  row: Pick<OutboxRow, 'destinationId' | 'priority' | 'deliveryId'>,
+  row: Pick<OutboxRow, 'organizationId' | 'destinationId' | 'priority' | 'deliveryId'>,
 ): Promise<void> {
-  await db.query(REMOVE, [row.destinationId, row.priority, row.deliveryId]);
+  await db.query(REMOVE, [row.organizationId, row.destinationId, row.priority, row.deliveryId]);
 }
 
 /** Which of these rows are still in the outbox, and how they continue. */
 export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map<string, Resume | null>> {
   const found = await db.query<{ delivery_id: string; resume: Resume | null }>(
     `select o.delivery_id, o.resume
-     from unnest($1::text[], $2::int[], $3::text[]) as wanted(destination_id, priority, delivery_id)
-     join outbox o using (destination_id, priority, delivery_id)`,
-    [rows.map((row) => row.destinationId), rows.map((row) => row.priority), rows.map((row) => row.deliveryId)],
+     from unnest($1::text[], $2::text[], $3::int[], $4::text[]) as wanted(organization_id, destination_id, priority, id)
+     cross join lateral (select * from outbox o where ${outboxRow('wanted')} limit 1) o`,
+    [
+      rows.map((row) => row.organizationId),
+      rows.map((row) => row.destinationId),
+      rows.map((row) => row.priority),
+      rows.map((row) => row.deliveryId),
+    ],
   );
   return new Map(found.rows.map((row) => [row.delivery_id, row.resume]));
+}
+
+// Small indexes too, which PostgreSQL skips when few pages have dead rows; the file is not truncated, which would block claims; nothing is
+// done while another process vacuums (PostgreSQL manual, VACUUM).
+const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_locked) outbox';
+
+/** Vacuums the dead rows of the outbox and its index. Not inside a transaction. Without the right to, nothing happens. */
+export async function vacuumOutbox(db: Queryable): Promise<void> {
+  await db.query(VACUUM);
 }

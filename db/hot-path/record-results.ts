@@ -5,7 +5,7 @@ import type { DescribedError } from '../../core/error-summary.ts';
 import type { Lane } from '../../core/lane.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue } from '../sql-rules.ts';
+import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue, WAKE_RELAYS } from '../sql-rules.ts';
 import { type AttemptExchange, exchangeText } from './attempt-exchange.ts';
 import { countOutcomes } from './outcomes.ts';
 import { statementOfDay, type Tables } from './statement-of-day.ts';
@@ -112,7 +112,8 @@ select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch
        -- only attempts of primary deliveries count in the circuit, and a success only where there is something to change
        ch.route_id is not null and ch.primary_id = ch.destination_id
          and (ch.delivery_status <> 'delivered' or coalesce(c.failure_count > 0 or c.state <> 'closed', false)) as "countsInCircuit",
-       (select written from noted) as notifications
+       (select written from noted) as notifications,
+       case when ch.next_destination_id is not null then ${WAKE_RELAYS} end
 from changed ch left join circuits c on c.route_id = ch.route_id`;
 
 const FIELDS = `delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,

@@ -10,7 +10,7 @@ import type { Figures } from '../../core/metrics/snapshot.ts';
 import { payloadDays } from '../../core/payload-days.ts';
 import { databaseTime } from '../clock.ts';
 import { databaseBytes } from '../delivery/backlog.ts';
-import { countRelayLanes } from '../hot-path/relay-leases.ts';
+import { countLanes } from '../hot-path/shards.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { DAY_MS, daysBefore, type PartitionedTable } from '../retention/partitions.ts';
 import { FIRST_WAREHOUSE, UNDER_WAY } from '../sql-rules.ts';
@@ -99,7 +99,7 @@ async function retention(db: Queryable, settings: RetentionDays): Promise<Figure
 }
 
 async function workers(db: Queryable): Promise<Figures> {
-  const { workflow, express } = await countRelayLanes(db);
+  const { workflow, express } = await countLanes(db);
   return { workers: workflow + express };
 }
 

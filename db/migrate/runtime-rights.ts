@@ -21,7 +21,7 @@ export async function mayMigrate(db: Queryable): Promise<boolean> {
 export async function grantRuntime(db: Queryable, role: string): Promise<void> {
   const name = quoted(role);
   const { rows } = await db.query<{ name: string }>('select current_database() as name');
-  // The relay vacuums the outbox. Where there is no right for that, autovacuum does (hot-path/outbox-vacuum.ts).
+  // The relay vacuums the outbox. Where there is no right for that, autovacuum does (hot-path/claim.ts).
   const toVacuum = (await serverVersion(db)) >= RIGHT_TO_VACUUM ? [`grant maintain on outbox to ${name}`] : [];
   await changeSchema(db, [
     // Names of temporary objects come before others. The owner of the database keeps the right.

@@ -84,8 +84,8 @@ with input as (
 ), queued as (
   ${toOutbox('d', { delivery_id: 'd.id', failover_of: 'd.failover_of', resume: 'd.resume' })}
   from open d
-  order by destination_id, priority desc, id
-  on conflict (destination_id, priority, delivery_id) do update set resume = excluded.resume
+  order by organization_id, destination_id, priority desc, id
+  on conflict (organization_id, destination_id, priority, delivery_id) do update set resume = excluded.resume
 )
 select id, ${WAKE_RELAYS} from open`;
 

@@ -1,8 +1,7 @@
 // The state of the installation, for its operator (GET /api/status): what waits, which workers there are, circuits, housekeeping.
 // Read on request, at most once a second in a process; the largest tables it reads are those of what waits.
 // Rules: STATUS-03 to STATUS-07.
-import { POSITIONS } from '../../core/positions.ts';
-import { LEASE_MS } from '../hot-path/relay-leases.ts';
+import { SEEN } from '../hot-path/shards.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { FIRST_WAREHOUSE } from '../sql-rules.ts';
 
@@ -38,8 +37,8 @@ interface WorkerStatus {
   version: string | null;
   lane: string | null;
   seenAt: Date;
-  /** How many positions of the outbox it may claim from (core/positions.ts). */
-  positions: number;
+  /** How many of the 64 shards of the outbox it claims from. */
+  shards: number;
   isLeaving: boolean;
 }
 
@@ -51,8 +50,8 @@ export interface InstallationStatus {
   waiting: Waiting;
   organizations: OrganizationStatus[];
   workers: WorkerStatus[];
-  /** Positions that no worker may claim from at the moment. */
-  positionsWithoutOwner: number;
+  /** Shards that no live worker owns. */
+  shardsWithoutOwner: number;
   circuits: { open: number; halfOpen: number };
   housekeeping: Housekeeping;
   databaseBytes: number;
@@ -85,11 +84,10 @@ select coalesce(sum(due), 0) as due, coalesce(sum("inFiles"), 0) as "inFiles", c
         ) w) as organizations
 from of_organization`;
 
-// The name of a lease is that of its worker and a number (worker/shards.ts).
 const WORKERS = `
-select split_part(owner, ':', 1) as name, version, lane, expires_at - make_interval(secs => $1) as "seenAt", is_leaving as "isLeaving",
-       (select coalesce(sum(upper(p) - lower(p)), 0) from unnest(positions) as p)::int as positions
-from relay_leases where expires_at > now() and version is not null order by owner limit ${MOST_WORKERS}`;
+select split_part(name, ':', 1) as name, version, lane, seen_at as "seenAt", is_leaving as "isLeaving",
+       (select count(*)::int from shards where owner = w.name) as shards
+from workers w where ${SEEN} and version is not null order by w.name limit ${MOST_WORKERS}`;
 
 /** @throws a database error */
 export function readInstallation(pool: Pool): Promise<InstallationStatus> {
@@ -100,11 +98,11 @@ export function readInstallation(pool: Pool): Promise<InstallationStatus> {
       db,
       WAITING,
     );
-    const workers = (await db.query<WorkerStatus>(WORKERS, [LEASE_MS / 1000])).rows;
-    const held = await one<{ positions: number }>(
+    const workers = (await db.query<WorkerStatus>(WORKERS)).rows;
+    const free = await one<{ shards: number }>(
       db,
-      `select coalesce(sum(upper(p) - lower(p)), 0)::int as positions
-       from relay_leases, unnest(positions) as p where expires_at > now()`,
+      `select count(*)::int as shards from shards
+       where not exists (select from workers w where w.name = owner and ${SEEN})`,
     );
     const circuits = await one<InstallationStatus['circuits']>(
       db,
@@ -119,7 +117,7 @@ export function readInstallation(pool: Pool): Promise<InstallationStatus> {
         oldestDueAt: each.oldestDueAt === null ? null : new Date(each.oldestDueAt),
       })),
       workers,
-      positionsWithoutOwner: POSITIONS - held.positions,
+      shardsWithoutOwner: free.shards,
       circuits,
       housekeeping: await readHousekeeping(db),
       databaseBytes: bytes,

@@ -38,21 +38,29 @@ select o.delivery_id as "deliveryId", o.route_id as "routeId",
 from outbox o
 left join lateral (select payload_size, received_at from events where id = o.event_id limit 1) e on true
 left join sources s on s.id = o.source_id
-where o.destination_id = $1
-order by o.priority desc, o.delivery_id limit $2`;
+where o.organization_id = $1 and o.destination_id = $2
+order by o.priority desc, o.delivery_id limit $3`;
 
 /** The deliveries that a file would take first. */
-export async function waitingDeliveries(db: Queryable, destinationId: string, limit: number): Promise<WaitingRow[]> {
-  const { rows } = await db.query<WaitingRow>(WAITING, [destinationId, limit]);
+export async function waitingDeliveries(
+  db: Queryable,
+  { organizationId, destinationId }: WarehouseKey,
+  limit: number,
+): Promise<WaitingRow[]> {
+  const { rows } = await db.query<WaitingRow>(WAITING, [organizationId, destinationId, limit]);
   return rows;
 }
 
 /** Removes ended deliveries from the outbox. */
-export async function removeWaiting(db: Queryable, destinationId: string, deliveryIds: string[]): Promise<void> {
-  await db.query('delete from outbox where destination_id = $1 and delivery_id = any($2::text[])', [
-    destinationId,
-    deliveryIds,
-  ]);
+export async function removeWaiting(
+  db: Queryable,
+  { organizationId, destinationId }: WarehouseKey,
+  deliveryIds: string[],
+): Promise<void> {
+  await db.query(
+    'delete from outbox where organization_id = $1 and destination_id = $2 and delivery_id = any($3::text[])',
+    [organizationId, destinationId, deliveryIds],
+  );
 }
 
 export type BatchStatus = 'open' | 'frozen' | 'uploading' | 'uploaded' | 'written' | 'failed';

@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { FIRST_WAREHOUSE, hops, UNDER_WAY } from '../sql-rules.ts';
+import { FIRST_WAREHOUSE, queuedDestinations, UNDER_WAY } from '../sql-rules.ts';
 
 /** A warehouse destination. */
 export interface WarehouseKey {
@@ -23,7 +23,7 @@ export interface DueFlush extends WarehouseKey {
 /** Interval of the checks of a flush, seconds: a lost workflow is started again after that. */
 export const LEASE_SECONDS = 30;
 
-const WAITING = hops('waiting', 'outbox', 'destination_id', { above: FIRST_WAREHOUSE });
+const WAITING = queuedDestinations('waiting', FIRST_WAREHOUSE);
 
 /**
  * Whether the workflow of a destination must be started, or signalled that the destination has changed. Versions are looked up one by
@@ -41,10 +41,9 @@ export const UNSTARTED_FLUSH = `(
 const CLAIM = `
 with recursive ${WAITING}, begun as (
   insert into warehouse_flushes (destination_id, organization_id, due_at, seen_version)
-  select w.id, o.organization_id, now() + make_interval(secs => $2), (select version from destinations d where d.id = w.id)
+  select w.id, w.organization_id, now() + make_interval(secs => $2), (select version from destinations d where d.id = w.id)
   from waiting w
-  cross join lateral (select organization_id from outbox where destination_id = w.id limit 1) o
-  where w.id is not null and not exists (select from warehouse_flushes f where f.destination_id = w.id)
+  where not exists (select from warehouse_flushes f where f.destination_id = w.id)
   order by w.id
   on conflict do nothing
   returning destination_id, organization_id
@@ -91,7 +90,7 @@ const COUNT = `
 with latest as (
   select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as latest
 ), due as (
-  select destination_id, counted_in from warehouse_flushes
+  select organization_id, destination_id, counted_in from warehouse_flushes
   where counted_in is not null and counted_at < now() - interval '0.9 seconds'
   for update skip locked
 ), gain as (
@@ -99,7 +98,7 @@ with latest as (
   from due d cross join latest l cross join lateral (
     select count(*)::int as events, coalesce(sum(e.payload_size), 0) as bytes
     from outbox o left join lateral (select payload_size from events where id = o.event_id limit 1) e on true
-    where o.destination_id = d.destination_id and not pg_visible_in_snapshot(${WRITTEN_BY}, d.counted_in)
+    where o.organization_id = d.organization_id and o.destination_id = d.destination_id and not pg_visible_in_snapshot(${WRITTEN_BY}, d.counted_in)
   ) g
 ), counted as (
   update warehouse_flushes f

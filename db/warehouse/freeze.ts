@@ -18,7 +18,7 @@ with taken as (
 ), total as (
   select count(*)::int as events, coalesce(min(id), '') as first, coalesce(max(id), '') as last from taken
 ), unqueued as (
-  ${unqueue('(select id, $4::text as destination_id, priority from unnest($1::text[], $11::int[]) as i(id, priority))', '(select events from total) >= 0')}
+  ${unqueue('(select id, $3::text as organization_id, $4::text as destination_id, priority from unnest($1::text[], $11::int[]) as i(id, priority))', '(select events from total) >= 0')}
 )
 insert into warehouse_batches as b (id, organization_id, destination_id, status, partition, key, file_format, field_mapping,
                                     payload_column, compression, key_order, first_delivery_id, last_delivery_id, waiting_since, events,

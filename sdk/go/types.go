@@ -2850,7 +2850,7 @@ type InstallationStatus struct {
 	Workers []InstallationStatusWorker `json:"workers"`
 
 	// Above 0 for seconds when a worker dies.
-	PositionsWithoutOwner *int64 `json:"positionsWithoutOwner"`
+	ShardsWithoutOwner *int64 `json:"shardsWithoutOwner"`
 
 	Circuits *InstallationStatusCircuits `json:"circuits"`
 
@@ -2957,8 +2957,8 @@ type InstallationStatusWorker struct {
 
 	SeenAt Timestamp `json:"seenAt"`
 
-	// Parts of the outbox (of 2,048) that it may claim from.
-	Positions int64 `json:"positions"`
+	// Parts of the outbox (of 64) that it claims from.
+	Shards int64 `json:"shards"`
 
 	IsLeaving bool `json:"isLeaving"`
 }

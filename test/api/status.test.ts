@@ -15,7 +15,7 @@ const DAY = 86_400_000;
 
 interface Status extends Json {
   backlog: Json & { due: number; oldestDueAt: string | null };
-  workers: (Json & { positions: number; version: string })[];
+  workers: (Json & { shards: number; version: string })[];
   organizations?: (Json & { slug: string })[];
   retention: { payloads: Json; events: Json };
 }
@@ -135,14 +135,12 @@ describe('The status of the installation @turns', () => {
   });
 
   it('tells which workers there are, of which release, and who claims what', async () => {
-    await until('no worker to be seen', async () => (await status()).positionsWithoutOwner === 2048);
+    await until('no worker to be seen', async () => (await status()).shardsWithoutOwner === 64);
     await testInstance.startWorker();
     await testInstance.startWorker();
     await until('both to hold their parts', async () => {
-      const { workers, positionsWithoutOwner } = await status();
-      return (
-        workers.length === 2 && positionsWithoutOwner === 0 && workers.every(({ positions }) => positions === 1024)
-      );
+      const { workers, shardsWithoutOwner } = await status();
+      return workers.length === 2 && shardsWithoutOwner === 0 && workers.every(({ shards }) => shards === 32);
     });
     const { workers, version, temporal, database } = await status();
     expect(workers.map((worker) => worker.version)).to.deep.equal([packageJson.version, packageJson.version]);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AdaptiveRest, PollLoop, type PollLoopOptions, type Rest } from '../../core/poll-loop.ts';
+import { PollLoop, type PollLoopOptions, type Rest } from '../../core/poll-loop.ts';
 import { until } from '../support/until.ts';
 
 const SHORT: Rest = { ms: 1 };
@@ -104,17 +104,6 @@ describe('a poll loop', () => {
     loop.nudge();
     expect(began).to.have.length(1);
     expect(loop.isResting).to.equal(true);
-    loop.wake();
-    await until('the second round', () => began.length === 2);
-  });
-
-  it('ends the shortest rest when it is woken', async () => {
-    const { loop, began, rests } = start(() => ({ ms: LONG_MS, nudgedMs: LONG_MS }));
-    await rests(1);
-    loop.nudge();
-    expect(began).to.have.length(1);
-    loop.wake();
-    await rests(2);
   });
 
   it('continues after a round that fails, with the rest for errors', async () => {
@@ -140,7 +129,6 @@ describe('a poll loop', () => {
     await rests(1);
     await loop.stop();
     loop.nudge();
-    loop.wake();
     expect(began).to.have.length(1);
     expect(loop.isResting).to.equal(false);
   });
@@ -154,22 +142,5 @@ describe('a poll loop', () => {
     gate.resolve({ ms: 0 });
     await stopped;
     expect([began.length, ended.length]).to.deep.equal([1, 1]);
-  });
-});
-
-describe('rests that adapt', () => {
-  it('double from the shortest to the longest while nothing is found', () => {
-    const rest = new AdaptiveRest(5, 30);
-    const found = [false, false, false, false, true, false];
-    expect(found.map((each) => rest.after(each).ms)).to.deep.equal([10, 20, 30, 30, 5, 10]);
-    expect(rest.after(false).nudgedMs).to.equal(5);
-  });
-
-  it('are the longest after an error, which itself no nudge shortens', () => {
-    const rest = new AdaptiveRest(5, 30);
-    expect(rest.afterError(1000)).to.deep.equal({ ms: 1000 });
-    expect(rest.after(false).ms).to.equal(30);
-    rest.afterError(1000);
-    expect(rest.after(true).ms).to.equal(5);
   });
 });

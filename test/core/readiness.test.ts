@@ -1,11 +1,10 @@
 // When a worker is ready, and what it says when it is not.
 import { expect } from 'chai';
-import { ALL_POSITIONS } from '../../core/positions.ts';
 import { createReadiness, type HealthDeps } from '../../worker/health.ts';
 
 /** What the parts of a worker say of themselves. */
 interface Said {
-  hasPositions: boolean;
+  hasShards: boolean;
   free: number;
   claimedMsAgo: number | undefined;
   isPolling: boolean;
@@ -18,18 +17,18 @@ interface Said {
 }
 
 const WELL: Said = {
-  ...{ hasPositions: true, free: 10, claimedMsAgo: 120, isPolling: true, isEnding: false, hasNamespace: true },
+  ...{ hasShards: true, free: 10, claimedMsAgo: 120, isPolling: true, isEnding: false, hasNamespace: true },
   isUnserved: false,
   refusal: null,
   look: async () => true,
 };
 
 function readinessOf(differences: Partial<Said>) {
-  const { hasPositions, free, claimedMsAgo, isPolling, isEnding, hasNamespace, isUnserved, refusal, look } = {
+  const { hasShards, free, claimedMsAgo, isPolling, isEnding, hasNamespace, isUnserved, refusal, look } = {
     ...WELL,
     ...differences,
   };
-  const held = hasPositions ? { owner: 'this worker', positions: ALL_POSITIONS } : null;
+  const held = hasShards ? { owner: 'this worker', shards: [1, 2, 3] } : null;
   const deps: HealthDeps = {
     namespace: 'orders',
     attributes: { look: look ?? (() => new Promise(() => {})), hasNamespace },
@@ -55,20 +54,20 @@ describe('a worker', () => {
     ],
     ['is not ready while it ends', { isEnding: true }, ['the worker ends']],
     [
-      'is not ready without positions',
-      { hasPositions: false },
-      ['the relay holds no positions: the database is away, or the worker has just started'],
+      'is not ready without shards',
+      { hasShards: false },
+      ['the relay owns no shards: the database is away, or the worker has just started'],
     ],
     [
-      'is not ready when it has not claimed for ten seconds',
-      { claimedMsAgo: 10_000 },
-      ['the relay has not claimed for ten seconds'],
+      'is not ready when it has not claimed for fifteen seconds',
+      { claimedMsAgo: 15_000 },
+      ['the relay has not claimed for fifteen seconds'],
     ],
-    ['is ready when it has claimed just before that', { claimedMsAgo: 9_999 }, []],
+    ['is ready when it has claimed just before that', { claimedMsAgo: 14_999 }, []],
     [
       'is not ready when it has never claimed',
       { claimedMsAgo: undefined },
-      ['the relay has not claimed for ten seconds'],
+      ['the relay has not claimed for fifteen seconds'],
     ],
     ['is ready when it does not claim because it has no free place', { claimedMsAgo: 60_000, free: 0 }, []],
     [
@@ -93,7 +92,7 @@ describe('a worker', () => {
     [
       'names every problem',
       { isEnding: true, claimedMsAgo: 20_000, isPolling: false },
-      ['the worker ends', 'the relay has not claimed for ten seconds', 'Temporal is not polled for tasks'],
+      ['the worker ends', 'the relay has not claimed for fifteen seconds', 'Temporal is not polled for tasks'],
     ],
   ];
   for (const [what, differences, problems] of rows) {
@@ -110,12 +109,12 @@ describe('a worker', () => {
 
   it('shows what it holds, what is under way, and what Temporal knows', async () => {
     expect((await readinessOf({ claimedMsAgo: 1234 })).facts).to.deep.equal({
-      relay: { positions: 2048, lastClaimSeconds: 1.2, inFlight: 3 },
+      relay: { shards: 3, lastClaimSeconds: 1.2, inFlight: 3 },
       temporal: { answers: true, searchAttributes: true, polling: true },
       release: { own: '1', current: '2' },
     });
-    expect((await readinessOf({ hasPositions: false, claimedMsAgo: undefined })).facts.relay).to.deep.equal({
-      ...{ positions: 0, lastClaimSeconds: null, inFlight: 3 },
+    expect((await readinessOf({ hasShards: false, claimedMsAgo: undefined })).facts.relay).to.deep.equal({
+      ...{ shards: 0, lastClaimSeconds: null, inFlight: 3 },
     });
     const withoutAttributes = await readinessOf({ look: async () => false });
     expect(withoutAttributes.facts.temporal).to.deep.equal({ answers: true, searchAttributes: false, polling: true });

@@ -4,9 +4,8 @@ import { DestinationPlaces } from '../../core/destination-places.ts';
 import { newId, shardOf } from '../../core/ids.ts';
 import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type Claims, createClaims } from '../../worker/claims.ts';
-import { InFlight } from '../../worker/in-flight.ts';
-import { RelayRests } from '../../worker/relay-rests.ts';
+import { Claims } from '../../worker/relay/claim.ts';
+import { InFlight } from '../../worker/relay/in-flight.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay, shareOut } from '../support/relays.ts';
 
@@ -66,7 +65,7 @@ describe('relays that claim', () => {
       const inFlight = new InFlight({ total: limits.total, places }, { alone: () => alone });
       return {
         inFlight,
-        claims: createClaims({
+        claims: new Claims({
           hotPool,
           held: () => held,
           inFlight,
@@ -116,12 +115,14 @@ describe('relays that claim', () => {
     await enqueue(destinations, 5);
     const served = new Map(destinations.map((id) => [id, 0]));
     const claimsOfARound: OutboxRow[][] = [];
+    if (!relay) throw new Error('there is no relay');
+    relay.claims.sweep();
     do {
-      const rows = (await relay?.claims.next()) ?? [];
-      if (relay) await deliver(relay, rows);
+      const rows = await relay.claims.next();
+      await deliver(relay, rows);
       claimsOfARound.push(rows);
       for (const { destinationId } of rows) served.set(destinationId, (served.get(destinationId) ?? 0) + 1);
-    } while (relay?.claims.midRound);
+    } while (!relay.claims.isSwept);
     expect(Math.max(...claimsOfARound.map((rows) => rows.length)), 'started by a claim').to.be.within(1, 4);
     expect(
       [...served.values()].filter((count) => count === 0),
@@ -169,69 +170,66 @@ describe('relays that claim', () => {
     const [relay] = await startRelays(1, LIMITS, false);
     if (!relay) throw new Error('there is no relay');
     await enqueue(hanging, 3, 'org_a');
+    relay.claims.sweep();
     for (let claim = 0; claim < 20; claim += 1) await relay.claims.next();
     expect(relay.inFlight.size).to.equal(100);
-    expect(relay.claims.midRound, 'nothing is left to look for').to.equal(false);
+    expect(relay.claims.isSwept, 'nothing is left to look for').to.equal(true);
     await enqueue([quick], 20, 'org_b');
     expect(await relay.claims.next()).to.have.length.greaterThan(10);
   });
 
   describe('of which nothing may start, with ten claims to a round', () => {
-    /** Claims for so long, with rests; until it starts something. */
-    async function claimFor(ms: number, { claims }: Relay, rests: RelayRests): Promise<{ claims: number; ms: number }> {
-      const passed = { claims: 0, ms: 0 };
-      while (passed.ms < ms) {
-        const started = await claims.next();
-        passed.claims += 1;
-        if (started.length > 0) break;
-        passed.ms += rests.after(claims.found(0), false, () => 0).ms;
-      }
-      return passed;
+    /** Claims until everything is examined or something found. @returns how many claims that took */
+    async function sweep({ claims }: Relay): Promise<number> {
+      let count = 0;
+      claims.endSweep();
+      claims.sweep();
+      do {
+        await claims.next();
+        count += 1;
+      } while (!claims.hasFound && !claims.isSwept);
+      return count;
     }
 
     let destinations: string[];
     let relay: Relay;
-    let rests: RelayRests;
     /** It has started all it may. */
     beforeEach(async () => {
       destinations = makeDestinations(1900);
       const [only] = await startRelays(1, { total: 4000, perDestination: 1 });
       if (!only) throw new Error('there is no relay');
       relay = only;
-      rests = new RelayRests();
       await enqueue(destinations, 2);
-      while (relay.inFlight.size < destinations.length) relay.claims.found((await relay.claims.next()).length);
-      await claimFor(2000, relay, rests);
+      while (relay.inFlight.size < destinations.length) await relay.claims.next();
     });
 
-    it('rest as long as others', async () => {
-      const { claims, ms } = await claimFor(2000, relay, rests);
-      expect(ms, 'without a start').to.be.at.least(2000);
-      expect(claims).to.be.at.most(30);
+    it('know when they have examined everything', async () => {
+      expect(await sweep(relay)).to.be.within(10, 11);
+      expect(relay.claims.isSwept).to.equal(true);
     });
 
     it('get soon to what is new, wherever that is', async () => {
       for (const after of [destinations[0], destinations[900], destinations[1899]]) {
         await enqueue([`${after}0`], 1);
-        relay.claims.changed();
-        const { claims, ms } = await claimFor(2000, relay, rests);
-        expect(claims).to.be.at.most(10);
-        expect(ms).to.be.at.most(50);
-        await claimFor(2000, relay, rests);
+        expect(await sweep(relay)).to.be.at.most(11);
+        expect(relay.claims.hasFound).to.equal(true);
       }
     });
 
-    it('get soon to where there is room again', async () => {
+    it('get soon to where there is room again, also when they have just been there', async () => {
       for (const destinationId of [destinations[0], destinations[900], destinations[1899]]) {
+        relay.claims.endSweep();
+        relay.claims.sweep();
+        for (let claim = 0; claim < 5; claim += 1) await relay.claims.next();
         const { rows } = await database.pool.query<{ id: string }>(
           'delete from outbox where destination_id = $1 and delivery_id = any($2) returning delivery_id as id',
           [destinationId, relay.inFlight.deliveryIds()],
         );
         for (const { id } of rows) relay.inFlight.delete(id);
-        const { claims, ms } = await claimFor(2000, relay, rests);
-        expect(claims).to.be.at.most(10);
-        expect(ms).to.be.at.most(50);
-        await claimFor(2000, relay, rests);
+        let found = false;
+        for (let claim = 0; claim < 11 && !found; claim += 1)
+          found = (await relay.claims.next()).length > 0 || relay.claims.isSwept;
+        expect(relay.claims.hasFound).to.equal(true);
       }
     });
   });

@@ -1,13 +1,13 @@
-// Claims of many relays: each reads what it takes, not what waits for the others.
+// Claims of many relays: each takes its own, and reads as many rows for each of them as there are relays.
 import { expect } from 'chai';
 import pg from 'pg';
-import { ALPHABET, newId } from '../../core/ids.ts';
-import { isAmong, positionOf } from '../../core/positions.ts';
+import { ALPHABET, newId, shardOf } from '../../core/ids.ts';
 import { type Claim, claimDeliveries, claimStatement, type OutboxRow } from '../../db/hot-path/claim.ts';
+import { SHARDS } from '../../db/hot-path/shards.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import type { Held } from '../../worker/shards.ts';
+import type { Held } from '../../worker/relay/shards.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
-import { aloneRelay, shareOut } from '../support/relays.ts';
+import { addWorkers, aloneRelay, shareOut } from '../support/relays.ts';
 
 const RELAYS = 50;
 // With a number of their own they print what they read.
@@ -48,7 +48,7 @@ describe('claims of many relays @turns', function () {
     ...given,
   });
 
-  // The last three characters of an id decide over its position, as in core/ids.ts.
+  // The last three characters of an id decide over its shard, as in core/ids.ts.
   const ADD = `
     insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
     select 'dlv_' || lpad(n::text, 23, '0') || substr($1, (r >> 10) + 1, 1) || substr($1, (r >> 5 & 31) + 1, 1) || substr($1, (r & 31) + 1, 1),
@@ -73,7 +73,7 @@ describe('claims of many relays @turns', function () {
         claimOf(held, { mostOfOthers: 1000, perDestination: 500, most: 1000 }),
       );
       for (const row of rows) {
-        expect(isAmong(held.positions, positionOf(row.deliveryId))).to.equal(true);
+        expect(held.shards).to.include(shardOf(row.deliveryId));
         expect(claimed.has(row.deliveryId)).to.equal(false);
         claimed.set(row.deliveryId, row);
       }
@@ -86,32 +86,46 @@ describe('claims of many relays @turns', function () {
     expect(claimed.size).to.equal(3000);
   });
 
-  it('are what one relay alone would claim of its positions', async () => {
+  it('are what one relay alone would claim of its shards', async () => {
     await database.pool.query('truncate outbox');
     await add(3000, 20);
     const all = await aloneRelay(database.pool, 'alone');
-    const few = { owner: 'alone', positions: [{ from: 1000, to: 1041 }] };
+    const few = { owner: 'alone', shards: [7, 40] };
     const most = { mostOfOthers: 10_000, perDestination: 5000, most: 10_000 };
     const expected = (await claimDeliveries(hotPool, claimOf(all, most))).rows.filter(({ deliveryId }) =>
-      isAmong(few.positions, positionOf(deliveryId)),
+      few.shards.includes(shardOf(deliveryId)),
     );
     expect((await claimDeliveries(hotPool, claimOf(few, most))).rows).to.deep.equal(expected);
     expect(expected).to.have.length.greaterThan(20);
   });
 
-  it('leave out what another relay has in flight since it gave its position up', async () => {
+  it('find their own behind any number of rows of another relay, whose places may all be taken', async () => {
+    await database.pool.query('truncate outbox');
+    const [idle, busy] = await shareOut(database.pool, ['idle', 'busy']);
+    const insert = (id: string, priority: number, shard: number | undefined) =>
+      database.pool.query(
+        `insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
+         values ($1, 'dst_1', 'org_1', 'evt_1', 'src_1', 'rte_1', $2, $3)`,
+        [id, priority, shard],
+      );
+    for (let n = 0; n < 500; n += 1) await insert(newId('dlv'), 10, busy?.shards[n % 32]);
+    const own = newId('dlv');
+    await insert(own, 0, idle?.shards[0]);
+    const { rows } = await claimDeliveries(hotPool, claimOf(idle ?? { owner: 'idle', shards: [] }));
+    expect(rows.map(({ deliveryId }) => deliveryId)).to.deep.equal([own]);
+  });
+
+  it('leave out what another relay has in flight since it gave its shard up', async () => {
     await database.pool.query('truncate outbox');
     await add(100, 1);
     const held = await aloneRelay(database.pool, 'alone');
     const { rows } = await claimDeliveries(hotPool, claimOf(held));
-    await database.pool.query(
-      `insert into relay_leases (owner, expires_at) values ('other', now() + interval '1 hour')`,
-    );
+    await addWorkers(database.pool, ['other']);
     const left = rows.slice(0, 3).map(({ deliveryId }) => deliveryId);
-    await database.pool.query(`insert into relay_leftovers select id, 'other' from unnest($1::text[]) id`, [left]);
+    await database.pool.query(`update workers set handed_over = $1 where name = 'other'`, [left]);
     const without = (await claimDeliveries(hotPool, claimOf(held))).rows.map(({ deliveryId }) => deliveryId);
     expect(without).to.deep.equal(rows.slice(3).map(({ deliveryId }) => deliveryId));
-    await database.pool.query(`delete from relay_leases where owner = 'other'`);
+    await database.pool.query(`delete from workers where name = 'other'`);
     expect((await claimDeliveries(hotPool, claimOf(held))).rows).to.deep.equal(rows);
   });
 
@@ -127,13 +141,13 @@ describe('claims of many relays @turns', function () {
       for (const held of relays.slice(0, 2)) await claimDeliveries(hotPool, claimOf(held));
     });
 
-    for (const [what, destinations, pagesOfARow] of [
-      // For each row: itself, one or two of other relays, its circuit, pages of the index.
-      ['few destinations', 10, 12],
-      // Each destination has two rows for a relay: in addition some looks for the next one, down the whole index.
-      ['many destinations', DESTINATIONS, 30],
+    // Some have one shard. A row of another relay is a page of the heap, and at most one of the index.
+    const most = 2 * SHARDS * MOST + 1000;
+    for (const [what, destinations] of [
+      ['few destinations', 10],
+      ['many destinations', DESTINATIONS],
     ] as const) {
-      it(`read as many pages as they take rows, for ${what}`, async () => {
+      it(`read as many rows for each that they take as there are relays, for ${what}`, async () => {
         await database.pool.query('truncate outbox');
         await add(WAITING, destinations);
         for (const [planned, pool] of [
@@ -145,14 +159,9 @@ describe('claims of many relays @turns', function () {
             const { rows } = await claimDeliveries(pool, claimOf(held));
             expect(rows).to.have.length(MOST);
             const pages = await pagesOf(pool, claimOf(held));
-            expect(pages, `planned ${planned}`).to.be.lessThan(pagesOfARow * MOST);
-            await pool.query(claimStatement(claimOf(held), false));
-            const fromAll = await pagesOf(pool, claimOf(held), false);
             if (CLAIM_WAITING !== undefined)
-              console.log(
-                `      ${what}, planned ${planned}: ${pages} pages for ${MOST} rows, ${fromAll} without buckets`,
-              );
-            expect(fromAll).to.be.greaterThan(3 * pages);
+              console.log(`      ${what}, planned ${planned}: ${pages} pages for ${MOST} rows`);
+            expect(pages, `planned ${planned}`).to.be.lessThan(most);
           }
           if (pool !== hotPool) await pool.end();
         }
@@ -165,8 +174,8 @@ describe('claims of many relays @turns', function () {
   }
 
   /** Pages that a claim reads, with the plan that the connection made at first. */
-  async function pagesOf(pool: Pool, claim: Claim, isFromBuckets?: boolean): Promise<number> {
-    const { name, values } = claimStatement(claim, isFromBuckets);
+  async function pagesOf(pool: Pool, claim: Claim): Promise<number> {
+    const { name, values } = claimStatement(claim);
     const { rows } = await pool.query<Explained>(
       `explain (analyze, buffers, format json) execute ${pg.escapeIdentifier(name)} (${values.map(literal).join(', ')})`,
     );

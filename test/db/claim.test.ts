@@ -1,12 +1,14 @@
 // What a claim reads: the rows that it returns and those in flight, however many wait.
 import { expect } from 'chai';
 import { newId } from '../../core/ids.ts';
-import { claimDeliveries } from '../../db/hot-path/claim.ts';
-import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
+import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay } from '../support/relays.ts';
-import type { Held } from '../../worker/shards.ts';
+import { until } from '../support/until.ts';
+import { BackgroundTasks } from '../../worker/background-tasks.ts';
+import { createVacuum } from '../../worker/relay/round.ts';
+import type { Held } from '../../worker/relay/shards.ts';
 
 const WAITING = 3000;
 const CLAIMED = 10;
@@ -108,6 +110,23 @@ describe('a claim', () => {
     } finally {
       await pool.end();
     }
+  });
+
+  it('is kept from stepping over what has left by vacuums of the relay, after many claimed rows', async () => {
+    const count = async () => {
+      await database.pool.query('select pg_stat_clear_snapshot()');
+      const { rows } = await database.pool.query<{ count: number }>(
+        `select vacuum_count::int as count from pg_stat_user_tables where relname = 'outbox'`,
+      );
+      return rows[0]?.count ?? 0;
+    };
+    const before = await count();
+    const background = new BackgroundTasks();
+    const vacuum = createVacuum(database.pool, background);
+    for (let claims = 0; claims < 150; claims += 1) vacuum.claimed(100);
+    await background.idle();
+    await until('the vacuum to be counted', async () => (await count()) > before);
+    expect(await count()).to.equal(before + 1);
   });
 
   /** Pages of the index of the outbox that were read until now. */

@@ -83,10 +83,7 @@ describe('slots of destinations', () => {
   it('are used by workers in turns, by one at a time, and by the others when one dies', async function () {
     this.timeout(120_000);
     const names = ['a', 'b', 'c'];
-    await database.pool.query(
-      `insert into relay_leases (owner, expires_at) select name || ':1', now() + interval '1 hour' from unnest($1::text[]) as name`,
-      [names],
-    );
+    await database.pool.query('insert into workers (name) select unnest($1::text[])', [names]);
     let underWay = 0;
     let most = 0;
     const workers = names.map((name) => {
@@ -130,7 +127,7 @@ describe('slots of destinations', () => {
       expect(most).to.equal(2);
     } finally {
       await Promise.all(workers.map(stop));
-      await database.pool.query('delete from relay_leases');
+      await database.pool.query('delete from workers');
     }
   });
 });

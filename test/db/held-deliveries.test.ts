@@ -23,7 +23,7 @@ import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { divertNew } from '../../worker/diversion.ts';
+import { holdOrFailOver } from '../../worker/relay/block.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
@@ -116,7 +116,7 @@ describe('held deliveries', () => {
       await Promise.all([delivery(routeId), delivery(routeId), delivery(routeId)])
     ).toSorted();
     await pool.query(`update deliveries set status = 'failed' where id = $1`, [ended]);
-    const left = await divertNew(
+    const left = await holdOrFailOver(
       pool,
       [ended, open, later].map((deliveryId) => claimed(routeId, deliveryId)),
     );
@@ -131,7 +131,7 @@ describe('held deliveries', () => {
     const deliveryId = await delivery(routeId);
     await pool.query('update routes set destination_ids = $2 where id = $1', [routeId, [newId('dst')]]);
     const row = claimed(routeId, deliveryId);
-    expect(await divertNew(pool, [row])).to.deep.equal([row]);
+    expect(await holdOrFailOver(pool, [row])).to.deep.equal([row]);
     const { circuit } = await load(routeId);
     expect(circuit).to.include({ state: 'half_open', probe: null });
     const loaded = (await loadAttempts(pool, [row])).get(deliveryId);
@@ -201,7 +201,7 @@ describe('held deliveries', () => {
 
     it('are not there, so that a new one becomes the probe', async () => {
       const deliveryId = await delivery(routeId);
-      const left = await divertNew(pool, [claimed(routeId, deliveryId)]);
+      const left = await holdOrFailOver(pool, [claimed(routeId, deliveryId)]);
       expect(left.map((row) => row.deliveryId)).to.deep.equal([deliveryId]);
       expect((await load(routeId)).circuit.probe?.deliveryId).to.equal(deliveryId);
     });

@@ -229,7 +229,8 @@ describe('changes that had to wait', () => {
         await other.query('begin');
         await other.query(`update outbox set resume = 'waiting' where delivery_id = $1`, [deliveryId]);
         const destinationId = events[0]?.deliveries[0]?.destinationId ?? '';
-        acted = removeQueued(acting, { destinationId, priority: 0, deliveryId });
+        const organizationId = events[0]?.organizationId ?? '';
+        acted = removeQueued(acting, { organizationId, destinationId, priority: 0, deliveryId });
         await until('it to wait', () => someoneWaits(pool));
         await other.query('commit');
       } finally {

@@ -6,8 +6,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import pg from 'pg';
-import { outboxUpkeep } from '../../db/hot-path/outbox-vacuum.ts';
-import { createPool } from '../../db/connections/pool.ts';
 import { partitionAges, pauseHousekeeping, storeAged } from '../support/aged-events.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';
@@ -107,16 +105,6 @@ describe('PostgreSQL of other versions', function () {
         expect(seen).to.deep.equal([{ id: theirs.id }]);
         const foreign = await other.api.request('GET', `${testInstance.base}/sources/${own.id}`);
         expect(foreign.status).to.be.within(400, 499);
-      });
-
-      it('keeps the outbox short in the way of its version', async () => {
-        const pool = createPool(urlOf('hookyard_runtime'), { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-        const { mayVacuum, hasRight } = await outboxUpkeep(pool).finally(() => pool.end());
-        expect(mayVacuum).to.equal(hasRight);
-        const isTold = () =>
-          testInstance.logs().includes('before PostgreSQL 17 only autovacuum keeps the outbox short');
-        if (hasRight) expect(isTold()).to.equal(false);
-        else await until('the worker to tell', isTold);
       });
 
       for (const lane of ['workflow', 'express']) {

@@ -114,7 +114,7 @@ describe('what the reconciliation reads', () => {
     const leave = {
       'to wait outside of it': (id: string) => postponeDelivery(pool, id, -HOUR_MS, true),
       'because their workflow has taken over': (id: string) =>
-        removeQueued(pool, { deliveryId: id, destinationId, priority: 0 }),
+        removeQueued(pool, { deliveryId: id, organizationId, destinationId, priority: 0 }),
     };
     const destinationId = newId('dst');
     for (const [why, leaves] of Object.entries(leave)) {

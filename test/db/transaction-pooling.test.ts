@@ -8,7 +8,7 @@ import { actingFor } from '../../db/connections/pool-turns.ts';
 import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { findDatabase } from '../../db/connections/database.ts';
 import { isStatementTimeout, isUniqueViolation } from '../../db/connections/database-errors.ts';
-import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
+import { vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -93,7 +93,7 @@ describe('warehouse batches in PostgreSQL', () => {
 
   /** Freezes all that waits. */
   async function freeze({ key }: Line, id = newId('bat')) {
-    const members = await waitingDeliveries(pool, key.destinationId, 1000);
+    const members = await waitingDeliveries(pool, key, 1000);
     return freezeBatch(pool, {
       ...key,
       id,
@@ -135,7 +135,7 @@ describe('warehouse batches in PostgreSQL', () => {
       most: 100,
     };
     expect((await claimDeliveries(hotPool, claim)).rows).to.deep.equal([]);
-    expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10)).to.have.lengthOf(2);
+    expect(await waitingDeliveries(pool, warehouse.key, 10)).to.have.lengthOf(2);
     await freeze(warehouse);
     await due();
   });
@@ -235,11 +235,11 @@ describe('warehouse batches in PostgreSQL', () => {
     expect((await batchContent(pool, batch)).map(({ deliveryId }) => deliveryId)).to.have.members(
       stored.map(({ deliveryId }) => deliveryId),
     );
-    expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10)).to.deep.equal([]);
+    expect(await waitingDeliveries(pool, warehouse.key, 10)).to.deep.equal([]);
     await store(warehouse, 1);
     const error = await freeze(warehouse).catch((failure: unknown) => failure);
     expect(String(error)).to.include('warehouse_batches_under_way');
-    expect(await waitingDeliveries(pool, warehouse.key.destinationId, 10), 'nothing was changed').to.have.lengthOf(1);
+    expect(await waitingDeliveries(pool, warehouse.key, 10), 'nothing was changed').to.have.lengthOf(1);
     await endBatch(pool, batch.id, 'written');
     expect(await freeze(warehouse)).to.include({ events: 1 });
     await endFlush(pool, warehouse.key);

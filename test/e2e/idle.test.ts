@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const SECONDS = 20;
 // The relay renews its lease and claims about six times; each other part looks once in ten seconds or more rarely.
-const MOST_PER_SECOND = 8;
+const MOST_PER_SECOND = 4;
 // They look often for a minute after the last delivery.
 const QUIET_WITHIN_MS = 240_000;
 

@@ -3,7 +3,6 @@ import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { outboxUpkeep } from '../../db/hot-path/outbox-vacuum.ts';
 import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -40,23 +39,6 @@ describe('lanes @turns', () => {
       .then(({ status: { name } }) => name)
       .catch((error: Error) => error.name);
   const send = (source: SourceView) => records.accepted(source, '{"order":1}');
-
-  it('leave no index entries behind for claims to step over: the outbox is vacuumed while it is used', async () => {
-    const endpoint = receiver.endpoint(200);
-    const { source } = await express({ endpoint });
-    const { hasRight } = await outboxUpkeep(testInstance.pool);
-    const vacuums = async () => {
-      const { rows } = await testInstance.pool.query<{ count: number }>(
-        `select ${hasRight ? 'vacuum_count' : 'autovacuum_count'} as count from pg_stat_user_tables where relname = 'outbox'`,
-      );
-      return rows[0]?.count ?? 0;
-    };
-    const before = await vacuums();
-    await until('a vacuum', async () => {
-      await Promise.all(Array.from({ length: 50 }, () => send(source)));
-      return (await vacuums()) > before;
-    });
-  });
 
   it('send a destination that answers the next deliveries, however long its results take to be recorded', async () => {
     const endpoint = receiver.endpoint(200);

@@ -21,7 +21,7 @@ const UNBOUNDED = /(^|_)(org|src|dst|rte|evt|dlv|key|req)_[a-z0-9]{10}|\d{4}-\d\
 interface Ready {
   status: string;
   problems?: string[];
-  relay: { positions: number; lastClaimSeconds: number; inFlight: number };
+  relay: { shards: number; lastClaimSeconds: number; inFlight: number };
   temporal: { answers: boolean; searchAttributes: boolean; polling: boolean };
 }
 
@@ -216,7 +216,7 @@ describe('metrics @turns @lanes', function () {
       return found.code === 200 && found;
     });
     expect(ready.status).to.equal('ok');
-    expect(ready.relay.positions).to.equal(2048);
+    expect(ready.relay.shards).to.equal(64);
     expect(ready.relay.lastClaimSeconds).to.be.a('number');
     expect(ready.temporal).to.deep.equal({ answers: true, searchAttributes: true, polling: true });
     temporal.refuseConnections();

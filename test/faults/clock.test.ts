@@ -4,7 +4,6 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
-import { readPositions, sizeOf } from '../../core/positions.ts';
 import { TASK_QUEUE } from '../../core/workflow-names.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { ProcessClock } from '../support/clock.ts';
@@ -188,14 +187,14 @@ describe('a clock that is set while everything is under way @turns', function ()
     }
   }
 
-  /** Every position has a lease of the usual length, and both workers have their share. */
-  async function positionsAreServed(): Promise<void> {
-    await until('all positions to be leased', async () => {
-      const { rows } = await testInstance.pool.query<{ positions: string }>(
-        `select positions::text as positions from relay_leases
-         where expires_at between now() and now() + interval '7 seconds'`,
+  /** Both workers have their share. */
+  async function shardsAreServed(): Promise<void> {
+    await until('all shards to be owned', async () => {
+      const { rows } = await testInstance.pool.query<{ shards: number }>(
+        `select count(*)::int as shards from workers join shards on owner = name
+         group by name`,
       );
-      expect(rows.map(({ positions }) => sizeOf(readPositions(positions)))).to.deep.equal([1024, 1024]);
+      expect(rows.map(({ shards }) => shards)).to.deep.equal([32, 32]);
       return true;
     });
   }
@@ -263,7 +262,7 @@ describe('a clock that is set while everything is under way @turns', function ()
       const repeated = await knowsRepeats('order-of-all-times');
       firstRepeated ??= repeated;
       expect(repeated, 'also when it came before the step').to.equal(firstRepeated);
-      await positionsAreServed();
+      await shardsAreServed();
       await listsAll();
       await maintain();
       await listsAll();

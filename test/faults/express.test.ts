@@ -15,7 +15,7 @@ const RECOVERY_MS = 180_000;
 const MOST_UNANSWERED = 50;
 // The limit of a destination grows to no more.
 const EXPRESS = { HOOKYARD_LANE: 'express', tuning: { maxInFlightPerDestination: MOST_UNANSWERED } };
-// What one relay has under way of one destination: its limit, and 50 that are answered and not recorded (worker/in-flight.ts).
+// What one relay has under way of one destination: its limit, and 50 that are answered and not recorded (worker/relay/in-flight.ts).
 const MOST_UNRECORDED = MOST_UNANSWERED + 50;
 
 describe('express lane under faults @turns', function () {

@@ -54,12 +54,6 @@ describe('behind PgBouncer @turns @lanes', () => {
         (databaseUrl) => ({ DATABASE_URL: pooler.urlOf(databaseUrl), ...mode.settings(databaseUrl) }),
       );
 
-      /** The session lock that each relay says it holds. */
-      async function sessions(): Promise<(string | null)[]> {
-        const { rows } = await testInstance.pool.query<{ session: string | null }>('select session from relay_leases');
-        return rows.map(({ session }) => session);
-      }
-
       it('delivers what it acknowledges once, and refuses with 503 only while PgBouncer is away', async () => {
         await testInstance.onlyWorker();
         const { ledger, endpoint } = await line();
@@ -104,25 +98,6 @@ describe('behind PgBouncer @turns @lanes', () => {
         await until('webhooks to be accepted', () => ledger.acknowledged.size > before + SENDERS, RECOVERY_MS);
         await load.stop();
         expect([...load.statuses]).to.have.members([200, 503]);
-        await ledger.settle(RECOVERY_MS);
-      });
-
-      it('replaces a worker that dies before its lease ends, by its session', async () => {
-        const [killed] = await testInstance.onlyWorkers({}, {});
-        await until('both to hold their lock', async () => {
-          const held = await sessions();
-          return held.length === 2 && held.every((session) => session !== null);
-        });
-        const { ledger } = await line();
-        await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
-        await killed.kill();
-        await until('its lease to be taken before its end', async () => {
-          const { rowCount } = await testInstance.pool.query(
-            `update relay_leases set expires_at = now() + interval '5 seconds' where owner like $1`,
-            [`%:${killed.pid}:%`],
-          );
-          return rowCount === 0;
-        });
         await ledger.settle(RECOVERY_MS);
       });
     });

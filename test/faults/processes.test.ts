@@ -1,7 +1,6 @@
 // Processes of Hookyard that are killed or ended at the worst moment: every acknowledged event is delivered.
 import { expect } from 'chai';
 import { request as httpRequest } from 'node:http';
-import { readPositions, sizeOf } from '../../core/positions.ts';
 import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Records } from '../support/records.ts';
@@ -103,7 +102,7 @@ describe('killed and ended processes @turns', function () {
 
   it('gives the work of a killed worker to another one @lanes', async () => {
     const workers = await testInstance.onlyWorkers({}, {});
-    await until('both to hold positions', async () => (await positionsPerRelay()).join() === '1024,1024');
+    await until('both to own shards', async () => (await shardsPerWorker()).join() === '32,32');
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line([...Array.from({ length: 20 }, () => ({ after: gate.promise })), {}]);
     await Promise.all(Array.from({ length: 60 }, () => ledger.post()));
@@ -113,7 +112,7 @@ describe('killed and ended processes @turns', function () {
     await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
     expect(ledger.acknowledged.size).to.equal(80);
     await ledger.settle(RECOVERY_MS);
-    await until('all positions to be held by the other one', async () => (await positionsPerRelay()).join() === '2048');
+    await until('all shards to be owned by the other one', async () => (await shardsPerWorker()).join() === '64');
   });
 
   it('lets a running attempt finish when a worker is told to end @lanes', async () => {
@@ -128,7 +127,7 @@ describe('killed and ended processes @turns', function () {
     expect(await ended).to.equal(0);
     await ledger.settle(RECOVERY_MS);
     expect(ledger.arrivals(eventId)).to.equal(1);
-    expect(await positionsPerRelay(), 'positions are given up at once').to.deep.equal([]);
+    expect(await shardsPerWorker(), 'shards are given up at once').to.deep.equal([]);
   });
 
   it('finishes running requests when the API is told to end, and takes no others', async () => {
@@ -155,12 +154,12 @@ describe('killed and ended processes @turns', function () {
     return !(events ?? []).some((event) => event.activityTaskScheduledEventAttributes);
   }
 
-  /** How many positions each relay with a valid lease holds, least first. */
-  async function positionsPerRelay(): Promise<number[]> {
-    const { rows } = await testInstance.pool.query<{ positions: string }>(
-      'select positions::text as positions from relay_leases where expires_at > now()',
+  /** How many shards each live worker owns, least first. */
+  async function shardsPerWorker(): Promise<number[]> {
+    const { rows } = await testInstance.pool.query<{ shards: number }>(
+      'select count(*)::int as shards from workers join shards on owner = name group by name order by 1',
     );
-    return rows.map(({ positions }) => sizeOf(readPositions(positions))).toSorted((a, b) => a - b);
+    return rows.map(({ shards }) => shards);
   }
 });
 

@@ -3,16 +3,10 @@ import { expect } from 'chai';
 import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Service } from '../support/service.ts';
-import { sessionLockHolders } from '../support/session-locks.ts';
+import { SHARDS } from '../../db/hot-path/shards.ts';
 import { until } from '../support/until.ts';
 
 const PATIENCE_MS = 180_000;
-
-interface LeaseRow {
-  owner: string;
-  session: string | null;
-  isAll: boolean;
-}
 
 describe('recovery of relays @turns @lanes', function () {
   this.timeout(900_000);
@@ -22,63 +16,36 @@ describe('recovery of relays @turns @lanes', function () {
     ({ testInstance, line } = made);
   });
 
-  async function leases(): Promise<LeaseRow[]> {
-    const { rows } = await testInstance.pool.query<LeaseRow>(
-      `select owner, session, positions = '{[0,2048)}' as "isAll" from relay_leases order by owner`,
-    );
-    return rows;
+  /** How many shards a worker owns. */
+  async function owned({ pid }: Service): Promise<number> {
+    const { rowCount } = await testInstance.pool.query('select from shards where owner like $1', [`%:${pid}:%`]);
+    return rowCount ?? 0;
   }
 
-  const leaseOf = async ({ pid }: Service) => (await leases()).find(({ owner }) => owner.includes(`:${pid}:`));
-
   const shared = (...workers: Service[]) =>
-    until('all to hold their share and their session lock', async () => {
-      const rows = await leases();
-      expect(rows).to.have.length(workers.length);
-      for (const worker of workers)
-        expect(await leaseOf(worker))
-          .to.have.property('session')
-          .that.is.a('string');
-      const { rows: counts } = await testInstance.pool.query<{ count: number }>(
-        `select count(*)::int as count from relay_leases where positions <> '{}'`,
-      );
-      expect(counts[0]?.count).to.equal(workers.length);
-      return rows;
+    until('all to own their share', async () => {
+      for (const worker of workers) expect(await owned(worker)).to.equal(SHARDS / workers.length);
+      return true;
     });
 
-  /** Waits until the lease of a killed relay is taken over, and keeps it from expiring meanwhile. */
-  const takenOver = (lease: LeaseRow | undefined) =>
-    until('the lease to be taken over before its end', async () => {
-      const { rowCount } = await testInstance.pool.query(
-        `update relay_leases set expires_at = now() + interval '5 seconds' where owner = $1`,
-        [lease?.owner],
-      );
-      return rowCount === 0;
-    });
-
-  it('gives the positions of a killed worker to another one before their lease ends', async () => {
+  it('gives the shards of a killed worker to another one', async () => {
     const [killed, other] = await testInstance.onlyWorkers({}, {});
     await shared(killed, other);
-    const lease = await leaseOf(killed);
     const { ledger } = await line();
     const posts = Array.from({ length: 40 }, () => ledger.post());
     await killed.kill();
-    await takenOver(lease);
+    await shared(other);
     await Promise.all([...posts, ...Array.from({ length: 40 }, () => ledger.post())]);
     await ledger.settle(PATIENCE_MS);
-    expect((await leaseOf(other))?.isAll).to.equal(true);
   });
 
-  it('does not keep a worker waiting for the lease of the one that was killed before it', async () => {
+  it('gives the shards of a killed worker to the one that is started after it, which starts nothing twice', async () => {
     const killed = await testInstance.onlyWorker();
     await shared(killed);
-    const lease = await leaseOf(killed);
     await killed.kill();
     const { ledger } = await line();
     await Promise.all(Array.from({ length: 10 }, () => ledger.post()));
-    const starting = testInstance.startWorker();
-    await takenOver(lease);
-    await starting;
+    await testInstance.startWorker();
     await ledger.settle(PATIENCE_MS);
     for (const id of ledger.acknowledged.keys()) expect(ledger.arrivals(id)).to.equal(1);
   });
@@ -92,7 +59,7 @@ describe('recovery of relays @turns @lanes', function () {
     await until('attempts to run', () => endpoint.requests.length >= 30);
     const second = await testInstance.startWorker();
     await shared(first, second);
-    expect(await leftovers(), 'of the positions that were given up').to.be.within(1, 29);
+    expect(await leftovers(), 'of the shards that were given up').to.be.within(1, 29);
     // The new one claims: what is posted now arrives, by both. To another destination: the first worker has more than its half of what
     // this one may have under way.
     const later = await line();
@@ -137,7 +104,7 @@ describe('recovery of relays @turns @lanes', function () {
     const other = await testInstance.startWorker({ HOOKYARD_LANE: 'express' });
     await shared(ending, other);
     const ended = ending.stop();
-    await until("all positions to be the other one's", async () => (await leaseOf(other))?.isAll === true);
+    await shared(other);
     // It claims now, several times.
     for (let round = 1; round <= 3; round += 1) {
       const { ledger, endpoint } = await line();
@@ -153,33 +120,10 @@ describe('recovery of relays @turns @lanes', function () {
     expect(await leftovers()).to.equal(0);
   });
 
-  it('lets a worker work on whose lock connection breaks, and has it take the lock again', async () => {
-    const [first, second] = await testInstance.onlyWorkers({}, {});
-    const before = await shared(first, second);
-    const gate = Promise.withResolvers<void>();
-    const { ledger, endpoint } = await line([{ after: gate.promise }]);
-    await Promise.all(Array.from({ length: 20 }, () => ledger.post()));
-    await until('attempts to run', () => endpoint.requests.length >= 20);
-    const broken = await lockHolders();
-    expect(broken).to.have.length(2);
-    await testInstance.pool.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [broken]);
-    await until('other connections to hold the locks', async () => {
-      const pids = await lockHolders();
-      return pids.length === 2 && pids.every((pid) => !broken.includes(pid));
-    });
-    gate.resolve();
-    await ledger.settle(PATIENCE_MS);
-    for (const id of ledger.acknowledged.keys()) expect(ledger.arrivals(id)).to.equal(1);
-    expect(await shared(first, second), 'nobody was taken for dead').to.deep.equal(before);
-  });
-
   async function leftovers(): Promise<number> {
     const { rows } = await testInstance.pool.query<{ count: number }>(
-      'select count(*)::int as count from relay_leftovers',
+      'select count(*)::int as count from workers, unnest(handed_over)',
     );
     return rows[0]?.count ?? 0;
   }
-
-  /** Processes of PostgreSQL that hold the session lock of a relay. */
-  const lockHolders = () => sessionLockHolders(testInstance.pool);
 });

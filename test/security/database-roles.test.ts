@@ -6,7 +6,7 @@ import { migrate } from '../../db/migrate/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
-import { vacuumOutbox } from '../../db/hot-path/outbox-vacuum.ts';
+import { vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { findTenantRole, grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 

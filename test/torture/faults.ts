@@ -125,9 +125,9 @@ async function killBackend(databaseUrl: string, seed: number): Promise<void> {
   });
 }
 
-/** As if every relay had been away for longer than its leases. */
+/** As if every worker had been taken for dead. */
 async function expireLeases(databaseUrl: string): Promise<void> {
-  await withClient(databaseUrl, (client) => client.query(`update relay_leases set expires_at = '-infinity'`));
+  await withClient(databaseUrl, (client) => client.query('delete from workers'));
 }
 
 /** Takes every connection the server has left, each in a transaction that does nothing. */

@@ -4,7 +4,7 @@ import { Place } from '../../activities/attempt/place.ts';
 import type { AttemptRequest } from '../../activities/types.ts';
 import { DestinationPlaces } from '../../core/destination-places.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
-import { InFlight } from '../../worker/in-flight.ts';
+import { InFlight } from '../../worker/relay/in-flight.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
 

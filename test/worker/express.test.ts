@@ -7,7 +7,7 @@ import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
-import { createExpress, type Express } from '../../worker/express.ts';
+import { createExpress, type Express } from '../../worker/relay/attempt.ts';
 import type { StartPolicy } from '../../worker/start-policies.ts';
 import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DestinationPlaces } from '../../core/destination-places.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
-import { InFlight } from '../../worker/in-flight.ts';
+import { InFlight } from '../../worker/relay/in-flight.ts';
 
 let count = 0;
 function row(destinationId: string, organizationId = 'org_1'): OutboxRow {
@@ -93,14 +93,6 @@ describe('what the relay has in flight', () => {
     expect(taken.every((places) => places > 0)).to.equal(true);
     expect(hasRoom(inFlight, 'dst_healthy')).to.equal(true);
     expect(inFlight.fullDestinations()).to.have.length(12);
-    expect(inFlight.holdsBack, 'others than the first two could have more').to.equal(true);
-  });
-
-  it('holds nothing back of a destination at its own limit', () => {
-    const inFlight = new InFlight(limits(200, 50));
-    expect(fill(inFlight, 'dst_1')).to.equal(50);
-    expect(inFlight.fullDestinations()).to.deep.equal(['dst_1']);
-    expect(inFlight.holdsBack).to.equal(false);
   });
 
   it('gives back what a destination had when its deliveries have a result', () => {
@@ -313,16 +305,6 @@ describe('what the relay has in flight', () => {
         }),
       );
     });
-  });
-
-  it('counts what was started a short while ago apart from what waits for its destination', () => {
-    let now = 0;
-    const inFlight = new InFlight(limits(200, 50), { now: () => now });
-    inFlight.add(row('dst_slow'));
-    now = 1000;
-    inFlight.add(row('dst_quick'));
-    expect(inFlight.size).to.equal(2);
-    expect(inFlight.recentlyStarted).to.equal(1);
   });
 
   it('has what stays looked up, and again after a while', () => {

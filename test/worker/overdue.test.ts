@@ -7,7 +7,7 @@ import { ATTEMPT_TIMEOUT_MS } from '../../core/attempt-times.ts';
 import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import { DestinationPlaces } from '../../core/destination-places.ts';
 import { lookUp } from '../../temporal-config/workflow-state.ts';
-import { InFlight } from '../../worker/in-flight.ts';
+import { InFlight } from '../../worker/relay/in-flight.ts';
 import { lookAfterOverdue } from '../../worker/overdue.ts';
 import { signalTurn } from '../../worker/turns.ts';
 import { cancel, status } from '../../workflows/messages.ts';
@@ -46,7 +46,8 @@ describe('deliveries that a relay has not heard of', () => {
 
   const deps = () => ({ pool: database.pool, client: worker.client, log: pino({ level: 'silent' }) });
   const look = (isRunning: (deliveryId: string) => boolean = () => false) =>
-    lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning });
+    lookAfterOverdue({ ...deps(), hotPool: database.pool, inFlight, isRunning, freePlace });
+  const freePlace = (deliveryId: string) => void inFlight.delete(deliveryId);
   const queued = async () =>
     (await database.pool.query<{ id: string; resume: Resume | null }>('select delivery_id as id, resume from outbox'))
       .rows;
@@ -127,7 +128,14 @@ describe('deliveries that a relay has not heard of', () => {
     await database.pool.query('delete from outbox where delivery_id = $1', [done.deliveryId]);
     now += 60_000;
     const away = new Client({ connection: worker.client.connection, namespace: 'there-is-none' });
-    await lookAfterOverdue({ ...deps(), client: away, hotPool: database.pool, inFlight, isRunning: () => false });
+    await lookAfterOverdue({
+      ...deps(),
+      client: away,
+      hotPool: database.pool,
+      inFlight,
+      isRunning: () => false,
+      freePlace,
+    });
     expect(inFlight.deliveryIds()).to.deep.equal([first.deliveryId, last.deliveryId]);
     now += 5000;
     await look();

@@ -9,10 +9,9 @@ import { WorkflowTurns } from '../../core/workflow-turns.ts';
 import { pause } from '../../db/circuits/pauses.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
-import { holdSession } from '../../db/hot-path/relay-session.ts';
 import { createLaneChoice, type LaneChoice } from '../../worker/lane-choice.ts';
-import { startRelay } from '../../worker/relay.ts';
-import { holdShards } from '../../worker/shards.ts';
+import { startRelay } from '../../worker/relay/relay.ts';
+import { holdShards } from '../../worker/relay/shards.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { queuedDeliveries } from '../support/outbox.ts';
 import { closed } from '../support/scripted-attempts.ts';
@@ -118,9 +117,8 @@ describe('a relay', function () {
       { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) },
     );
     const toTemporal = connection ?? (await connect(stackAddresses().temporalAddress));
-    const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
     const shards = holdShards({
-      ...{ pool: database.pool, name, session, onShare: () => {}, lane: () => 'workflow', version: '0.1.0', log },
+      ...{ db: database.pool, name, onChange: () => {}, lane: () => 'workflow', version: '0.1.0', log },
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
     const workflowTurns = new WorkflowTurns({ places: 200, alone: () => true });
@@ -151,11 +149,10 @@ describe('a relay', function () {
       log,
     });
     atEnd.push(
-      () => session.close(),
       () => shards.release(),
       () => relay.stop(),
     );
-    await until('it to hold positions', () => shards.held());
+    await until('it to own shards', () => shards.held());
   }
 
   const untilEmpty = (deadlineMs?: number) =>

@@ -1,12 +1,11 @@
-// Relays that live and renew late, after an outage of the database or a pause of everything: what they have in flight stays theirs, because
-// others would make the same attempts again.
+// Workers that come and go, or live and renew late after an outage of the database or a pause of everything: what they have in flight stays
+// theirs, because others would make the same attempts again.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { newId } from '../../core/ids.ts';
-import { POSITIONS, sizeOf } from '../../core/positions.ts';
-import { holdSession, type RelaySession } from '../../db/hot-path/relay-session.ts';
+import { newId, shardOf } from '../../core/ids.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
-import { holdShards, type Shards } from '../../worker/shards.ts';
+import { SHARDS } from '../../db/hot-path/shards.ts';
+import { holdShards, type Shards } from '../../worker/relay/shards.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 
@@ -46,11 +45,9 @@ interface Relay {
   name: string;
   line: Line;
   shards: Shards;
-  session: RelaySession;
-  onShare: () => void;
 }
 
-describe('the lease of a relay that lives and renews late @turns', function () {
+describe('the shards of a worker @turns', function () {
   this.timeout(300_000);
   let database: OwnDatabase;
   let relays: Relay[];
@@ -63,66 +60,95 @@ describe('the lease of a relay that lives and renews late @turns', function () {
   });
   afterEach(async () => {
     for (const { line } of relays) line.open();
-    for (const { shards, session } of relays) {
-      await shards.release();
-      await session.close();
-    }
+    for (const { shards } of relays) await shards.release();
   });
 
   function start(): Relay {
     const name = newId('req');
     const line = new Line();
-    const session = holdSession(database.databaseUrl, name, () => shards.mayHaveBeenCutOff(), log);
     const shards = holdShards({
-      ...{ pool: line.to(database.pool), name, session, lane: () => 'workflow', version: '0.1.0', log },
-      onShare: () => relay.onShare(),
+      ...{ db: line.to(database.pool), name, lane: () => 'workflow', version: '0.1.0', log, onChange: () => {} },
     });
-    const relay: Relay = { name, line, shards, session, onShare: () => {} };
+    const relay: Relay = { name, line, shards };
     relays.push(relay);
     return relay;
   }
 
-  async function leases(condition: string): Promise<string[]> {
-    const { rows } = await database.pool.query<{ owner: string }>(
-      `select owner from relay_leases where ${condition} order by owner`,
+  const owned = ({ shards }: Relay) => shards.held()?.shards.length ?? 0;
+
+  async function workers(condition: string): Promise<string[]> {
+    const { rows } = await database.pool.query<{ name: string }>(
+      `select name from workers where ${condition} order by name`,
     );
-    return rows.map(({ owner }) => owner);
+    return rows.map(({ name }) => name);
   }
 
-  it('is known to be shared before another relay has a part of it', async () => {
-    const first = start();
-    await until('it to have everything', () => sizeOf(first.shards.held()?.positions ?? []) === POSITIONS);
-    const second = start();
-    const heldThen: unknown[] = [];
-    first.onShare = () => heldThen.push(second.shards.held());
-    await until('the other to have its half', () => sizeOf(second.shards.held()?.positions ?? []) === POSITIONS / 2);
-    expect(heldThen[0]).to.equal(null);
+  it('is shared by both while they live, and ends with one of them', async () => {
+    const [first, second] = [start(), start()];
+    await until(
+      'both to have their half',
+      () => [first, second].every((each) => owned(each) === SHARDS / 2),
+      PATIENCE_MS,
+    );
+    expect([first.shards.workers, second.shards.workers]).to.deep.equal([2, 2]);
+    await second.shards.release();
+    await until('the other to have everything', () => owned(first) === SHARDS, PATIENCE_MS);
+    expect(first.shards.workers).to.equal(1);
   });
+
+  it('gives up shards only after a claim that may have found something there, and says what is in flight', async () => {
+    const first = start();
+    await until('it to have everything', () => owned(first) === SHARDS, PATIENCE_MS);
+    const inFlight = Array.from({ length: 200 }, () => newId('dlv'));
+    first.shards.reportInFlight(() => inFlight);
+    const claim = Promise.withResolvers<void>();
+    const claiming = first.shards.duringClaim(() => claim.promise);
+    const second = start();
+    await until('it to claim from its half only', () => owned(first) === SHARDS / 2, PATIENCE_MS);
+    expect(owned(second)).to.equal(0);
+    claim.resolve();
+    await claiming;
+    await until('the other to have its half', () => owned(second) === SHARDS / 2, PATIENCE_MS);
+    const others = inFlight.filter((id) => second.shards.held()?.shards.includes(shardOf(id)));
+    expect(await handedOver()).to.have.members(others);
+    inFlight.length = 0;
+    await until('nothing to be handed over', async () => (await handedOver()).length === 0, PATIENCE_MS);
+  });
+
+  async function handedOver(): Promise<string[]> {
+    const { rows } = await database.pool.query<{ id: string }>('select unnest(handed_over) as id from workers');
+    return rows.map(({ id }) => id);
+  }
 
   for (const how of ['fail', 'hang'] as const) {
     it(`stays its own when statements ${how} for all, and another one is back first`, async () => {
       const [early, late] = [start(), start()];
-      await until('both to have their half and their lock', async () => {
-        const halves = [early, late].every(({ shards }) => sizeOf(shards.held()?.positions ?? []) === POSITIONS / 2);
-        return halves && (await leases('session is not null')).length === 2;
-      });
-      const before = late.shards.held()?.owner;
-      for (const { line } of [early, late]) line.cut(how);
-      await until('both leases to run out', async () => (await leases('expires_at < now()')).length === 2, PATIENCE_MS);
-      // Of a process that is gone. It shows when the first one takes over again.
-      await database.pool.query(
-        `insert into relay_leases (owner, session, expires_at) values ('dead', 'nobody', now() - interval '1 hour')`,
-      );
-      early.line.open();
       await until(
-        'the one that is gone to be found',
-        async () => (await leases(`owner = 'dead'`)).length === 0,
+        'both to have their half',
+        () => [early, late].every((each) => owned(each) === SHARDS / 2),
         PATIENCE_MS,
       );
-      expect(await leases('expires_at < now()'), 'the late one').to.deep.equal([before]);
+      const before = late.shards.held();
+      for (const { line } of [early, late]) line.cut(how);
+      await until(
+        'both to know that others may have taken their shards',
+        () => !early.shards.held() && !late.shards.held(),
+        PATIENCE_MS,
+      );
+      // Of a process that is gone. It shows when the first one takes over again.
+      await database.pool.query(`insert into workers (name, is_leaving) values ('dead', true)`);
+      early.line.open();
+      await until('the early one to go on', () => early.shards.held(), PATIENCE_MS);
+      expect(await workers('true'), 'the late one, too').to.include(late.name);
       late.line.open();
-      await until('the late one to continue with what it had', () => late.shards.held(), PATIENCE_MS);
-      expect(late.shards.held()).to.include({ owner: before });
+      await until('the late one to go on with what it had', () => late.shards.held(), PATIENCE_MS);
+      expect(late.shards.held()).to.deep.equal(before);
+      await until(
+        'the one that is gone to be found',
+        async () => (await workers(`name = 'dead'`)).length === 0,
+        PATIENCE_MS,
+      );
+      expect(late.shards.held()).to.deep.equal(before);
     });
   }
 });

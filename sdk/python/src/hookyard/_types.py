@@ -1427,7 +1427,7 @@ class InstallationStatus(TypedDict):
     backlog: "InstallationStatusBacklog | None"
     workers: "list[InstallationStatusWorker] | None"
     """Those seen in the last seconds, at most 1,000."""
-    positionsWithoutOwner: "int | None"
+    shardsWithoutOwner: "int | None"
     """Above 0 for seconds when a worker dies."""
     circuits: "InstallationStatusCircuits | None"
     retention: "InstallationStatusRetention | None"
@@ -1502,8 +1502,8 @@ class InstallationStatusWorker(TypedDict):
     version: "str | None"
     lane: "DeliveryLane | None"
     seenAt: "Timestamp"
-    positions: "int"
-    """Parts of the outbox (of 2,048) that it may claim from."""
+    shards: "int"
+    """Parts of the outbox (of 64) that it claims from."""
     isLeaving: "bool"
 
 

@@ -4,19 +4,19 @@
 //
 // A workflow is started in its organization's turn (core/workflow-turns.ts). Until then the delivery waits here, with its place and its
 // row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal stays free for others.
-import type { AttemptOutcome, AttemptRequest } from '../activities/types.ts';
-import { retryDelay } from '../core/backoff.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
+import { retryDelay } from '../../core/backoff.ts';
+import type { Log } from '../../core/log.ts';
+import { causeOf } from '../../core/log-cause.ts';
+import { throttled } from '../../core/throttled-log.ts';
 import { LRUCache } from 'lru-cache';
-import { ResultsFullError } from '../activities/attempt/results.ts';
-import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
-import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/connections/pool.ts';
-import { actingFor } from '../db/connections/pool-turns.ts';
-import type { FirstAttempt } from '../workflows/messages.ts';
-import type { StartPolicy } from './start-policies.ts';
+import { ResultsFullError } from '../../activities/attempt/results.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
+import { type OutboxRow, removeQueued } from '../../db/hot-path/claim.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { actingFor } from '../../db/connections/pool-turns.ts';
+import type { FirstAttempt } from '../../workflows/messages.ts';
+import type { StartPolicy } from '../start-policies.ts';
 
 // Pause after an attempt that could not be made: while the database is down, another one would fail too.
 const ERROR_REST_MS = 1000;

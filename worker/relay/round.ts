@@ -1,27 +1,21 @@
-// One round of the relay, stage by stage: claim -> divert -> limit -> pace -> resume, start. Each stage takes rows of the outbox and
+// One round of the relay, stage by stage: claim -> block -> limit -> pace -> resume, start. Each stage takes rows of the outbox and
 // returns those for the next stage.
 //
-// Rows in flight are not claimed again, so a round does not wait for other destinations: checks of slow ones, circuits and, in a
-// quiet relay, starts run in the background.
-import { setTimeout as delay } from 'node:timers/promises';
-import type { DestinationPlaces } from '../core/destination-places.ts';
-import { settleAll } from '../core/settle-all.ts';
-import type { OutboxRow } from '../db/hot-path/claim.ts';
-import type { Pool } from '../db/connections/pool.ts';
-import type { BackgroundTasks } from './background-tasks.ts';
-import type { Claims } from './claims.ts';
-import { divertNew } from './diversion.ts';
+// Rows in flight are not claimed again, so a round waits for nothing that may take long: blocked deliveries, starts and signals run in the
+// background.
+import type { DestinationPlaces } from '../../core/destination-places.ts';
+import { settleAll } from '../../core/settle-all.ts';
+import { type OutboxRow, vacuumOutbox } from '../../db/hot-path/claim.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { type BackgroundTasks, oneAtATime } from '../background-tasks.ts';
 import type { InFlight } from './in-flight.ts';
-import type { OutboxVacuum } from './outbox-vacuum.ts';
-import type { Pacing } from './pacing.ts';
-import type { Found } from './relay-rests.ts';
-import { findResumed } from './resume.ts';
+import type { Pacing } from '../pacing.ts';
+import { findResumed } from '../resume.ts';
+import type { StartPolicy } from '../start-policies.ts';
+import type { Starts } from './start.ts';
+import { holdOrFailOver } from './block.ts';
+import type { Claims } from './claim.ts';
 import type { Shards } from './shards.ts';
-import type { StartPolicy } from './start-policies.ts';
-import type { Starts } from './starts.ts';
-
-// How long a busy relay waits at most for Temporal to answer its starts.
-const GROUP_MS = 100;
 
 interface RoundDeps {
   /** Runs the rare commands. */
@@ -29,14 +23,15 @@ interface RoundDeps {
   shards: Shards;
   inFlight: InFlight;
   claims: Claims;
-  vacuum: OutboxVacuum;
+  /** Removes dead rows of the outbox, now and then. */
+  vacuum: Vacuum;
   policiesOf: (rows: OutboxRow[]) => Promise<PolicyOf>;
   pacing: Pacing;
   places: DestinationPlaces;
   starts: Starts;
   background: BackgroundTasks;
-  /** Whether deliveries are started in groups. */
-  isBusy: () => boolean;
+  /** Call it when deliveries that were claimed may be claimed again. */
+  news: () => void;
 }
 
 type PolicyOf = (row: OutboxRow) => StartPolicy;
@@ -45,22 +40,19 @@ type PolicyOf = (row: OutboxRow) => StartPolicy;
  * Claims and starts once. Claimed rows count as in flight from then on.
  * @throws the first error of this round, or of background work of earlier rounds
  */
-export async function runRound(deps: RoundDeps): Promise<Found> {
-  const claimed = await claim(deps);
-  const admitted = divert(deps, claimed);
-  const started = await startAdmitted(deps, admitted);
-  const diverted = claimed.length - admitted.length;
-  deps.background.throwError();
-  return deps.claims.found(diverted + started);
+export async function runRound(deps: RoundDeps): Promise<void> {
+  const { shards, claims, vacuum, background } = deps;
+  const claimed = await shards.duringClaim(() => claims.next());
+  vacuum.claimed(claimed.length);
+  await startAdmitted(deps, block(deps, claimed));
+  background.throwError();
 }
 
-/** @returns how many were started, without the resumed ones */
-async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<number> {
-  if (rows.length === 0) return 0;
+async function startAdmitted(deps: RoundDeps, rows: OutboxRow[]): Promise<void> {
+  if (rows.length === 0) return;
   const { resumed, paced, policyOf } = await choose(deps, rows);
   resume(deps, resumed, policyOf);
-  await start(deps, paced, policyOf);
-  return paced.length;
+  start(deps, paced, policyOf);
 }
 
 interface Chosen {
@@ -87,20 +79,13 @@ async function choose(deps: RoundDeps, rows: OutboxRow[]): Promise<Chosen> {
   }
 }
 
-async function claim(deps: RoundDeps): Promise<OutboxRow[]> {
-  if (!deps.claims.mayClaim) return [];
-  const claimed = await deps.shards.duringClaim(() => deps.claims.next());
-  deps.vacuum.claimed(claimed.length);
-  return claimed;
-}
-
 /** Deliveries that the circuit of their route blocks, or a pause, are held, or go to a failover destination. @returns the others */
-function divert(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
+function block(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
   const { starts, background } = deps;
   const blocked = claimed.filter((row) => row.blockedBy !== null);
   const fresh = blocked.filter((row) => row.resume !== 'waiting');
   for (const rows of Map.groupBy(fresh, ({ organizationId }) => organizationId).values())
-    background.run(divertFresh(deps, rows));
+    background.run(blockFresh(deps, rows));
   // Their own workflows find out where they go instead.
   const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
   background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));
@@ -111,13 +96,15 @@ function divert(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
  * What stays in the outbox is started: as the probe of its circuit, or because it is no longer blocked. Or it has ended, which its
  * start finds out; left alone, it would be claimed again and again for as long as its route is blocked.
  */
-async function divertFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
+async function blockFresh(deps: RoundDeps, fresh: OutboxRow[]): Promise<void> {
   let left: OutboxRow[] = [];
   try {
-    left = await divertNew(deps.pool, fresh);
+    left = await holdOrFailOver(deps.pool, fresh);
   } finally {
     const isLeft = new Set(left);
     deps.inFlight.deleteAll(fresh.filter((row) => !isLeft.has(row)));
+    // What was locked stays in the outbox.
+    deps.news();
   }
   await startAdmitted(deps, left);
 }
@@ -154,13 +141,31 @@ async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf
   return near;
 }
 
-async function start({ starts, background, isBusy }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): Promise<void> {
-  // Signals are not waited for: after an overload, many retries have their turn, and others would wait for Temporal.
+function start({ starts, background }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): void {
   const waiting = rows.filter((row) => row.resume === 'waiting');
   background.run(settleAll(waiting.map(starts.wakeWorkflow)));
   const fresh = rows.filter((row) => row.resume !== 'waiting');
-  const started = settleAll(fresh.map((row) => starts.start(row, policyOf(row))));
-  background.run(started);
-  // A busy relay waits, so that the next claim gets a group. While Temporal does not answer, others would wait with it.
-  if (isBusy()) await Promise.race([started.catch(() => undefined), delay(GROUP_MS, undefined, { ref: false })]);
+  background.run(settleAll(fresh.map((row) => starts.start(row, policyOf(row)))));
+}
+
+// Dead entries of the index stand in front of those of waiting rows, and every claim reads them. Autovacuum comes once a minute at most.
+const VACUUM_AFTER = 10_000;
+
+export interface Vacuum {
+  /** Reports claimed rows, which are about to leave the outbox. */
+  claimed(rows: number): void;
+}
+
+/** Vacuums the outbox after a number of claimed rows. An error is no more than a slow claim, and the next vacuum. */
+export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
+  let sinceLast = 0;
+  const vacuum = oneAtATime(() => vacuumOutbox(pool).catch(() => undefined));
+  return {
+    claimed(rows) {
+      sinceLast += rows;
+      if (sinceLast < VACUUM_AFTER) return;
+      sinceLast = 0;
+      background.run(vacuum());
+    },
+  };
 }

@@ -1,13 +1,13 @@
 // Handles new deliveries that the circuit of their route blocks, or a pause: they get no workflow, so a long outage costs rows
 // instead of workflow histories.
-import { electProbe, loadCircuits } from '../db/circuits/circuits.ts';
-import type { OutboxRow } from '../db/hot-path/claim.ts';
-import { divertBlocked } from '../db/circuits/held-deliveries.ts';
-import { nextProbe, oldestOpen } from '../db/circuits/probes.ts';
-import { isLockTimeout } from '../db/connections/database-errors.ts';
-import type { Pool } from '../db/connections/pool.ts';
-import { actingFor, NoTurnError } from '../db/connections/pool-turns.ts';
-import { withShortLocks } from '../db/connections/short-locks.ts';
+import { electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
+import { nextProbe, oldestOpen } from '../../db/circuits/probes.ts';
+import { isLockTimeout } from '../../db/connections/database-errors.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { actingFor, NoTurnError } from '../../db/connections/pool-turns.ts';
+import { withShortLocks } from '../../db/connections/short-locks.ts';
 
 /**
  * Holds deliveries, or hands them to a failover destination if it is the circuit that blocks them. When a circuit is half-open and
@@ -16,7 +16,7 @@ import { withShortLocks } from '../db/connections/short-locks.ts';
  * @param blocked of one organization: what it keeps locked holds up nobody else
  * @returns those to be started: the probe, what is no longer blocked, and what has ended
  */
-export async function divertNew(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
+export async function holdOrFailOver(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
   const [first] = blocked;
   if (first === undefined) return [];
   try {

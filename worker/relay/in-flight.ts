@@ -14,9 +14,9 @@
 //
 // What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered` may come at
 // any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
-import type { DestinationPlaces } from '../core/destination-places.ts';
-import { leftFor } from '../core/fair-share.ts';
-import type { OutboxRow } from '../db/hot-path/claim.ts';
+import type { DestinationPlaces } from '../../core/destination-places.ts';
+import { leftFor } from '../../core/fair-share.ts';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
 interface Entry {
   row: OutboxRow;
@@ -37,8 +37,6 @@ const FIRST_CHECK_MS = 5000;
 // Any worker may make a retry that was signalled, and it leaves the outbox then: so these are looked for earlier, at times that double.
 const FIRST_LOOK_MS = 300;
 const CHECK_AGAIN_MS = 30_000;
-// A delivery that takes longer than this waits for its destination, not for the relay.
-const RECENT_MS = 1000;
 // How many a destination may have in flight beyond its limit, answered and not recorded.
 const MOST_UNRECORDED = 50;
 // The part of all places that slow destinations share.
@@ -137,14 +135,6 @@ export class InFlight {
     return Math.max(1, Math.floor(this.#limits.total * MOST_OF_SLOW) - this.#slow.taken);
   }
 
-  /** How many were started recently, without those that wait for a slow destination or only for being recorded. */
-  get recentlyStarted(): number {
-    const since = this.#now() - RECENT_MS;
-    let count = 0;
-    for (const entry of this.#entries.values()) if (entry.startedAt > since && !entry.answered) count += 1;
-    return count;
-  }
-
   /** Whether one more of this destination may start. */
   hasRoom(row: Belongings): boolean {
     const { destinationId } = row;
@@ -182,11 +172,6 @@ export class InFlight {
     }
     for (const id of this.#limits.places.full()) seen.set(id, true);
     return [...seen].filter(([, isFull]) => isFull).map(([id]) => id);
-  }
-
-  /** Whether a destination is full that copes with more: it gets room when others are answered or recorded. */
-  get holdsBack(): boolean {
-    return this.#full().some((id) => this.#limits.places.hasRoom(id));
   }
 
   deliveryIds(): string[] {
@@ -301,6 +286,13 @@ export class InFlight {
       due.push({ row: entry.row, forMs, isEarly });
     }
     return due;
+  }
+
+  /** When the next entry is due for a check, ms from now; infinite without entries. */
+  get nextCheckInMs(): number {
+    let first = Number.POSITIVE_INFINITY;
+    for (const { checkAt } of this.#entries.values()) first = Math.min(first, checkAt);
+    return first - this.#now();
   }
 
   /** One that was due, and was not checked, is due again soon. */

@@ -1,6 +1,6 @@
 // Where claims continue, and when they have examined everything: against a model of an outbox, claim by claim.
 import { expect } from 'chai';
-import { ClaimCursor } from '../../worker/claim-cursor.ts';
+import { ClaimCursor } from '../../worker/relay/claim.ts';
 
 const MOST_ORGANIZATIONS = 3;
 const MOST_DESTINATIONS = 4;

@@ -1,0 +1,132 @@
+// The relay: from the outbox to workflows. Each round (round.ts) claims the deliveries that this process may start, and starts them; they
+// count as in flight until their first result is recorded. loop.ts decides when rounds run; this file puts the parts together.
+import { causeOf } from '../../core/log-cause.ts';
+import { throttled } from '../../core/throttled-log.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { BackgroundTasks, oneAtATime } from '../background-tasks.ts';
+import { InFlight } from './in-flight.ts';
+import { lookAfterOverdue } from '../overdue.ts';
+import { createPacing } from '../pacing.ts';
+import { createStartPolicies } from '../start-policies.ts';
+import { createStarts, type StartsDeps } from './start.ts';
+import { Claims } from './claim.ts';
+import { RelayLoop } from './loop.ts';
+import { createVacuum, runRound } from './round.ts';
+import type { Shards } from './shards.ts';
+
+interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace' | 'background'> {
+  /** Runs the claims. */
+  hotPool: Pool;
+  shards: Shards;
+  /** Most deliveries in flight. */
+  mostInFlight: number;
+  /** How many of them may be started as workflows. */
+  mostWorkflows: number;
+  /** Whether there is only one organization. */
+  alone: () => boolean;
+  /** Whether an activity of this process makes an attempt of this delivery at the moment. */
+  makesAttempt: (deliveryId: string) => boolean;
+  /** Organizations whose deliveries wait. */
+  suspended: () => string[];
+  /** Whether this process hears of new deliveries (db/hot-path/outbox-listener.ts). */
+  hears: () => boolean;
+}
+
+export interface RelayFigures {
+  /** Deliveries in flight. */
+  inFlight: number;
+  /** How many more it may start. */
+  free: number;
+  /** Since its last claim, ms; undefined before the first. */
+  claimedMsAgo: number | undefined;
+}
+
+export interface Relay {
+  /** Call it when there may be new deliveries in the outbox. */
+  nudge(): void;
+  /** Call it when a destination has answered an attempt: it may get another one. */
+  answered(deliveryId: string): void;
+  /** Call it when a destination without a place has one again, because a retry has left it, or this worker has a slot. */
+  onRoom(): void;
+  /** Whether it holds a place for a delivery at its destination. */
+  hasPlace(deliveryId: string): boolean;
+  /** Whether others wait for a delivery to be recorded, because all places are taken. */
+  isAwaited(deliveryId: string): boolean;
+  /** Call it when a delivery's first result is recorded: its place is free. */
+  recorded(deliveryId: string): void;
+  /** What it is doing. */
+  state(): RelayFigures;
+  /** Call it when an attempt has reserved a slot of its destination's rate limit. */
+  slotTaken(destinationId: string, deliveryId: string): void;
+  /** Stops starting; resolves when the current round and its background work have ended. */
+  stop(): Promise<void>;
+}
+
+export function startRelay(deps: RelayDeps): Relay {
+  const { hotPool, pool, shards, suspended, log } = deps;
+  const { hears, places, alone, mostInFlight: total, mostWorkflows: workflows } = deps;
+  const inFlight = new InFlight({ total, workflows, places }, { alone, isSlow: (id) => places.isSlow(id) });
+  const pacing = createPacing(pool);
+  const held = () => shards.held();
+  const claims = new Claims({ hotPool, held, inFlight, waiting: () => pacing.waiting(), suspended, alone });
+  const news = () => loop.news();
+  // The loop backs off.
+  const background = new BackgroundTasks(news);
+  // It may have stayed in the outbox.
+  const freePlace = (deliveryId: string) => {
+    if (inFlight.delete(deliveryId)) news();
+  };
+  const starts = createStarts({ ...deps, inFlight, freePlace, background });
+  const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
+  const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning, freePlace }));
+  const vacuum = createVacuum(pool, background);
+  const policiesOf = createStartPolicies(hotPool);
+  const round = { pool, shards, inFlight, claims, vacuum, policiesOf, pacing, places, starts, background, news };
+  shards.reportInFlight(() => inFlight.deliveryIds());
+
+  const loop = new RelayLoop({
+    owns: () => held() !== null,
+    free: () => inFlight.free,
+    hears,
+    workers: () => shards.workers,
+    async round(isQuiet) {
+      if (isQuiet) claims.sweep();
+      else claims.endSweep();
+      await runRound(round);
+      return claims.hasFound;
+    },
+    isSwept: () => claims.isSwept,
+    look: () => background.run(checkOverdue()),
+    dueInMs: () => Math.min(pacing.nextInMs(), inFlight.nextCheckInMs),
+    onError: (error) => throttled(log).warn({ cause: causeOf(error) }, 'the relay waits: its last round failed'),
+  });
+
+  return {
+    nudge: news,
+    answered(deliveryId) {
+      // Its destination was skipped by claims.
+      if (inFlight.answered(deliveryId)) news();
+    },
+    onRoom: news,
+    hasPlace: (deliveryId) => inFlight.hasPlace(deliveryId),
+    isAwaited: (deliveryId) => inFlight.isAwaited(deliveryId),
+    recorded(deliveryId) {
+      const wasAwaited = inFlight.isAwaited(deliveryId);
+      if (inFlight.delete(deliveryId) && wasAwaited) news();
+    },
+    slotTaken: pacing.slotTaken,
+    state: () => ({
+      inFlight: inFlight.size,
+      free: inFlight.free,
+      claimedMsAgo: claims.claimedAt === undefined ? undefined : performance.now() - claims.claimedAt,
+    }),
+    async stop() {
+      await loop.stop();
+      // What is in flight may take long.
+      shards.leave();
+      deps.workflowTurns.end();
+      await background.idle();
+      await starts.drain();
+    },
+  };
+}
