@@ -1,6 +1,6 @@
 // Statements of the hot path name the partitions of a day, because PostgreSQL makes every partition of a table ready before it prunes
 // them: with 90 days, that takes two thirds of the time of a group of one.
-import { idTime } from '../../core/ids.ts';
+import { boundTime } from '../../core/ids.ts';
 import { DAY_MS, type PartitionedTable, partitionName } from '../retention/partitions.ts';
 
 /** The tables to name in a statement. */
@@ -41,5 +41,6 @@ export function statementOfDay(name: string, textFor: (tables: Tables) => string
   };
 }
 
-/** @returns days since 1970 of an id or of a time in ms */
-const dayOf = (of: string | number): number => Math.floor((typeof of === 'string' ? idTime(of) : of) / DAY_MS);
+/** @returns days since 1970 of an id, or a bound of ids, or of a time in ms; NaN for anything else, which PostgreSQL refuses or does not find */
+const dayOf = (of: string | number): number =>
+  Math.floor(((typeof of === 'string' ? boundTime(of) : of) ?? Number.NaN) / DAY_MS);
