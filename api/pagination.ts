@@ -102,10 +102,12 @@ export function partAnswer<Item>(data: Item[], found: Omit<Found, 'ids'>, query:
   if (query.cursor === undefined) return listAnswer(data, total ?? 0, query, totalIsExact);
   const { pageSize } = query;
   const pagination = { pageSize, nextCursor: next, searchedUntil: isoTime(searchedUntil) };
-  return { data, pagination: { ...pagination, ...(total !== null && { total, totalIsExact }) } };
+  return { data, pagination: { ...pagination, ...(total !== null && { total, ...estimated(totalIsExact) }) } };
 }
 
 /** The answer of a list endpoint. */
 export function listAnswer<Item>(data: Item[], total: number, { page, pageSize }: Page, totalIsExact = true) {
-  return { data, pagination: { total, totalIsExact, page, pageSize } };
+  return { data, pagination: { total, ...estimated(totalIsExact), page, pageSize } };
 }
+
+const estimated = (totalIsExact: boolean) => (totalIsExact ? {} : { totalIsExact });

@@ -600,8 +600,8 @@ export type CursorPagination = {
   searchedUntil: Timestamp | null;
   /** Items in all. Only when asked for. */
   total?: number;
-  /** Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read. */
-  totalIsExact?: boolean;
+  /** False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing. */
+  totalIsExact?: false;
 };
 
 export type CustomHeaderAuth = {
@@ -1842,8 +1842,8 @@ export type PagerDutyChannelSeverity = 'critical' | 'error' | 'warning' | 'info'
 export type Pagination = {
   /** Items on all pages. */
   total: number;
-  /** Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read. */
-  totalIsExact: boolean;
+  /** False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing. */
+  totalIsExact?: false;
   page: number;
   pageSize: number;
 };

@@ -65,11 +65,13 @@ export const recentTotals = {
 export const named = (prefix: string, example: string, ...others: string[]) =>
   z.object({ id: idOf(prefix, ...others), name: text(example) });
 
-const totalIsExact = z.boolean().meta({
-  description:
-    'Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read.',
-  examples: [true],
-});
+const totalIsExact = z
+  .literal(false)
+  .optional()
+  .meta({
+    description: 'False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing.',
+    examples: [false],
+  });
 
 const pagination = z
   .object({
@@ -109,7 +111,7 @@ const cursorPagination = z
       examples: [null],
     }),
     total: count.optional().meta({ description: 'Items in all. Only when asked for.', examples: [1] }),
-    totalIsExact: totalIsExact.optional(),
+    totalIsExact,
   })
   .meta({ id: 'CursorPagination' });
 

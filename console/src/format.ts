@@ -38,7 +38,8 @@ export const countText = (count: number): string => COUNT.format(count);
 /** Of a list: exact, or an estimate (LIST-12). */
 export interface Total {
   total: number;
-  totalIsExact: boolean;
+  /** Missing: it is exact. */
+  totalIsExact?: boolean;
 }
 
 /** How far lists are counted. */
@@ -46,7 +47,7 @@ export const MOST_COUNTED = 100_000;
 
 /** `12,431`, `100,000+`, or `about 1,230,000` */
 export function totalText({ total, totalIsExact }: Total): string {
-  if (totalIsExact) return countText(total);
+  if (totalIsExact !== false) return countText(total);
   return total === MOST_COUNTED + 1
     ? `${countText(MOST_COUNTED)}+`
     : `about ${countText(Number(total.toPrecision(3)))}`;

@@ -1146,7 +1146,7 @@ type CursorPagination struct {
 	// Items in all. Only when asked for.
 	Total *int64 `json:"total,omitzero"`
 
-	// Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read.
+	// False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing.
 	TotalIsExact *bool `json:"totalIsExact,omitzero"`
 }
 
@@ -3439,8 +3439,8 @@ type Pagination struct {
 	// Items on all pages.
 	Total int64 `json:"total"`
 
-	// Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read.
-	TotalIsExact bool `json:"totalIsExact"`
+	// False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing.
+	TotalIsExact *bool `json:"totalIsExact,omitzero"`
 
 	Page int64 `json:"page"`
 

@@ -163,10 +163,9 @@ describe('Events', () => {
     });
     it('counts what matches, on every page', async () => {
       const pagination = async (query: string) => (await own.api.list(`${own.base}/events?${query}`)).pagination;
-      expect(await pagination('')).to.deep.equal({ total: 4, totalIsExact: true, page: 1, pageSize: 20 });
+      expect(await pagination('')).to.deep.equal({ total: 4, page: 1, pageSize: 20 });
       expect(await pagination('page=3&pageSize=2')).to.deep.equal({
         total: 4,
-        totalIsExact: true,
         page: 3,
         pageSize: 2,
       });

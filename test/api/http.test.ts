@@ -285,7 +285,7 @@ describe('HTTP conventions', () => {
 
     it('lists newest first, 20 to a page', async () => {
       const list = await paged.api.list('/api/destinations');
-      expect(list.pagination).to.deep.equal({ total: 5, totalIsExact: true, page: 1, pageSize: 20 });
+      expect(list.pagination).to.deep.equal({ total: 5, page: 1, pageSize: 20 });
       expect(list.data.map(({ name }) => name)).to.deep.equal(['D5', 'D4', 'D3', 'D2', 'D1']);
     });
     it('cuts pages', async () => {

@@ -75,8 +75,11 @@ describe('routing @lanes', () => {
     await until('the destination to be busy', () => endpoint.requests.length === IN_FLIGHT_PER_DESTINATION);
     const urgent = await records.accepted(high, '{}');
     gates[0]?.resolve();
-    const next = await until('the next delivery', () => endpoint.requests[IN_FLIGHT_PER_DESTINATION]);
-    expect(next.headers['x-hookyard-event-id']).to.equal(urgent);
+    // An answer may raise the limit of the destination by one as well: then two are next.
+    await until('the next delivery', () => endpoint.requests[IN_FLIGHT_PER_DESTINATION]);
+    const isUrgent = ({ headers }: (typeof endpoint.requests)[number]) => headers['x-hookyard-event-id'] === urgent;
+    const next = () => endpoint.requests.slice(IN_FLIGHT_PER_DESTINATION, IN_FLIGHT_PER_DESTINATION + 2);
+    await until('the urgent one to be among them', () => next().some(isUrgent));
     for (const gate of gates) gate.resolve();
     for (const eventId of [...waiting, urgent]) await records.eventWith('delivered', eventId);
   });

@@ -88,18 +88,6 @@ describe('the connection of a request', () => {
     }
   });
 
-  it('is kept whatever number of destinations another organization has', async () => {
-    const port = await httpServer((_req, res) => res.end('ok'));
-    const sender = open({ maxPools: 10 });
-    const sent = async (organizationId: string, poolKey: string) =>
-      asResponse(await sender.send(request(`http://127.0.0.1:${port}`, { organizationId, poolKey }))).exchange?.reused;
-    await sent('org_few', 'dst_1');
-    for (let n = 0; n < 30; n += 1) await sent('org_many', `dst_many_${n}`);
-    expect(await sent('org_few', 'dst_1')).to.equal(true);
-    expect(await sent('org_many', 'dst_many_29')).to.equal(true);
-    expect(await sent('org_many', 'dst_many_0')).to.equal(false);
-  });
-
   describe('that fails tells what is known:', () => {
     it('nobody listens at the address', async () => {
       const port = await httpServer((_req, res) => res.end());

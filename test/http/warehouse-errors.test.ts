@@ -172,27 +172,6 @@ describe('errors of object stores', () => {
     await until('none is left', async () => (await connections()) === 0);
   });
 
-  it('keeps the client of a destination whatever number another organization has', async () => {
-    answer = () => ({ status: 200 });
-    let made = 0;
-    const count = () => {
-      made += 1;
-    };
-    server.on('connection', count);
-    const few = createWarehouses({ allow: ['127.0.0.1'], maxStores: 4 });
-    try {
-      const target = targetOf(caseOf('s3'), url);
-      await few.put(target, object, 30_000);
-      for (let n = 0; n < 8; n++)
-        await few.put({ ...targetOf(caseOf('s3'), url), organizationId: 'org_many' }, object, 30_000);
-      await few.put(target, object, 30_000);
-      expect(made).to.equal(9);
-    } finally {
-      server.off('connection', count);
-      await few.close();
-    }
-  });
-
   it('refuses calls after it was closed', async () => {
     await warehouses.close();
     expect(failed(await put('s3'))).to.include({ kind: 'closed', retryable: true });

@@ -285,7 +285,8 @@ describe('The audit log, read @turns', () => {
         [other.id],
       );
       const { pagination } = await other.api.list('/api/audit');
-      expect(pagination).to.include({ totalIsExact: true }).and.have.property('total').above(10_050);
+      expect(pagination).to.not.have.property('totalIsExact');
+      expect(pagination).to.have.property('total').above(10_050);
       expect((await other.api.list('/api/audit?action=createFilter')).pagination.total).to.equal(2);
       expect((await other.api.list('/api/audit?page=101&pageSize=100')).data).to.have.length(56);
     });

@@ -121,7 +121,7 @@ interface PagesProps {
 function Pages({ answer, shown, onPage }: PagesProps) {
   if (!answer) return null;
   const { total, totalIsExact, page, pageSize } = answer;
-  const isEnd = totalIsExact ? page * pageSize >= total : shown < pageSize || page * pageSize >= MOST_COUNTED;
+  const isEnd = totalIsExact !== false ? page * pageSize >= total : shown < pageSize || page * pageSize >= MOST_COUNTED;
   const first = (page - 1) * pageSize + 1;
   return (
     <Group justify="space-between" mt="xs">

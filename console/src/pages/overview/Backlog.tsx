@@ -43,7 +43,7 @@ function Waiting() {
 /** The last of the list, whose newest come first. */
 function Oldest() {
   const all = useAsk('listDeliveries', { status: [...WAITS], pageSize: 1 }, { every: AGAIN_MS });
-  const { total, totalIsExact } = all.data?.pagination ?? { total: 0, totalIsExact: false };
+  const { total, totalIsExact = true } = all.data?.pagination ?? { total: 0, totalIsExact: false };
   const last = useAsk(
     'listDeliveries',
     { status: [...WAITS], page: total, pageSize: 1 },

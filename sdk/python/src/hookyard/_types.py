@@ -539,8 +539,8 @@ class CursorPagination(TypedDict):
     """A search was cut by time, so there may be fewer items than `pageSize`, or none: all since then was looked at, and `nextCursor` continues. Else null."""
     total: "NotRequired[int]"
     """Items in all. Only when asked for."""
-    totalIsExact: "NotRequired[bool]"
-    """Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read."""
+    totalIsExact: "NotRequired[Literal[False]]"
+    """False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing."""
 
 
 class CustomHeaderAuth(TypedDict):
@@ -1767,8 +1767,8 @@ PagerDutyChannelSeverity: TypeAlias = 'Literal["critical", "error", "warning", "
 class Pagination(TypedDict):
     total: "int"
     """Items on all pages."""
-    totalIsExact: "bool"
-    """Whether `total` was counted to the end. If not, it is an estimate: more than 100,000 rows would have to be read."""
+    totalIsExact: "NotRequired[Literal[False]]"
+    """False if `total` is an estimate, because more than 100,000 rows would have to be read. Else missing."""
     page: "int"
     pageSize: "int"
 
