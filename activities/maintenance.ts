@@ -66,7 +66,7 @@ export async function maintain(deps: MaintenanceDeps): Promise<boolean> {
   return hasMore;
 }
 
-/** Parts of a round that failed; the log and `housekeeping_failures` say how. */
+/** Parts of a round that failed; the log and `upkeep` say how. */
 export class HousekeepingError extends Error {
   override readonly name = 'HousekeepingError';
   constructor(parts: string[]) {

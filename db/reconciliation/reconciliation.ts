@@ -174,7 +174,7 @@ export async function noticesFor(
 /** Claims the listing of all running workflows. @returns false when that was done less than `everyMs` ago */
 export async function claimListing(db: Queryable, everyMs: number): Promise<boolean> {
   const { rowCount } = await db.query(
-    'update reconciliation set listed_at = now() where listed_at < now() - make_interval(secs => $1)',
+    `update upkeep set last_at = now() where kind = 'listing' and last_at < now() - make_interval(secs => $1)`,
     [everyMs / 1000],
   );
   return rowCount === 1;
@@ -185,9 +185,9 @@ export async function countRepairs(db: Queryable, repairs: Record<string, number
   const kinds = Object.keys(repairs).toSorted();
   if (kinds.length === 0) return;
   await db.query(
-    `insert into repairs as r (kind, total, last_at)
-     select kind, total, now() from unnest($1::text[], $2::bigint[]) as repaired(kind, total)
-     on conflict (kind) do update set total = r.total + excluded.total, last_at = excluded.last_at`,
+    `insert into upkeep as u (kind, part, total, last_at)
+     select 'repair', part, total, now() from unnest($1::text[], $2::bigint[]) as repaired(part, total)
+     on conflict (kind, part) do update set total = u.total + excluded.total, last_at = excluded.last_at`,
     [kinds, kinds.map((kind) => repairs[kind])],
   );
 }

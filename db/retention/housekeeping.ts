@@ -5,8 +5,8 @@ import type { Queryable } from '../connections/pool.ts';
 /** Counts a failure of a part. */
 export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
   await db.query(
-    `insert into housekeeping_failures as f (part, total, last_at, last_error) values ($1, 1, now(), $2)
-     on conflict (part) do update set total = f.total + 1, last_at = excluded.last_at, last_error = excluded.last_error`,
+    `insert into upkeep as u (kind, part, total, last_at, last_error) values ('failure', $1, 1, now(), $2)
+     on conflict (kind, part) do update set total = u.total + 1, last_at = excluded.last_at, last_error = excluded.last_error`,
     [part, errorText(String(error))],
   );
 }

@@ -1,20 +1,13 @@
 -- What housekeeping and reconciliation keep of themselves, and the figures of the whole installation.
 
--- Disagreements between this database and Temporal that were repaired so far, by kind (docs/how-a-webhook-travels.md, "Reconcile").
-create table repairs (
-  kind text primary key, total bigint not null, last_at timestamptz(3) not null
+-- One row for each part of housekeeping that failed (docs/operating.md), for each kind of disagreement with Temporal that was repaired
+-- (docs/how-a-webhook-travels.md, "Reconcile"), and for the list of running workflows, which one process at a time goes through.
+create table upkeep (
+  kind text not null check (kind in ('failure', 'repair', 'listing')), part text not null,
+  total bigint not null default 0, last_at timestamptz(3) not null, last_error text,
+  primary key (kind, part)
 );
-
-create table reconciliation (
-  listed_at timestamptz(3) not null  -- when the workflows that run in Temporal were last gone through
-);
-create unique index reconciliation_one_row on reconciliation ((true));
-insert into reconciliation values ('-infinity');
-
--- What housekeeping could not do, by part (docs/operating.md).
-create table housekeeping_failures (
-  part text primary key, total bigint not null, last_at timestamptz(3) not null, last_error text not null
-);
+insert into upkeep (kind, part, last_at) values ('listing', 'workflows', '-infinity');
 
 -- The figures of the whole installation, for the metrics of every process. One process at a time takes them (db/metrics/snapshot.ts);
 -- the others read this row, so that what it costs does not grow with the number of processes or of scrapes.

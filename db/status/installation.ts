@@ -133,8 +133,8 @@ interface Told {
 async function readHousekeeping(db: Queryable): Promise<Housekeeping> {
   // What its errors say is in the log of the worker.
   const { rows } = await db.query<Housekeeping['failures'][number]>(
-    `select part, total::float8 as total, last_at as "lastAt" from housekeeping_failures
-     where last_at > now() - interval '1 day' order by last_at desc limit 100`,
+    `select part, total::float8 as total, last_at as "lastAt" from upkeep
+     where kind = 'failure' and last_at > now() - interval '1 day' order by last_at desc limit 100`,
   );
   return { failures: rows };
 }

@@ -115,7 +115,7 @@ describe('The status of the installation @turns', () => {
   it('tells of retention and housekeeping, and the limits', async () => {
     await ensurePartitions(testInstance.pool, Date.now() - 40 * DAY);
     await testInstance.pool.query(
-      `insert into housekeeping_failures values ('retention', 3, now(), 'a secret of the log'), ('issues', 1, now() - interval '2 days', 'x')`,
+      `insert into upkeep values ('failure', 'retention', 3, now(), 'a secret of the log'), ('failure', 'issues', 1, now() - interval '2 days', 'x')`,
     );
     await until('the old partitions to be seen', async () => Number((await status()).retention.payloads.lagDays) > 0);
     const found = await status();

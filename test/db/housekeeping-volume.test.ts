@@ -127,7 +127,7 @@ describe(`housekeeping of ${ROWS} deliveries by statements of ${DEADLINE_MS} ms 
     // After the part that fails, and before it.
     expect(await rows('select from idempotency_keys')).to.have.length(0);
     expect(lines.join()).to.include('idempotent requests').and.to.include('42P01').and.to.include('stack');
-    const [counted] = await rows(`select * from housekeeping_failures where part = 'idempotent requests'`);
+    const [counted] = await rows(`select * from upkeep where part = 'idempotent requests'`);
     expect(counted?.last_error).to.include('idempotent_requests');
   });
 });

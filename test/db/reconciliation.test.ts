@@ -184,7 +184,7 @@ describe('what the reconciliation reads', () => {
   it('count what was repaired, and let one process at a time list the workflows', async () => {
     await countRepairs(pool, { 'deliveries resumed': 2 });
     await countRepairs(pool, { 'deliveries resumed': 1, 'deliveries failed': 1 });
-    const { rows } = await pool.query('select kind, total from repairs order by kind');
+    const { rows } = await pool.query("select part as kind, total from upkeep where kind = 'repair' order by part");
     expect(rows).to.deep.equal([
       { kind: 'deliveries failed', total: 1 },
       { kind: 'deliveries resumed', total: 3 },

@@ -35,7 +35,7 @@ describe('what is told of deletions @turns', function () {
   after(() => database.close());
   beforeEach(async () => {
     lines = [];
-    await pool.query('delete from source_purges; delete from housekeeping_failures');
+    await pool.query("delete from source_purges; delete from upkeep where kind = 'failure'");
     owner = await makeOwner(pool, 1, 1);
   });
 
@@ -135,7 +135,7 @@ describe('what is told of deletions @turns', function () {
     );
     try {
       expect(await finishDeletions(pool, log)).to.equal(true);
-      const { rows } = await pool.query('select part, total::int, last_error from housekeeping_failures');
+      const { rows } = await pool.query("select part, total::int, last_error from upkeep where kind = 'failure'");
       expect(rows).to.have.length(1);
       expect(rows[0]).to.include({ part: 'deletions', total: 1 });
       expect(rows[0].last_error).to.include('refused by a test');

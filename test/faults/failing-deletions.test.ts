@@ -30,7 +30,7 @@ describe('deleting organizations of which one cannot be deleted @turns', functio
     await connection?.close();
     await database?.close();
   });
-  beforeEach(() => database.pool.query('delete from organizations; delete from housekeeping_failures'));
+  beforeEach(() => database.pool.query("delete from organizations; delete from upkeep where kind = 'failure'"));
 
   /** One whose deletion was requested, with a source; the first one first. */
   async function deleted(): Promise<string> {
@@ -112,7 +112,9 @@ describe('deleting organizations of which one cannot be deleted @turns', functio
     );
     try {
       expect(await round()).to.equal(true);
-      const { rows } = await database.pool.query('select part, total::int, last_error from housekeeping_failures');
+      const { rows } = await database.pool.query(
+        "select part, total::int, last_error from upkeep where kind = 'failure'",
+      );
       expect(rows).to.have.length(1);
       expect(rows[0]).to.include({ part: 'organizations', total: 1 });
       expect(rows[0].last_error).to.include('refused by a test');

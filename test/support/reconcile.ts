@@ -28,7 +28,7 @@ export async function pauseReconciliation({ temporal }: Hookyard): Promise<void>
  * @returns what was repaired, by kind
  */
 export async function reconcileNow({ temporal, pool }: Hookyard, prefix = ''): Promise<Record<string, number>> {
-  await pool.query(`update reconciliation set listed_at = '-infinity'`);
+  await pool.query(`update upkeep set last_at = '-infinity' where kind = 'listing'`);
   return temporal.workflow.execute<typeof reconcile>('reconcile', {
     workflowId: newId('req'),
     taskQueue: withPrefix(prefix, TASK_QUEUE),
