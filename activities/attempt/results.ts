@@ -14,9 +14,8 @@ import {
   isTransientDatabaseError,
   isWriteConflict,
 } from '../../db/connections/database-errors.ts';
-import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
+import { type AttemptContext, loadAttempts, loadPayload } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, type ChangedDelivery, recordResults } from '../../db/hot-path/record-results.ts';
-import { loadPayload } from '../../db/history/events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { countRecorded } from '../count-attempts.ts';
 import { countInIssues } from '../count-issues.ts';

@@ -8,14 +8,8 @@ import { viewPayload } from '../../core/payload.ts';
 import { parseTraceparent, receivedTrace } from '../../core/trace-context.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { type DeliveryRecord, deliveriesOfEvent, timelineOfEvent } from '../../db/history/deliveries.ts';
-import {
-  type EventFilter,
-  type EventRecord,
-  findEvent,
-  isEventSearch,
-  listEvents,
-  loadPayload,
-} from '../../db/history/events.ts';
+import { type EventFilter, type EventRecord, findEvent, isEventSearch, listEvents } from '../../db/history/events.ts';
+import { loadPayload } from '../../db/hot-path/load-attempts.ts';
 import { type ApiDeps, type Context, callerOf, organizationId, param } from '../context.ts';
 import { ApiError, notFound } from '../errors.ts';
 import {

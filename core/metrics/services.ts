@@ -1,10 +1,7 @@
-// What is measured of circuits, transforms, warehouses, notifications and repairs.
+// What is measured of warehouses, notifications and repairs.
 import { CHANNEL_TYPES } from '../alerts/channel.ts';
-import { CIRCUIT_STATES } from '../circuit.ts';
-import { TRANSFORM_TYPES } from '../transform-types.ts';
 import { WAREHOUSE_TYPES } from '../warehouse/config.ts';
-import { QUICK } from './bounds.ts';
-import { Counter, Histogram } from './instruments.ts';
+import { Counter } from './instruments.ts';
 
 /** What the reconciliation repairs: as its log and its result name it, and as the label. */
 export const REPAIR_LABELS = {
@@ -18,29 +15,6 @@ export const REPAIR_LABELS = {
   'notifications woken': 'notifications_woken',
 } as const;
 export type Repair = keyof typeof REPAIR_LABELS;
-
-export const circuitTransitions = new Counter({
-  name: 'hookyard_circuit_transitions_total',
-  help: 'Changes of the state of circuits.',
-  labels: { to: CIRCUIT_STATES },
-  in: ['api', 'worker'],
-});
-
-export const transformDuration = new Histogram({
-  name: 'hookyard_transform_duration_seconds',
-  help: 'How long the code of transforms ran, without waiting and loading.',
-  unit: 's',
-  labels: { language: TRANSFORM_TYPES },
-  bounds: QUICK,
-  in: ['api', 'worker'],
-});
-
-export const transformFailures = new Counter({
-  name: 'hookyard_transform_failures_total',
-  help: 'Transforms that gave no result: their code failed, ran into a limit (time, memory, output) or gave nothing; sandbox: not their fault.',
-  labels: { cause: ['code', 'time', 'memory', 'output', 'nothing', 'sandbox'] },
-  in: ['api', 'worker'],
-});
 
 export const warehouseUploads = new Counter({
   name: 'hookyard_warehouse_uploads_total',

@@ -8,7 +8,7 @@ import {
   PROBE_MS,
 } from '../../core/circuit.ts';
 import { newId } from '../../core/ids.ts';
-import { circuitTransitions } from '../../core/metrics/services.ts';
+import { circuitTransitions } from '../../core/metrics/circuits.ts';
 import { afterCommit } from '../after-commit.ts';
 import { NOW_MS } from '../clock.ts';
 import { closeCircuitIssues, openCircuitIssues } from '../issues/circuit-issues.ts';

@@ -164,13 +164,7 @@ export async function existingEventIds(db: Queryable, organizationId: string, id
   return rows.map((row) => row.id);
 }
 
-/** The exact bytes of an event that exists; null when the retention removed them. */
-export async function loadPayload(db: Queryable, eventId: string): Promise<Buffer | null> {
-  const { rows } = await db.query<{ body: Buffer }>('select body from event_payloads where event_id = $1', [eventId]);
-  return rows[0]?.body ?? null;
-}
-
-/** The same of an event of this organization, with its content type. */
+/** The exact bytes of an event of this organization, with its content type. */
 export async function loadContent(db: Queryable, organizationId: string, eventId: string): Promise<TypedBody | null> {
   const { rows } = await db.query<{ body: Buffer; contentType: string | null }>(
     `select p.body, e.headers ->> 'content-type' as "contentType"

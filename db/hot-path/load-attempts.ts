@@ -115,6 +115,12 @@ export async function loadAttempts(
   return new Map(rows.map((row) => [row.deliveryId, { ...row, failedOver: failovers.get(row.deliveryId) ?? [] }]));
 }
 
+/** The exact bytes of an event that exists; null when the retention removed them. */
+export async function loadPayload(db: Queryable, eventId: string): Promise<Buffer | null> {
+  const { rows } = await db.query<{ body: Buffer }>('select body from event_payloads where event_id = $1', [eventId]);
+  return rows[0]?.body ?? null;
+}
+
 // A probe for each delivery of a chain, which are few.
 const BEFORE = `
 with recursive chain(id, earlier, destination_id) as (
