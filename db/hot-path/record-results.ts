@@ -78,6 +78,8 @@ export interface FailoverOffer {
 const TRIED = `delivery_id, attempt, delivery_status, status_code, error, latency, started_at, completed_at, request_headers,
          response_headers, response_body, exchange`;
 
+const WAKES_FOR_FAILOVER = `, case when ch.next_destination_id is not null then ${WAKE_RELAYS} end`;
+
 const recording =
   ({ full }: { full: boolean }) =>
   ({ events, deliveries, attempts }: Tables) =>
@@ -112,8 +114,7 @@ select ch.id, ch.destination_id as "destinationId", ch.route_id as "routeId", ch
        -- only attempts of primary deliveries count in the circuit, and a success only where there is something to change
        ch.route_id is not null and ch.primary_id = ch.destination_id
          and (ch.delivery_status <> 'delivered' or coalesce(c.failure_count > 0 or c.state <> 'closed', false)) as "countsInCircuit",
-       (select written from noted) as notifications,
-       case when ch.next_destination_id is not null then ${WAKE_RELAYS} end
+       (select written from noted) as notifications${full ? WAKES_FOR_FAILOVER : ''}
 from changed ch left join circuits c on c.route_id = ch.route_id`;
 
 const FIELDS = `delivery_id text, attempt int, outcome text, status_code int, error text, error_summary text,
