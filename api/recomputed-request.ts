@@ -65,7 +65,7 @@ export async function recompute(
   if (isId('dst_wh', destinationId)) return problem('WAREHOUSE');
   const row = await loadDestination(deps.pool, organizationId(ctx), destinationId);
   if (row === null) return problem('DESTINATION_DELETED');
-  const context = (await loadAttempts(deps.pool, [{ deliveryId, eventId }])).get(deliveryId);
+  const context = (await loadAttempts(deps.pool, [{ deliveryId, eventId }], { asTenant: true })).get(deliveryId);
   if (!context || context.eventHeaders === null || context.sourceSlug === null) return problem('EVENT_DELETED');
   if (context.body === null) return problem('PAYLOAD_EXPIRED');
   const transform = await transformOf(deps, context, asReplay);

@@ -62,7 +62,7 @@ export function createContextLoader(pool: Pool): ContextLoader {
   const loader = (maxItems: number) =>
     createBatcher({
       async run(requests: AttemptRequest[]) {
-        const contexts = await loadAttempts(pool, requests, MOST_BYTES);
+        const contexts = await loadAttempts(pool, requests, { mostBytes: MOST_BYTES });
         return requests.map((request) => contexts.get(request.deliveryId));
       },
       maxItems,

@@ -98,17 +98,18 @@ const ANY_SIZE = 2_147_483_647;
 
 /**
  * Loads deliveries by id; one that does not exist (any more) is missing from the map.
- * @param mostBytes larger payloads are left out
+ * @param options.mostBytes larger payloads are left out
+ * @param options.asTenant whether `db` has the rights of a tenant, which are rights to the partitioned tables (db/tenants/)
  */
 export async function loadAttempts(
   db: Queryable,
   wanted: { deliveryId: string; eventId: string }[],
-  mostBytes: number = ANY_SIZE,
+  { mostBytes = ANY_SIZE, asTenant = false }: { mostBytes?: number; asTenant?: boolean } = {},
 ): Promise<Map<string, AttemptContext>> {
   const deliveries = bounds(wanted.map((item) => item.deliveryId));
   const events = bounds(wanted.map((item) => item.eventId));
   const { rows } = await db.query<Omit<AttemptContext, 'failedOver'>>({
-    ...statementFor(events.low, events.high, deliveries.low, deliveries.high),
+    ...(asTenant ? statementFor() : statementFor(events.low, events.high, deliveries.low, deliveries.high)),
     values: [deliveries.ids, deliveries.low, deliveries.high, events.low, events.high, mostBytes],
   });
   const failovers = await destinationsBefore(db, rows);

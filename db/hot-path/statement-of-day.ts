@@ -22,7 +22,7 @@ const OF_ANY_DAY: Tables = {
  * A statement that names the partitions of a day if all events and deliveries are of that one, and it is recent. Older days share one
  * statement, so that a connection prepares few.
  * @param textFor the statement, given its tables
- * @returns the statement for events and deliveries, given the first and last id of each
+ * @returns the statement for events and deliveries, given the first and last id of each; without ids, that of any day
  */
 export function statementOfDay(name: string, textFor: (tables: Tables) => string): (...ids: string[]) => Statement {
   const ofAnyDay: Statement = { name, text: textFor(OF_ANY_DAY) };

@@ -72,7 +72,7 @@ describe('what is due', () => {
     await ask('never@example.com', `'infinity'`);
     await ask('confirmed@example.com', 'now()', 'now()');
     expect((await look()).inMs.recipients).to.equal(null);
-    await ask('due@example.com', 'now()');
+    await ask('due@example.com', `now() - interval '1 second'`);
     expect(await kinds()).to.deep.equal(['recipients']);
     await pool.query('truncate notification_recipients');
   });

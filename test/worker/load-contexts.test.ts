@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { createContextLoader } from '../../activities/attempt/results.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { DAY_MS, partitionName } from '../../db/retention/partitions.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 
 const ROLE = 'hookyard_test_reader';
@@ -39,9 +40,11 @@ describe('loading deliveries together', () => {
       attempt: 1,
       retryDelay: null,
     }));
-    // Reading this row divides by zero (SQLSTATE 22012).
+    // Reading this row divides by zero (SQLSTATE 22012). Attempts name the partition of the day, whose policies are its own.
+    const today = partitionName('deliveries', Math.floor(Date.now() / DAY_MS));
     await database.pool.query(
-      `create policy trap on deliveries as restrictive using (case when id = '${requests[2]?.deliveryId}' then 1 / (length(id) - length(id)) = 0 else true end)`,
+      `alter table ${today} enable row level security;
+       create policy trap on ${today} using (case when id = '${requests[2]?.deliveryId}' then 1 / (length(id) - length(id)) = 0 else true end)`,
     );
     const loader = createContextLoader(pool);
     const loaded = await Promise.allSettled(requests.map((request) => loader.submit(request)));
@@ -56,10 +59,10 @@ describe('loading deliveries together', () => {
       if (result.status === 'fulfilled') expect(result.value?.deliveryId).to.equal(requests[index]?.deliveryId);
       else expect(isRefusedValue(result.reason)).to.equal(true);
     }
+    await database.pool.query(`drop policy trap on ${today}; alter table ${today} disable row level security`);
   });
 
   it('does not let a small payload wait for the large one of another organization', async () => {
-    await database.pool.query('drop policy trap on deliveries');
     const stored = await Promise.all(
       ['x'.repeat(200_000), '{}'].map(async (body) => {
         const owner = await makeOwner(database.pool, 1, 1);
