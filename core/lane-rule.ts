@@ -10,7 +10,9 @@ import type { WorkflowTurns } from './workflow-turns.ts';
 
 /** First attempts in a second that may all be workflows, for each processor: they take about half of it. */
 export const WORKFLOWS_PER_PROCESSOR = 15;
-/** How long the relay makes all first attempts after a second with too many: bursts come in groups. */
+/** A rate is that of so long a time: in a stream that is too fast, the first ones are workflows, and slower than all others. */
+const WINDOW_MS = 500;
+/** How long the relay makes all first attempts after a time with too many: bursts come in groups. */
 const AFTER_BURST_MS = 2000;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
@@ -81,18 +83,18 @@ export class LaneRule {
   }
 }
 
-/** Remembers as many times as may lie within a second, ms. */
+/** Remembers as many times as may lie within WINDOW_MS. */
 class Rate {
   readonly #times: number[];
   #oldest = 0;
 
   constructor(perSecond: number) {
-    this.#times = Array.from({ length: perSecond }, () => Number.NEGATIVE_INFINITY);
+    this.#times = Array.from({ length: Math.ceil((perSecond * WINDOW_MS) / 1000) }, () => Number.NEGATIVE_INFINITY);
   }
 
-  /** Counts one more. @returns whether that is one too many in the last second */
+  /** Counts one more. @returns whether that is one too many in the time before */
   isOver(now: number): boolean {
-    const isOver = now - (this.#times[this.#oldest] as number) < 1000;
+    const isOver = now - (this.#times[this.#oldest] as number) < WINDOW_MS;
     this.#times[this.#oldest] = now;
     this.#oldest = (this.#oldest + 1) % this.#times.length;
     return isOver;
