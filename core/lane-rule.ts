@@ -53,11 +53,20 @@ export class LaneRule {
     return this.#options.turns.isFull ? 'behind' : null;
   }
 
-  /** Of a first attempt that is due. @returns the place of its workflow, to be given back when its attempt begins; or why it gets none */
+  /** Counts a first attempt that is due. Those that are claimed together are counted before any is chosen: a burst is known at once. */
+  comes(organizationId: string): void {
+    const now = this.#options.now();
+    const own = this.#rateOf(organizationId);
+    own?.add(now);
+    if (own?.isOver(now)) return;
+    this.#all.add(now);
+    if (this.#all.isOver(now)) this.#burstUntil = now + AFTER_BURST_MS;
+  }
+
+  /** Of one that was counted. @returns the place of its workflow, to be given back when its attempt begins; or why it gets none */
   choose(organizationId: string): Leave | ReasonForRelay {
     const now = this.#options.now();
-    if (this.#isGreedy(organizationId, now)) return 'share';
-    if (this.#all.isOver(now)) this.#burstUntil = now + AFTER_BURST_MS;
+    if (this.#rateOf(organizationId)?.isOver(now)) return 'share';
     if (now < Math.max(this.#pause.until, this.#burstUntil)) return this.pressure ?? 'rate';
     const leave = this.#options.turns.take(organizationId);
     if (leave !== null) return leave;
@@ -75,28 +84,31 @@ export class LaneRule {
     this.#pause = { reason, ms: next, until: now + next };
   }
 
-  #isGreedy(organizationId: string, now: number): boolean {
-    if (this.#options.alone()) return false;
+  /** Undefined: it is the only organization. */
+  #rateOf(organizationId: string): Rate | undefined {
+    if (this.#options.alone()) return undefined;
     const own = this.#ofOrganization.get(organizationId) ?? new Rate(Math.ceil(this.#options.perSecond / 2));
     this.#ofOrganization.set(organizationId, own);
-    return own.isOver(now);
+    return own;
   }
 }
 
-/** Remembers as many times as may lie within WINDOW_MS. */
+/** Remembers one time more than may lie within WINDOW_MS. */
 class Rate {
   readonly #times: number[];
   #oldest = 0;
 
   constructor(perSecond: number) {
-    this.#times = Array.from({ length: Math.ceil((perSecond * WINDOW_MS) / 1000) }, () => Number.NEGATIVE_INFINITY);
+    const length = Math.ceil((perSecond * WINDOW_MS) / 1000) + 1;
+    this.#times = Array.from({ length }, () => Number.NEGATIVE_INFINITY);
   }
 
-  /** Counts one more. @returns whether that is one too many in the time before */
-  isOver(now: number): boolean {
-    const isOver = now - (this.#times[this.#oldest] as number) < WINDOW_MS;
+  add(now: number): void {
     this.#times[this.#oldest] = now;
     this.#oldest = (this.#oldest + 1) % this.#times.length;
-    return isOver;
+  }
+
+  isOver(now: number): boolean {
+    return now - (this.#times[this.#oldest] as number) < WINDOW_MS;
   }
 }

@@ -28,8 +28,10 @@ type Belongings = Pick<OutboxRow, 'deliveryId' | 'organizationId'>;
 export interface LaneChoice {
   /** The lane that the next delivery takes whose route names none. */
   current(): Lane;
+  /** A first attempt is due. Those that are claimed together come before a lane is chosen for any of them. */
+  comes(row: Belongings, named: LaneSetting | null): void;
   /**
-   * The lane of a first attempt that is due.
+   * The lane of a first attempt that has come.
    * @param named that of its route, if it names one
    * @param hasSlot whether its organization has room among the workflows in flight
    */
@@ -73,16 +75,21 @@ export function createLaneChoice({ lane: setting, turns, alone, log }: LaneChoic
     places.delete(deliveryId);
   }
 
+  // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as there is room for.
+  const adaptsTo = (wanted: LaneSetting): boolean =>
+    wanted === 'adaptive' || (wanted === 'workflow' && setting !== 'workflow');
+
   return {
     current() {
       if (setting !== 'adaptive') return setting;
       return rule.pressure === null ? 'workflow' : 'express';
     },
+    comes({ organizationId }, named) {
+      if (adaptsTo(named ?? setting)) rule.comes(organizationId);
+    },
     choose(row, named, hasSlot) {
       const wanted = named ?? setting;
-      // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as there is room for.
-      const adapts = wanted === 'adaptive' || (wanted === 'workflow' && setting !== 'workflow');
-      return adapts ? byRule(row, hasSlot) : { lane: wanted, adapts: false };
+      return adaptsTo(wanted) ? byRule(row, hasSlot) : { lane: wanted as Lane, adapts: false };
     },
     begun,
     refused() {

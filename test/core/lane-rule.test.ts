@@ -35,7 +35,10 @@ class Clock {
   /** @returns how many were workflows, and why the others were not */
   due({ name = 'org', times, everyMs, beginsMs = 10 }: Due): Record<string, number> {
     const counts: Record<string, number> = {};
+    // Those of the same moment are claimed together.
+    if (everyMs === 0) for (let n = 0; n < times; n += 1) this.rule.comes(name);
     for (let n = 0; n < times; n += 1) {
+      if (everyMs > 0) this.rule.comes(name);
       const place = this.rule.choose(name);
       const what = typeof place === 'string' ? place : 'workflow';
       counts[what] = (counts[what] ?? 0) + 1;
@@ -49,7 +52,12 @@ class Clock {
 describe('the rule of the lane adaptive', () => {
   for (const [what, due, expected] of [
     ['all are workflows while they come slowly', { times: 100, everyMs: 51 }, { workflow: 100 }],
-    ['a burst is the relay’s as soon as no place is left', { times: 1000, everyMs: 0 }, { workflow: 4, behind: 996 }],
+    ['a burst is the relay’s at once', { times: 1000, everyMs: 0 }, { rate: 1000 }],
+    [
+      'what is left of a few is the relay’s when no place is left',
+      { times: 9, everyMs: 0 },
+      { workflow: 4, behind: 5 },
+    ],
     ['none is a workflow at a high rate, after the first', { times: 500, everyMs: 20 }, { workflow: 10, rate: 490 }],
     ['workflows that begin late are few', { times: 80, everyMs: 60, beginsMs: 2000 }, { workflow: 8, behind: 72 }],
   ] as [string, Due, Record<string, number>][])

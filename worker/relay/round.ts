@@ -145,6 +145,7 @@ function start({ starts, background }: RoundDeps, rows: OutboxRow[], policyOf: P
   const waiting = rows.filter((row) => row.resume === 'waiting');
   background.run(settleAll(waiting.map(starts.wakeWorkflow)));
   const fresh = rows.filter((row) => row.resume !== 'waiting');
+  starts.come(fresh, policyOf);
   background.run(settleAll(fresh.map((row) => starts.start(row, policyOf(row)))));
 }
 

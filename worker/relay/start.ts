@@ -52,6 +52,8 @@ export interface StartsDeps {
 }
 
 export interface Starts {
+  /** Call it with all deliveries that are about to start together. */
+  come(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void;
   /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
   start(row: OutboxRow, policy: StartPolicy): Promise<void>;
   /** Starts the workflow of a delivery that continues from its recorded attempts. Never rejects. */
@@ -67,6 +69,7 @@ export interface Starts {
 export function createStarts(deps: StartsDeps): Starts {
   const starts = new RelayStarts(deps);
   return {
+    come: (rows, policyOf) => starts.come(rows, policyOf),
     start: (row, policy) => starts.start(row, policy),
     resume: (row, policy, point) => starts.resume(row, policy, point),
     wakeWorkflow: (row) => starts.wakeWorkflow(row),
@@ -92,6 +95,10 @@ class RelayStarts implements Starts {
       lookAfter: (row) => lookAfterQueued(deps, row),
       done: deps.freePlace,
     });
+  }
+
+  come(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
+    for (const row of rows) this.#deps.lanes.comes(row, policyOf(row).lane);
   }
 
   async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
