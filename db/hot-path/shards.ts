@@ -11,7 +11,7 @@ import { WAKE_WORKERS } from '../sql-rules.ts';
 /** Number of shards; `shardOf` of core/ids.ts gives each delivery one of them. */
 export const SHARDS = 64;
 /** A worker whose beat stands still for this long is dead, ms. */
-export const DEAD_MS = 3000;
+export const DEAD_MS = 2000;
 
 const BEAT = `
 with me as (
