@@ -13,7 +13,7 @@ import { mountRecipientPages } from './recipient-pages.ts';
 import { cors } from './cors.ts';
 import { auditTrail } from './audit-trail.ts';
 import { FirstOfMinute } from './first-of-minute.ts';
-import { renderErrors } from './errors.ts';
+import { renderErrors } from './render-errors.ts';
 import { httpMetrics } from './http-metrics.ts';
 import { idempotency } from './idempotency.ts';
 import { nameIgnored } from './ignored.ts';

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto';
 import { causeOf } from '../core/log-cause.ts';
 import { memberNames } from '../core/member-names.ts';
+import { recordedAgent } from '../core/recorded-agent.ts';
 import { type AuditEntry, recordChange, recordEntry } from '../db/audit/records.ts';
 import { type Execute, withCommitHook } from '../db/commit-hook.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -13,8 +14,6 @@ import { type ApiState, type Context, callerOf, type Next, logOf } from './conte
 import { ApiError } from './errors.ts';
 import type { FirstOfMinute } from './first-of-minute.ts';
 import { type Around, type Described, TAGS } from './operation.ts';
-
-const MAX_USER_AGENT = 200;
 
 /** What a request does, as far as it is known. */
 export interface RequestAudit {
@@ -214,6 +213,3 @@ function senderOf(ctx: Context) {
     requestId: ctx.state.requestId,
   };
 }
-
-/** A `User-Agent` as records have it. */
-export const recordedAgent = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?').slice(0, MAX_USER_AGENT);

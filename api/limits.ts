@@ -1,27 +1,9 @@
 // Refusals because of a limit of the organization (core/limits.ts).
 // Rules: LIMIT-01, LIMIT-02, LIMIT-12.
-import type { LimitName } from '../core/limits.ts';
 import { countBeforeAdding, type LimitedRecords } from '../db/organizations/record-counts.ts';
 import type { EntityManager } from '../db/orm.ts';
 import { type ApiState, callerOf } from './context.ts';
-import { ApiError } from './errors.ts';
-
-/**
- * Retry-After of what no time heals by itself: records must be deleted, or the operator raises the limit. Long, so that programs
- * that obey it do not ask again and again, and finite, because 429 says that the request may succeed later.
- */
-export const UNTIL_CHANGED_SECONDS = 3600;
-
-/**
- * 429 with the name of the limit.
- * @param what says what may be, and what to do
- * @param retryAfterSeconds raised to a whole second; never above an hour, because the operator may raise the limit
- */
-export function limitExceeded(limit: LimitName, what: string, retryAfterSeconds: number): ApiError {
-  const seconds = Math.min(UNTIL_CHANGED_SECONDS, Math.max(1, Math.ceil(retryAfterSeconds)));
-  const message = `${what} (limit ${limit})`;
-  return new ApiError(429, 'LIMIT_EXCEEDED', message, undefined, { 'Retry-After': String(seconds) }, limit);
-}
+import { limitExceeded, UNTIL_CHANGED_SECONDS } from './limit-exceeded.ts';
 
 const NAMES: Record<LimitedRecords, string> = {
   sources: 'sources',

@@ -2,7 +2,7 @@
 // Rules: LIMIT-09 to LIMIT-12.
 import type { LimitName, Limits } from '../core/limits.ts';
 import { WindowCounts } from '../core/window-counts.ts';
-import { limitExceeded } from './limits.ts';
+import { limitExceeded } from './limit-exceeded.ts';
 
 const MINUTE_MS = 60_000;
 // Imports, searches and tests take seconds.

@@ -3,7 +3,7 @@
 // Rules: RPL-14, LIMIT-08, LIMIT-16.
 import { waitingByEvent, type TakeRoom } from '../db/replay/replay.ts';
 import { type ApiDeps, type Context, callerOf } from './context.ts';
-import { limitExceeded, UNTIL_CHANGED_SECONDS } from './limits.ts';
+import { limitExceeded, UNTIL_CHANGED_SECONDS } from './limit-exceeded.ts';
 import type { ApiError } from './errors.ts';
 
 /** What is taken for the caller's organization. @returns a function that throws ApiError 429 or 503 when there is no room */

@@ -1,7 +1,7 @@
 // Transforms on behalf of a management request: how it is answered when it is not its turn.
 import { LateTurnError, NoTurnError, SandboxUnavailableError } from '../outbound/transforms/index.ts';
 import { type ApiError, unavailable } from './errors.ts';
-import { limitExceeded } from './limits.ts';
+import { limitExceeded } from './limit-exceeded.ts';
 
 /** @throws ApiError 503 when the sandbox cannot be used at the moment; 429 when this organization has to wait */
 export async function inSandbox<T>(step: () => Promise<T>): Promise<T> {

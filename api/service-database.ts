@@ -1,5 +1,6 @@
 // The database of an API process: its pools, when it is reachable and prepared (prepare-database.ts).
-import { ConfigError, type Settings } from '../core/config.ts';
+import type { Settings } from '../core/config.ts';
+import { ConfigError } from '../core/config-error.ts';
 import { apiConnections } from '../core/database-connections.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';

@@ -16,6 +16,7 @@ import { smtpOf } from '../outbound/mail.ts';
 import { createProviderKeys } from '../outbound/provider-keys/index.ts';
 import { createTransforms } from '../outbound/transforms/index.ts';
 import { createWarehouses } from '../outbound/warehouses/index.ts';
+import { providerNamed } from '../providers/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startTracing } from '../telemetry/tracing.ts';
 import { lazyClient } from '../temporal-config/client.ts';
@@ -92,7 +93,7 @@ export async function openReceiving(
   const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
     ...{ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, issues, tracing },
-    ...{ providerKeys, baseUrl },
+    ...{ providerKeys, providerNamed, baseUrl },
   });
   return { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest };
 }

@@ -1,7 +1,8 @@
 // Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
 import type { Server } from 'node:http';
 import { parseRange } from '../core/address-ranges.ts';
-import { ConfigError, publicUrl, type Settings } from '../core/config.ts';
+import { publicUrl, type Settings } from '../core/config.ts';
+import { ConfigError } from '../core/config-error.ts';
 import type { Log } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';
 import { watchLoop } from '../core/loop-delay.ts';

@@ -11,8 +11,6 @@ import { SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from './notify-recipients.ts';
 import { parseIdentityGrant } from './warehouse/identity.ts';
 
-export { ConfigError };
-
 const integer = (min: number, max: number) =>
   z
     .string()

@@ -1,6 +1,7 @@
 // One logger per process: JSON lines on standard output. Payloads and secrets are never passed to it.
 import { type Logger, pino } from 'pino';
-import { ConfigError, type LogSettings } from './config.ts';
+import type { LogSettings } from './config.ts';
+import { ConfigError } from './config-error.ts';
 import { causeOf } from './log-cause.ts';
 import { throttled } from './throttled-log.ts';
 

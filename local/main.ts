@@ -1,7 +1,8 @@
 // npm start, and hookyard-server of an installed package: the whole of Hookyard on one machine. Starts the servers that no variable points to, keeps them running, and stops
 // them in order.
 import { join } from 'node:path';
-import { ConfigError, describeSettings, readSettings, type Settings } from '../core/config.ts';
+import { describeSettings, readSettings, type Settings } from '../core/config.ts';
+import { ConfigError } from '../core/config-error.ts';
 import { dataFolder } from '../core/data-folder.ts';
 import { withSecretFiles } from '../core/secret-files.ts';
 import { onEndRequest } from '../core/end-request.ts';

@@ -1,6 +1,7 @@
 // The worker process: settings, waiting for PostgreSQL and Temporal, and a graceful shutdown. main.ts starts it.
 import { NativeConnection } from '@temporalio/worker';
-import { ConfigError, describeSettings, readLogSettings, readSettings, type Settings } from '../core/config.ts';
+import { describeSettings, readLogSettings, readSettings, type Settings } from '../core/config.ts';
+import { ConfigError } from '../core/config-error.ts';
 import { endWithParent, onEndRequest } from '../core/end-request.ts';
 import { createLog, exitWith, type Log, logForNode } from '../core/log.ts';
 import { causeOf } from '../core/log-cause.ts';

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
 import { hashToken } from '../../core/api-token.ts';
+import { recordedAgent } from '../../core/recorded-agent.ts';
 import type { ApiDeps, ApiRouter, Context } from '../context.ts';
-import { recordedAgent } from '../audit-trail.ts';
 import { ApiError } from '../errors.ts';
 import { timestamp } from '../members/values.ts';
 import type { Described } from '../operation.ts';

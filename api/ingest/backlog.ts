@@ -9,7 +9,7 @@ import { type BacklogLimits, lookAtBacklog } from '../../db/delivery/backlog.ts'
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { ApiError } from '../errors.ts';
-import { limitExceeded } from '../limits.ts';
+import { limitExceeded } from '../limit-exceeded.ts';
 import { adaptivePoll } from './adaptive-poll.ts';
 
 // About how long it takes until a poll finds free capacity.

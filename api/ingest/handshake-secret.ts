@@ -1,10 +1,10 @@
 // The secret that a provider sends in its handshake.
 // Rules: PRV-13.
 import { sealedCredentials } from '../../core/provider-config.ts';
+import { recordedAgent } from '../../core/recorded-agent.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { rememberSecret } from '../../db/handshakes.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { recordedAgent } from '../audit-trail.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 

@@ -24,7 +24,7 @@ import type { ProviderKeys } from '../../outbound/provider-keys/index.ts';
 import type { BodyRoom } from '../body-memory.ts';
 import type { ApiState } from '../context.ts';
 import { ApiError } from '../errors.ts';
-import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
+import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limit-exceeded.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../receive-body.ts';
 import { acceptedAnswer, handshakeAnswer, type IngestAnswer, writeAnswer } from './answer.ts';
 import { type Arrival, arrivalOf } from './arrival.ts';
@@ -40,7 +40,13 @@ import type { Quotas } from './quotas.ts';
 import { Received } from './received.ts';
 import type { Refusals } from './refusal-recorder.ts';
 import { acceptHandshakeSecret } from './handshake-secret.ts';
-import { createRoutingCache, type RoutingCache, type SourceRouting, tooManyLookups } from './routing.ts';
+import {
+  createRoutingCache,
+  type RoutingCache,
+  type SourceReader,
+  type SourceRouting,
+  tooManyLookups,
+} from './routing.ts';
 import { beginTrace, endingSpan } from './traced.ts';
 import { unavailable } from './unavailable.ts';
 import { confirmed, verifiedSource } from './verified-source.ts';
@@ -57,6 +63,8 @@ export interface IngestDeps {
   pool: Pool;
   settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
   secretBox: SecretBox;
+  /** Undefined: there is none of that name. */
+  providerNamed: SourceReader['providerNamed'];
   backlog: Backlog;
   compute: Pick<Compute, 'gates'>;
   quotas: Quotas;
@@ -78,8 +86,9 @@ export interface Ingest {
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest(deps: IngestDeps): Ingest {
-  const { pool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, baseUrl, tracing } = deps;
-  const routing = createRoutingCache(pool, secretBox);
+  const { pool, settings, secretBox, providerNamed, backlog, quotas, compute, refusals, handshakes, baseUrl, tracing } =
+    deps;
+  const routing = createRoutingCache(pool, { secretBox, providerNamed });
   const writer = createEventWriter(pool);
   const gatekeeper = createGatekeeper(compute);
 

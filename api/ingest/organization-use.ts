@@ -5,7 +5,7 @@ import { type Limits, limitsOf } from '../../core/limits.ts';
 import { TokenBucket } from '../../core/token-bucket.ts';
 import type { Use } from '../../db/organizations/usage.ts';
 import type { ApiError } from '../errors.ts';
-import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limits.ts';
+import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limit-exceeded.ts';
 
 /** What became of a webhook; null: nothing. */
 export type Ended = 'stored' | 'duplicate' | null;

@@ -19,8 +19,7 @@ import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { providerNamed, type Provider } from '../../providers/index.ts';
-import { slack } from '../../providers/slack.ts';
+import type { Provider } from '../../providers/provider.ts';
 import { unavailable } from './unavailable.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
@@ -104,13 +103,20 @@ export interface RoutingCache {
   forget(organizationSlug: string, sourceSlug: string): void;
 }
 
+/** What a source is read with. */
+export interface SourceReader {
+  secretBox: SecretBox;
+  /** Undefined: there is none of that name. */
+  providerNamed: (name: string) => Provider | undefined;
+}
+
 /**
  * Makes the cache; concurrent loads of one source share a query.
  * @param maxBytes how much is kept
  */
 export function createRoutingCache(
   pool: Pool,
-  secretBox: SecretBox,
+  reader: SourceReader,
   maxBytes: number = MAX_CACHED_BYTES,
 ): RoutingCache {
   const cached = new LRUCache<string, SourceRouting>({ maxSize: maxBytes });
@@ -139,7 +145,7 @@ export function createRoutingCache(
       missing.set(key, true);
       return null;
     }
-    const routing = toRouting(row, secretBox);
+    const routing = toRouting(row, reader);
     cached.set(key, routing, { size: SOURCE_BYTES + row.size });
     found.set(key, true);
     missing.delete(key);
@@ -180,7 +186,7 @@ export function createRoutingCache(
 
 export const tooManyLookups = () => unavailable('Too many requests look up sources at the moment');
 
-function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
+function toRouting(row: RoutingRow, { secretBox, providerNamed }: SourceReader): SourceRouting {
   const routes = row.routes.map(toRoute);
   const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
   const verificationWith = (sealed: string | null) => {
@@ -190,6 +196,8 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
   const { previousSecret, previousSecretUntil: untilMs } = row;
   const name = providerOf(row);
   const provider = name === null ? null : (providerNamed(name) ?? null);
+  // INGEST-10: the type `slack` is verified without its provider, and asked like it.
+  const asked = provider ?? (row.verification.type === 'slack' ? providerNamed('slack') : undefined);
   const described = describedScheme(row.verification);
   const provided =
     name !== null
@@ -203,7 +211,7 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     enabled: row.enabled,
     verification: provided === null ? verificationWith(row.secret) : { type: 'provider' },
     provided,
-    handshakes: [...((provider ?? slackAlone(row))?.handshakes ?? []), ...ownHandshakes(row, secretBox)],
+    handshakes: [...(asked?.handshakes ?? []), ...ownHandshakes(row, secretBox)],
     credentials: provided?.credentials ?? ofOwner(open(row.secret)),
     previous:
       provided === null && previousSecret !== null && untilMs !== null
@@ -218,9 +226,6 @@ function toRouting(row: RoutingRow, secretBox: SecretBox): SourceRouting {
     isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,
   };
 }
-
-/** INGEST-10: the type `slack` is verified without its provider, and asked like it. */
-const slackAlone = ({ verification }: RoutingRow) => (verification.type === 'slack' ? slack : null);
 
 function ownHandshakes({ handshake, handshakeToken, sourceId }: RoutingRow, secretBox: SecretBox): Handshake[] {
   return handshakesOf(handshake, handshakeToken === null ? null : secretBox.decrypt(handshakeToken, sourceId));

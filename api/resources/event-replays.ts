@@ -19,7 +19,7 @@ import { inTransaction } from '../../db/connections/pool.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { noteDryRun, noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid, notFound } from '../errors.ts';
-import { limitExceeded } from '../limits.ts';
+import { limitExceeded } from '../limit-exceeded.ts';
 import { listOf } from '../members/values.ts';
 import type { Operation } from '../operation.ts';
 import { limitOf, listAnswer, pageParams } from '../pagination.ts';

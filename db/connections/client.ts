@@ -1,7 +1,8 @@
 // The clients that all connections to PostgreSQL are made with: they know where the database is at the moment.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import { ConfigError, type Settings } from '../../core/config.ts';
+import type { Settings } from '../../core/config.ts';
+import { ConfigError } from '../../core/config-error.ts';
 import { currentSecret } from '../../core/secret-files.ts';
 
 /** The URL of a database, or what tells it for the next connection. */

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { ConfigError, describeSettings, publicUrl, readLogSettings, readSettings } from '../../core/config.ts';
+import { describeSettings, publicUrl, readLogSettings, readSettings } from '../../core/config.ts';
+import { ConfigError } from '../../core/config-error.ts';
 
 function problemsOf(env: Record<string, string>): string[] {
   try {

@@ -6,6 +6,7 @@ import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool } from '../../db/connections/pool.ts';
+import { providerNamed } from '../../providers/index.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const MOST = 3;
@@ -14,6 +15,7 @@ const KIBIBYTE = 1024;
 
 describe('of more than a process keeps', () => {
   const secretBox = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
+  const reader = { secretBox, providerNamed };
   let database: OwnDatabase;
   let organizationId: string;
   before(async () => {
@@ -80,7 +82,7 @@ describe('of more than a process keeps', () => {
   it('the source that receives most stays', async () => {
     const { pool } = database;
     // Without routes, each takes as much.
-    const routing = createRoutingCache(pool, secretBox, MOST * 5 * KIBIBYTE);
+    const routing = createRoutingCache(pool, reader, MOST * 5 * KIBIBYTE);
     const isEnabled = async (slug: string) => (await routing.get('acme', slug))?.enabled;
     for (const slug of ['busy', ...others.flatMap((other) => [other, 'busy'])])
       expect(await isEnabled(slug)).to.equal(true);
@@ -104,7 +106,7 @@ describe('of more than a process keeps', () => {
       filter_conditions: '[{"field":"b","operator":"exists"}]',
     });
     await routeOf('sharing', sourceId, { priority: '0' });
-    const routes = (await createRoutingCache(pool, secretBox).get('sharing', 'orders'))?.routes ?? [];
+    const routes = (await createRoutingCache(pool, reader).get('sharing', 'orders'))?.routes ?? [];
     const [first, second, third] = routes.map(({ gate }) => gate?.definition);
     expect(routes.map(({ priority, gate }) => [priority, gate === null])).to.deep.equal([
       ...[3, 2, 1].map((priority) => [priority, false]),
@@ -123,7 +125,7 @@ describe('of more than a process keeps', () => {
   });
 
   it('a source that is known does not wait behind the names that strangers try', async () => {
-    const routing = createRoutingCache(database.pool, secretBox);
+    const routing = createRoutingCache(database.pool, reader);
     const slug = 'busy';
     const organization = 'acme';
     await routing.get(organization, slug);
@@ -140,7 +142,7 @@ describe('of more than a process keeps', () => {
   it('names that strangers try leave connections to what stores webhooks', async () => {
     const pool = createPool(database.databaseUrl, { max: 16, statementTimeoutMs: 10_000, onError: () => {} });
     try {
-      const routing = createRoutingCache(pool, secretBox);
+      const routing = createRoutingCache(pool, reader);
       const tries = Array.from({ length: 200 }, (_, n) => routing.getCurrent('acme', `unknown-${n}`));
       expect(await Promise.all(tries)).to.deep.equal(Array(200).fill(null));
       expect(pool.totalCount).to.be.within(1, 4);
@@ -151,7 +153,7 @@ describe('of more than a process keeps', () => {
 
   it('those who send no webhooks wait for each other only, and not without end', async () => {
     const { pool } = database;
-    const routing = createRoutingCache(pool, secretBox);
+    const routing = createRoutingCache(pool, reader);
     const tries = Array.from({ length: 200 }, (_, n) => routing.getForStranger('acme', `stranger-${n}`));
     const outcomes = Promise.allSettled(tries);
     expect((await routing.getCurrent('acme', 'busy'))?.sourceId).to.be.a('string');
@@ -162,7 +164,7 @@ describe('of more than a process keeps', () => {
   });
 
   it('a name that was tried in vain is found once it is there', async () => {
-    const routing = createRoutingCache(database.pool, secretBox);
+    const routing = createRoutingCache(database.pool, reader);
     expect(await routing.get('acme', 'late')).to.equal(null);
     await database.pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Late', 'late')`, [
       newId('src'),
