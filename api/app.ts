@@ -2,6 +2,7 @@
 // Rules: HTTP-03.
 import Koa from 'koa';
 import { causeOf } from '../core/log-cause.ts';
+import { ownTurn } from '../core/others-first.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyMemory, bufferedBytes } from './body-memory.ts';
@@ -95,6 +96,8 @@ export function managementRouter(deps: ApiDeps): ApiRouter {
   const reads = new FirstOfMinute(MOST_READS);
   router.use(authenticate(deps, firsts));
   router.use(organizationRateLimit(deps.requests));
+  // One begins in each turn of the loop: an answer takes it milliseconds, and webhooks come between two of them.
+  router.use((_ctx, next) => ownTurn().then(next));
   router.use((ctx, next) => actingFor(organizationId(ctx), next));
   const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
   if (perMinute !== undefined) router.use(keyRateLimit(perMinute));

@@ -1,5 +1,5 @@
-// What keeps the event loop free while large bodies are received: each pass over one (hash, copy, search) takes milliseconds for
-// every megabyte or so, and a webhook of 10 MB needs a dozen. Between two of them the loop serves others.
+// What keeps the event loop free for others, between two pieces of work that take milliseconds: passes over a large body (hash, copy,
+// search), of which a webhook of 10 MB needs a dozen, and management requests, of which one organization may send many at once.
 import { setImmediate as turn } from 'node:timers/promises';
 
 /** A pass over fewer bytes is as short as other work of the loop. */
@@ -12,7 +12,11 @@ let last: Promise<void> = Promise.resolve();
  * large bodies one goes on in each turn of the loop.
  */
 export async function othersFirst(bytes: number): Promise<void> {
-  if (bytes < LARGE_BYTES) return;
+  if (bytes >= LARGE_BYTES) await ownTurn();
+}
+
+/** Waits for a turn of the loop in which nobody else goes on who waits here. */
+export function ownTurn(): Promise<void> {
   last = last.then(() => turn());
-  await last;
+  return last;
 }
