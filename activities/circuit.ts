@@ -31,7 +31,7 @@ export interface CircuitDeps extends ReleaseDeps {
 }
 
 /** Held deliveries of a route released per second, unless a resume says otherwise: a destination that has just recovered must not fail again. */
-export const RELEASE_PER_SECOND = 50;
+const RELEASE_PER_SECOND = 50;
 // How long one call releases; then the workflow shows its progress and notices changes.
 const RELEASE_MS = 5000;
 // The shortest step of a release; with a higher rate, a step releases several, and so many at most.

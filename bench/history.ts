@@ -85,7 +85,7 @@ async function fillAndMeasure(
  * @param plan.open whether some of the newest are open: a worker would continue these
  * @returns how many events and deliveries there are now
  */
-export async function fillDatabase(
+async function fillDatabase(
   pool: Pool,
   organizationId: string,
   plan: { deliveries: number; nowMs: number; open: boolean },

@@ -1,4 +1,4 @@
-// npm run bench -- low-rate --lane express [--seconds 20 --rounds 3 --statements --save]: what a delivery costs where few come,
+// npm run bench -- low-rate --lane express [--seconds 20 --rounds 3 --statements]: what a delivery costs where few come,
 // so that every event is a group of its own: CPU by process, idle and at the rate, with latencies; for the lane `express` beside its
 // bars, and beside the bare pipeline, its limit (bare/pipeline.ts), which says how fast the machine is. `--statements` also lists what
 // PostgreSQL runs for it, which costs some CPU itself.
@@ -12,7 +12,6 @@ import { type Cost, costPer, totalCpuMs } from './support/cost.ts';
 import { median } from './support/measure.ts';
 import type { BenchOptions } from './support/options.ts';
 import { type PostgresCpu, postgresCpuMs } from './support/postgres-cpu.ts';
-import { saveResults } from './support/save.ts';
 import { createPipe, drained, SECRET, type Service, startService } from './support/service.ts';
 import { listStatements, statementsOf } from './support/statement-counts.ts';
 import { createSender, measureLatency, type Percentiles, type Receiver } from './support/traffic.ts';
@@ -99,10 +98,6 @@ async function measureLane(
   }
   const bars = lane === 'express' ? barsOf(rounds) : [];
   console.log(report(lane, rounds, bars, seconds));
-  if (options.save) {
-    const figures = rounds.map(({ idle, busy, ...latencies }) => ({ idle: idle.cost, busy: busy.cost, ...latencies }));
-    saveResults(`low-rate-${lane}`, { perSecond: FIXED_RATE, seconds, bars, rounds: figures });
-  }
   if (statements) {
     console.log('idle, per second');
     console.log(await statementsOf(service.pool, seconds, () => pause(seconds * 1000)));

@@ -1,4 +1,4 @@
-// npm run bench [-- <which> --seconds 20 --rounds 2 --save]: runs one bench on a throw-away stack. Everything (PostgreSQL,
+// npm run bench [-- <which> --seconds 20 --rounds 2]: runs one bench on a throw-away stack. Everything (PostgreSQL,
 // Temporal, API, worker, receiver, load) is on this machine. Which benches there are is said in docs/performance.md.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,33 +6,18 @@ import { onEndRequest } from '../core/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { measureAdaptive } from './adaptive/index.ts';
 import { measureCheckouts } from './checkouts.ts';
-import { measureConcurrency } from './concurrency.ts';
-import { measureDeletion } from './deletion.ts';
-import { measureDisk } from './disk/index.ts';
-import { measureFanout } from './fanout.ts';
 import { fleetPostgres, measureFleet } from './fleet/index.ts';
-import { measureGrowth } from './growth.ts';
 import { measureHistory } from './history.ts';
-import { measureIsolation } from './isolation.ts';
 import { measureLanes } from './lanes/index.ts';
 import { measureLowRate } from './low-rate.ts';
-import { measureMetrics } from './metrics.ts';
 import { measureNeighbours } from './neighbours/index.ts';
-import { measureOutage } from './outage/index.ts';
-import { measureOverload } from './overload.ts';
-import { measureParked } from './parked.ts';
 import { measureRecovery } from './recovery.ts';
-import { measureRetries } from './retries.ts';
-import { measureSoak } from './soak.ts';
 import { measureStatements } from './statements.ts';
 import { type BenchOptions, readOptions } from './support/options.ts';
 import { machineLine } from './support/machine.ts';
 import { killProcesses } from './support/processes.ts';
 import { describeDisturbance } from './support/undisturbed.ts';
 import { type Receiver, startReceiver } from './support/traffic.ts';
-import { measureTenants } from './tenants.ts';
-import { measureTraces } from './traces.ts';
-import { measureTransforms } from './transforms.ts';
 import { measureWarehouse } from './warehouse/index.ts';
 
 type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promise<void>;
@@ -41,20 +26,9 @@ const benches: Record<string, Bench> = {
   lanes: measureLanes,
   'low-rate': measureLowRate,
   adaptive: measureAdaptive,
-  isolation: measureIsolation,
-  concurrency: measureConcurrency,
   neighbours: measureNeighbours,
-  outage: measureOutage,
-  overload: measureOverload,
-  parked: measureParked,
   recovery: measureRecovery,
-  retries: measureRetries,
-  fanout: measureFanout,
-  disk: measureDisk,
-  deletion: measureDeletion,
-  growth: measureGrowth,
   fleet: measureFleet,
-  soak: measureSoak,
   warehouse: measureWarehouse,
 };
 
@@ -63,8 +37,6 @@ const onTwoStacks: Record<
   string,
   (stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions) => Promise<void>
 > = {
-  metrics: measureMetrics,
-  traces: measureTraces,
   beside: measureCheckouts,
 };
 
@@ -72,8 +44,6 @@ const onTwoStacks: Record<
 const withoutStack: Record<string, (args: string[]) => Promise<void>> = {
   history: measureHistory,
   statements: measureStatements,
-  tenants: measureTenants,
-  transforms: measureTransforms,
 };
 const measureAlone = withoutStack[process.argv[2] ?? ''];
 if (measureAlone) {

@@ -1,4 +1,4 @@
-// npm run bench -- recovery [--seconds 10 --rounds 3 --lane express --save]: how long what is acknowledged waits when a worker is killed
+// npm run bench -- recovery [--seconds 10 --rounds 3 --lane express]: how long what is acknowledged waits when a worker is killed
 // (kill -9) under load: one of two, whose work the other one takes over; and the only one, which is started again at once, as
 // npm start does it. The load continues all the time, at a constant rate.
 import { once } from 'node:events';
@@ -6,7 +6,6 @@ import type { Stack } from '../local/stack.ts';
 import { type Bar, barLine } from './support/bars.ts';
 import type { BenchOptions } from './support/options.ts';
 import { type RunningChild, startProcess } from './support/processes.ts';
-import { saveResults } from './support/save.ts';
 import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './support/service.ts';
 import { allArrived, createSender, type Receiver, sendAtRate, type Sent } from './support/traffic.ts';
 import { undisturbed } from './support/undisturbed.ts';
@@ -58,7 +57,6 @@ export async function measureRecovery(stack: Stack, receiver: Receiver, options:
   }
   const bars = barsOf(rounds);
   console.log(report(rounds, bars, options));
-  if (options.save) saveResults(`recovery-${options.lane}`, { perSecond: PER_SECOND, bars, rounds });
 }
 
 const startWorker = ({ env }: Service): Promise<RunningChild> => startProcess('worker/main.ts', env);

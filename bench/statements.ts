@@ -93,12 +93,12 @@ async function measureAll(postgres: OwnPostgres, sizes: Sizes): Promise<void> {
 }
 
 /** A worker that owns all shards . */
-export async function holdAll(pool: Pool): Promise<void> {
+async function holdAll(pool: Pool): Promise<void> {
   await registerWorker(pool, OWNER);
   await pool.query('update shards set owner = $1', [OWNER]);
 }
 
-export async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
+async function makeWay(pool: Pool, organizationId: string): Promise<Way> {
   const { sources, ways } = await fillRecords(pool, organizationId);
   const way = ways.find(({ source }) => sources[source]?.organizationId === organizationId);
   const { rows } = await pool.query<{ version: number }>(
@@ -112,7 +112,7 @@ export async function makeWay(pool: Pool, organizationId: string): Promise<Way> 
 }
 
 /** The four in turn, each for all groups, so that the ticks of the CPU clock tell them apart. @returns per group */
-export async function measureGroup(
+async function measureGroup(
   pool: Pool,
   way: Way,
   size: number,

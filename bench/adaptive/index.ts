@@ -1,4 +1,4 @@
-// npm run bench -- adaptive [--seconds 20 --rounds 2 --rates 20,50,100,200,400,800 --save]: the lane `adaptive` beside `express`, at
+// npm run bench -- adaptive [--seconds 20 --rounds 2 --rates 20,50,100,200,400,800]: the lane `adaptive` beside `express`, at
 // each rate and saturated. Where workflows take at most half of the machine, nearly all deliveries have to be workflows; at every
 // rate it has to be about as quick as `express`, and a jump from the lowest rate to the highest has to be absorbed.
 import { cpus } from 'node:os';
@@ -6,7 +6,6 @@ import type { Stack } from '../../local/stack.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { median } from '../support/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { saveResults } from '../support/save.ts';
 import type { Percentiles, Receiver } from '../support/traffic.ts';
 import { ABSORBED_SECONDS, type AtRate, line, type Measured, measure } from './measure.ts';
 
@@ -36,7 +35,6 @@ export async function measureAdaptive(stack: Stack, receiver: Receiver, options:
   }
   const bars = barsOf(rounds);
   console.log(report(rounds, bars, seconds));
-  if (options.save) saveResults('adaptive', { seconds, bars, rounds });
 }
 
 function barsOf(rounds: Round[]): Bar[] {

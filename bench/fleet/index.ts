@@ -1,4 +1,4 @@
-// npm run bench -- fleet [--workers 1,4,16,50 --api 2 --rate 400 --seconds 20 --rounds 1 --save]: whether a delivery costs the
+// npm run bench -- fleet [--workers 1,4,16,50 --api 2 --rate 400 --seconds 20 --rounds 1]: whether a delivery costs the
 // same with many workers as with one. The load is the same for every size of the fleet, and everything shares this machine: what is
 // asked is not how much more a fleet delivers, but what its processes cost each other through PostgreSQL and Temporal.
 import { freemem } from 'node:os';
@@ -7,7 +7,6 @@ import { barLine } from '../support/bars.ts';
 import { type Cost, costPer } from '../support/cost.ts';
 import { percentiles } from '../support/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { saveResults } from '../support/save.ts';
 import { SECRET } from '../support/service.ts';
 import {
   allArrived,
@@ -68,8 +67,6 @@ export async function measureFleet(stack: Stack, receiver: Receiver, options: Be
   }
   const bars = barsOf(rounds, options.workers.length);
   console.log(report(rounds, bars.map(barLine), options));
-  const { api, rate, seconds } = options;
-  if (options.save) saveResults('fleet', { api, rate, seconds, bars, rounds });
 }
 
 /** The same fleet, which grows from size to size. */

@@ -1,4 +1,4 @@
-// npm run bench [-- --seconds 20 --rounds 3 --save]: what a delivery costs in each lane, beside the limit of that lane: for the lane
+// npm run bench [-- --seconds 20 --rounds 3]: what a delivery costs in each lane, beside the limit of that lane: for the lane
 // `workflow` what Temporal costs by itself, for `express` what one durable insert and one request cost. The lane `adaptive`, which
 // saturated is to do about what `express` does, is measured by itself right after that.
 //
@@ -8,11 +8,9 @@ import type { Lane } from '../../core/lane.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type Limit, startBarePipeline, startBareWorkflow } from '../bare/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { saveResults } from '../support/save.ts';
 import type { Percentiles, Receiver } from '../support/traffic.ts';
 import { type Saturated, saturateInTurn } from './in-turn.ts';
 import { type LaneFigures, measureLane, OUTSTANDING, startLane } from './lane.ts';
-import { plotLanes } from './plot.ts';
 import { barsOf, report } from './report.ts';
 import { undisturbed } from '../support/undisturbed.ts';
 
@@ -38,7 +36,6 @@ export async function measureLanes(stack: Stack, receiver: Receiver, options: Be
   }
   const bars = barsOf(rounds);
   console.log(report(rounds, bars, options.seconds));
-  if (options.save) saveResults('lanes', { seconds: options.seconds, bars, rounds }, plotLanes(rounds));
 }
 
 async function measureRound(stack: Stack, receiver: Receiver, options: BenchOptions, label: string): Promise<Round> {

@@ -37,7 +37,7 @@ export function barsOf(rounds: Round[]): Bar[] {
 
 const PERCENTILES = ['p50', 'p95', 'p99'] as const satisfies (keyof Percentiles)[];
 /** The lanes follow their limits; `adaptive` has that of `express`. */
-export const COLUMNS = [
+const COLUMNS = [
   ['bareWorkflow', 'bare workflow'],
   ['workflow', 'lane workflow'],
   ['barePipeline', 'bare pipeline'],

@@ -5,7 +5,6 @@ import type { Stack } from '../../local/stack.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { median } from '../support/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { saveResults } from '../support/save.ts';
 import { addOrganization, createPipe, drained, SECRET, startService } from '../support/service.ts';
 import { createSender, measureLatency, type Percentiles, type Receiver, sendAtRate } from '../support/traffic.ts';
 import { undisturbed } from '../support/undisturbed.ts';
@@ -37,7 +36,7 @@ interface Round {
 
 /** Measures, and prints a row for each attack. */
 export async function measureNeighbours(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const { body, setting, rounds: count, seconds, save } = options;
+  const { body, setting, rounds: count, seconds } = options;
   const service = await startService(stack, {
     HOOKYARD_LANE: setting,
     HOOKYARD_MAX_BACKLOG: String(MAX_BACKLOG),
@@ -85,7 +84,6 @@ export async function measureNeighbours(stack: Stack, receiver: Receiver, option
   }
   const bars = attacks.filter(({ isControl }) => !isControl).flatMap((attack) => barsOf(attack, rounds));
   console.log(report(rounds, attacks, bars, options));
-  if (save) saveResults(`neighbours-${setting}`, { bars, rounds });
 }
 
 function barsOf({ name }: Attack, rounds: Round[]): Bar[] {

@@ -1,7 +1,6 @@
 // What a feature costs, or a change: two services side by side, each on a stack of its own and with as much data, one without the feature and one
 // with it. They are saturated in short turns, and what counts is the ratio of two turns that follow each other, so a machine that changes
 // its speed, and a database that grows, change both sides alike.
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Stack } from '../../local/stack.ts';
 import { type RunningLane, startLane } from '../lanes/lane.ts';
 import { costPer, totalCpuMs } from './cost.ts';
@@ -37,9 +36,6 @@ const TURN_SECONDS = 5;
 // Until as much is under way as before the break.
 const TURN_WARM_UP_SECONDS = 2;
 const WARM_UP_SECONDS = 15;
-const REST_TURNS = 6;
-const REST_SECONDS = 10;
-const REST_WARM_UP_SECONDS = 2;
 
 /**
  * Measures rounds of turns. Each round has new processes, and the sides change their stacks, so that neither compiled code nor a database
@@ -68,36 +64,6 @@ export async function measureBeside(
 function turnsOf(seconds: number): { count: number; seconds: number } {
   const count = Math.ceil(seconds / TURN_SECONDS);
   return { count, seconds: seconds / count };
-}
-
-/**
- * What both use while nothing arrives, in turns of ten seconds: what a feature does by the clock, and not for a delivery. It is a small
- * part of what a saturated service uses, and would be lost in that.
- * @returns ms per second, of each pair of turns
- */
-export async function measureAtRest(
-  stacks: [Stack, Stack],
-  receiver: Receiver,
-  options: BenchOptions,
-  sides: { without: Side; withFeature: Side },
-): Promise<Beside[]> {
-  console.log(`at rest: ${REST_TURNS} pairs of turns of ${REST_SECONDS} s`);
-  return withBoth(stacks, receiver, options, sides, async (without, withFeature) => {
-    const rest = (lane: RunningLane, { during }: Side) =>
-      inTurn(lane, during, REST_WARM_UP_SECONDS + REST_SECONDS / 2, async () => {
-        await pause(REST_WARM_UP_SECONDS * 1000);
-        const before = await lane.counters();
-        await pause(REST_SECONDS * 1000);
-        return totalCpuMs(costPer(REST_SECONDS, before, await lane.counters()));
-      });
-    const pairs: Beside[] = [];
-    for (let number = 0; number < REST_TURNS; number += 1)
-      pairs.push({
-        without: await rest(without, sides.without),
-        withFeature: await rest(withFeature, sides.withFeature),
-      });
-    return pairs;
-  });
 }
 
 async function measureRound(

@@ -16,17 +16,8 @@ export interface BenchOptions {
   lanes: readonly Lane[];
   /** Of those that know `adaptive` too. */
   setting: LaneSetting;
-  /** Webhooks sent while a circuit is open. */
-  events: number;
-  /** Deliveries that wait at the end of an overload. */
-  waiting: number;
-  /** How long a soak takes for each lane. */
-  minutes: number;
   /** Whether PostgreSQL's statements are counted, too. */
   statements: boolean;
-  /** How many stored deliveries, and how many routes, the service is measured with. */
-  deliveries: number[];
-  routes: number[];
   /** Webhooks per second. */
   rates: number[];
   /** Sizes of a fleet, its API processes, and webhooks per second for each size. */
@@ -41,8 +32,6 @@ export interface BenchOptions {
   plan: Plan;
   /** The folder of the checkout that `beside` compares with this one. */
   checkout: string;
-  /** Whether figures and plots are written to docs/bench. */
-  save: boolean;
   /** The body of every webhook. */
   body: string;
 }
@@ -54,15 +43,10 @@ const WITH_ADAPTIVE = ['neighbours'];
 const DEFAULTS = {
   seconds: 20,
   rounds: 2,
-  events: 10_000,
-  waiting: 100_000,
-  minutes: 30,
   api: 2,
   rate: 400,
 };
 const DEFAULT_LISTS = {
-  deliveries: '1000000,5000000,10000000',
-  routes: '100,10000',
   workers: '1,4,16,50',
   rates: '20,50,100,200,400,800',
 };
@@ -80,12 +64,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       rounds: { type: 'string' },
       repeats: { type: 'string', default: String(REPEATS) },
       lane: { type: 'string' },
-      events: { type: 'string' },
-      waiting: { type: 'string' },
-      minutes: { type: 'string' },
       statements: { type: 'boolean', default: false },
-      deliveries: { type: 'string' },
-      routes: { type: 'string' },
       rates: { type: 'string' },
       workers: { type: 'string' },
       api: { type: 'string' },
@@ -94,7 +73,6 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       only: { type: 'string', default: '' },
       plan: { type: 'string', default: 'business' },
       checkout: { type: 'string', default: '' },
-      save: { type: 'boolean', default: false },
     },
   });
   const number = (name: keyof typeof DEFAULTS) => positive(name, values[name] ?? String(DEFAULTS[name]));
@@ -117,12 +95,7 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       lane,
       lanes: values.lane === undefined ? LANES : [lane],
       setting,
-      events: number('events'),
-      waiting: number('waiting'),
-      minutes: number('minutes'),
       statements: values.statements,
-      deliveries: list('deliveries'),
-      routes: list('routes'),
       rates: list('rates'),
       workers: list('workers'),
       api: number('api'),
@@ -131,7 +104,6 @@ export function readOptions(): { bench: string; options: BenchOptions } {
       only: values.only,
       plan,
       checkout: values.checkout,
-      save: values.save,
       body: BODY,
     },
   };

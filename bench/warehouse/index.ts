@@ -7,7 +7,6 @@ import { type Bar, barLine } from '../support/bars.ts';
 import { type Cost, costPer, totalCpuMs } from '../support/cost.ts';
 import { cpuMs, median } from '../support/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
-import { saveResults } from '../support/save.ts';
 import { SECRET, type Service, startService } from '../support/service.ts';
 import { createSender, type Receiver, sendMany } from '../support/traffic.ts';
 import { undisturbed } from '../support/undisturbed.ts';
@@ -96,7 +95,6 @@ export async function measureWarehouse(stack: Stack, _receiver: Receiver, option
   const bars = Object.entries(all).flatMap(([name, rounds]) => barsOf(name, rounds));
   for (const [name, rounds] of Object.entries(all)) console.log(report(name, events, rounds));
   console.log(['', ...bars.map(barLine), ''].join('\n'));
-  if (options.save) saveResults('warehouse', { events, payloadBytes: options.body.length, bars, rounds: all });
 }
 
 function firstProvider(): ProviderCase {
