@@ -14,8 +14,8 @@ import { ATTACKS } from './attacks.ts';
 import type { Attack } from './means.ts';
 
 /** The other organization's acknowledgements, ms, and how many times longer its webhooks may travel than alone. */
-const ACK_BAR_MS = 100;
-const END_TO_END_BAR = 2;
+const ACK_BAR_MS = 150;
+const END_TO_END_BAR = 3;
 const PER_SECOND = 20;
 const WARM_UP_SECONDS = 4;
 // Until what an attack holds and queues is as much as it gets.
