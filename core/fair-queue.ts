@@ -63,11 +63,16 @@ export class FairQueue {
     return [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
+  /** Organizations that hold something. */
+  get holders(): string[] {
+    return [...this.#own.keys()];
+  }
+
   heldBy(organizationId: string): number {
     return this.#own.get(organizationId) ?? 0;
   }
 
-  /** How many more an organization may take now, one after the other. */
+  /** How many more an organization may take now, one after the other, if the others take nothing. */
   roomFor(organizationId: string): number {
     const own = this.heldBy(organizationId);
     const free = this.#limit - this.#held;
@@ -82,12 +87,17 @@ export class FairQueue {
     const own = this.heldBy(organizationId);
     const left = this.#limit - this.#held - amount;
     if (this.#held > 0 && !mayHold(own, amount, left, this.#timesFree)) return false;
-    this.#own.set(organizationId, own + amount);
-    this.#held += amount;
+    this.#add(organizationId, amount);
     return true;
   }
 
-  /** Gives back what `hold` has taken, in any parts. */
+  /** Takes an amount whatever is free: for work that is limited elsewhere, or is allowed already. */
+  enter(organizationId: string, amount = 1): Leave {
+    this.#add(organizationId, amount);
+    return () => this.release(organizationId, amount);
+  }
+
+  /** Gives back what was taken, in any parts. */
   release(organizationId: string, amount = 1): void {
     const own = this.heldBy(organizationId) - amount;
     if (own > 0) this.#own.set(organizationId, own);
@@ -131,6 +141,11 @@ export class FairQueue {
       else this.#waiting.set(organizationId, [waiter]);
       this.#admit();
     });
+  }
+
+  #add(organizationId: string, amount: number): void {
+    this.#own.set(organizationId, this.heldBy(organizationId) + amount);
+    this.#held += amount;
   }
 
   #admit(): void {

@@ -1,5 +1,6 @@
 // Failures and successes of about a second, until they are stored together. Tenants and strangers cause them, as many as they like,
 // so all of it is bounded: subjects, and causes of a subject. What is beyond is counted by organization and kind.
+import { FairQueue } from './fair-queue.ts';
 import {
   type IssueFailure,
   type IssueKind,
@@ -8,13 +9,10 @@ import {
   MAX_CAUSES,
   OTHER_CAUSE,
 } from './issues.ts';
-import { SharedCapacity } from './shared-capacity.ts';
 
 const MAX_FAILING = 1000;
 // Of those that have worked, the others are told of another time.
 const MAX_WORKING = 4000;
-// An organization alone has 3/4 of the places.
-const PLACES_FACTOR = 3;
 // Organizations and kinds that are counted together.
 const MAX_TOGETHER = 1000;
 
@@ -45,8 +43,8 @@ export interface SubjectCount {
 export class IssueCounts implements IssueSink {
   readonly #failing = new Map<string, SubjectCount>();
   readonly #working = new Map<string, IssueSubject>();
-  readonly #failingPlaces = new SharedCapacity(MAX_FAILING);
-  readonly #workingPlaces = new SharedCapacity(MAX_WORKING);
+  readonly #failingPlaces = new FairQueue(MAX_FAILING);
+  readonly #workingPlaces = new FairQueue(MAX_WORKING);
   #together = 0;
   #uncounted = 0;
 
@@ -73,7 +71,8 @@ export class IssueCounts implements IssueSink {
     const key = keyOf(subject);
     const failing = this.#failing.get(key);
     if (failing !== undefined) Object.assign(failing, { streak: 0, worked: true });
-    else if (!this.#working.has(key) && this.#workingPlaces.take(1, holders(subject))) this.#working.set(key, subject);
+    else if (!this.#working.has(key) && this.#workingPlaces.hold(subject.organizationId))
+      this.#working.set(key, subject);
   }
 
   /** Those with failures, and those that have only worked. */
@@ -112,9 +111,9 @@ export class IssueCounts implements IssueSink {
     const key = keyOf(subject);
     const known = this.#failing.get(key);
     if (known !== undefined) return known;
-    if (!this.#failingPlaces.take(1, holders(subject))) return this.#togetherOf(subject);
+    if (!this.#failingPlaces.hold(subject.organizationId)) return this.#togetherOf(subject);
     const worked = this.#working.delete(key);
-    if (worked) this.#workingPlaces.give(1, holders(subject));
+    if (worked) this.#workingPlaces.release(subject.organizationId);
     const counted: SubjectCount = { subject, streak: 0, worked, causes: new Map() };
     this.#failing.set(key, counted);
     return counted;
@@ -142,8 +141,6 @@ export class IssueCounts implements IssueSink {
 function togetherSubject(organizationId: string, kind: IssueKind): IssueSubject {
   return { organizationId, kind, sourceId: null, routeId: null, destinationId: null };
 }
-
-const holders = ({ organizationId }: IssueSubject) => [{ name: organizationId, factor: PLACES_FACTOR }];
 
 const keyOf = ({ kind, organizationId, sourceId, routeId, destinationId }: IssueSubject): string =>
   `${kind} ${organizationId} ${sourceId} ${routeId} ${destinationId}`;

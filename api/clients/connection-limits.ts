@@ -2,19 +2,21 @@
 // kept for the management API.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { SharedCapacity } from '../../core/shared-capacity.ts';
+import { FairQueue, type Leave } from '../../core/fair-queue.ts';
 import type { HttpLimits } from '../http-limits.ts';
 import type { Peer } from './client-addresses.ts';
 
-// No client may have more connections than are free.
-const FACTOR = 1;
+// No client may have more connections than it leaves free.
+const TIMES_FREE = 1;
+// The operator's proxies together.
+const PROXIES = 'proxies';
 
 export class ConnectionLimits {
-  readonly #max: number;
   readonly #perClient: number;
   readonly #ordinary: number;
-  readonly #connections: SharedCapacity;
-  readonly #forwarded: SharedCapacity;
+  /** By client. */
+  readonly #connections: FairQueue;
+  readonly #forwarded: FairQueue;
   readonly #reserved = new WeakSet<Socket>();
 
   constructor({
@@ -22,16 +24,15 @@ export class ConnectionLimits {
     maxConnectionsPerAddress,
     managementConnections,
   }: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>) {
-    this.#max = maxConnections;
     this.#perClient = maxConnectionsPerAddress;
     this.#ordinary = maxConnections - managementConnections;
-    this.#connections = new SharedCapacity(maxConnections);
-    this.#forwarded = new SharedCapacity(maxConnections);
+    this.#connections = new FairQueue(maxConnections, TIMES_FREE);
+    this.#forwarded = new FairQueue(maxConnections, TIMES_FREE);
   }
 
   /** Whether there are as many connections as may be. */
   get isFull(): boolean {
-    return this.#connections.used >= this.#max;
+    return this.#connections.isFull;
   }
 
   /**
@@ -39,10 +40,10 @@ export class ConnectionLimits {
    * @returns false when the client has as many as it may; the connection is not counted then
    */
   admit(socket: Socket, { client, isProxy }: Peer): boolean {
-    const give = this.#take(this.#connections, isProxy ? null : client);
-    if (give === null) return false;
-    socket.once('close', give);
-    if (this.#connections.used > this.#ordinary) this.#reserved.add(socket);
+    const leave = isProxy ? this.#takeForProxy() : this.#take(this.#connections, client);
+    if (leave === null) return false;
+    socket.once('close', leave);
+    if (this.#connections.held > this.#ordinary) this.#reserved.add(socket);
     return true;
   }
 
@@ -51,9 +52,9 @@ export class ConnectionLimits {
    * @returns false when the client has as many under way as it may
    */
   admitForwarded(response: ServerResponse, client: string): boolean {
-    const give = this.#take(this.#forwarded, client);
-    if (give !== null) response.once('close', give);
-    return give !== null;
+    const leave = this.#take(this.#forwarded, client);
+    if (leave !== null) response.once('close', leave);
+    return leave !== null;
   }
 
   /** Whether it is one of the last connections, which serve the management API only. */
@@ -61,10 +62,12 @@ export class ConnectionLimits {
     return this.#reserved.has(socket);
   }
 
-  /** @returns what gives it back; null when there is none for this client */
-  #take(capacity: SharedCapacity, client: string | null): (() => void) | null {
-    const holders = client === null ? [] : [{ name: client, factor: FACTOR }];
-    if (client !== null && capacity.heldBy(client) >= this.#perClient) return null;
-    return capacity.take(1, holders) ? () => capacity.give(1, holders) : null;
+  #takeForProxy(): Leave | null {
+    return this.isFull ? null : this.#connections.enter(PROXIES);
+  }
+
+  /** @returns null when there is none for this client */
+  #take(places: FairQueue, client: string): Leave | null {
+    return places.heldBy(client) < this.#perClient ? places.takeNow(client) : null;
   }
 }

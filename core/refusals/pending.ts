@@ -1,6 +1,6 @@
 // Refused webhooks of a few seconds, until they are stored together. Strangers cause them, as many as they like, so all of it is
 // bounded: sources, counts and samples. What finds no place is counted as such.
-import { SharedCapacity } from '../shared-capacity.ts';
+import { FairQueue } from '../fair-queue.ts';
 import type { Refusal, RefusalCount, RefusalOwner, RefusedWebhook } from './refusal.ts';
 
 const MAX_SOURCES = 1000;
@@ -10,10 +10,8 @@ const MAX_COUNTS = 64;
 const MAX_SAMPLES = 100;
 const HOUR_MS = 3_600_000;
 
-// Who may hold how many times what is free (core/shared-capacity.ts), so that a flood leaves room for others. An organization alone
-// has 3/4 of the sources and half of the samples, a source alone a fifth of the samples.
-const PLACES_FACTOR = 3;
-const SAMPLE_FACTORS = { organization: 1, source: 1 / 4 };
+// How many samples may be held, as a multiple of what is left free: half of them by an organization, a fifth by a source.
+const SAMPLES_TIMES_FREE = { organization: 1, source: 1 / 4 };
 
 interface OfSource {
   owner: RefusalOwner;
@@ -24,8 +22,11 @@ interface OfSource {
 
 export class PendingRefusals {
   readonly #sources = new Map<string, OfSource>();
-  readonly #places = new SharedCapacity(MAX_SOURCES);
-  readonly #samples = new SharedCapacity(MAX_SAMPLES);
+  readonly #places = new FairQueue(MAX_SOURCES);
+  readonly #samples = {
+    ofOrganizations: new FairQueue(MAX_SAMPLES, SAMPLES_TIMES_FREE.organization),
+    ofSources: new FairQueue(MAX_SAMPLES, SAMPLES_TIMES_FREE.source),
+  };
   #uncounted = 0;
 
   /** Whether nothing is counted. */
@@ -50,7 +51,7 @@ export class PendingRefusals {
   ): void {
     const hour = atMs - (atMs % HOUR_MS);
     const ofSource = this.#count({ organizationId, sourceId, cause, limit, hour, count: 1, lastAt: atMs });
-    if (ofSource !== null && this.#samples.take(1, holdersOf(ofSource.owner))) ofSource.samples.push(describe());
+    if (ofSource !== null && this.#holdSample(ofSource.owner)) ofSource.samples.push(describe());
   }
 
   /** Takes over what others hold, as far as there is room. @param only of these sources; by default all */
@@ -59,8 +60,7 @@ export class PendingRefusals {
       if (only?.has(sourceId) === false) continue;
       for (const count of counts.values()) this.#count(count);
       for (const sample of samples) {
-        if (this.#sources.has(sourceId) && this.#samples.take(1, holdersOf(owner)))
-          this.#sources.get(sourceId)?.samples.push(sample);
+        if (this.#sources.has(sourceId) && this.#holdSample(owner)) this.#sources.get(sourceId)?.samples.push(sample);
       }
     }
     this.#uncounted += others.takeUncounted();
@@ -98,16 +98,18 @@ export class PendingRefusals {
   }
 
   #enter({ organizationId, sourceId }: RefusalOwner): OfSource | null {
-    if (!this.#places.take(1, [{ name: organizationId, factor: PLACES_FACTOR }])) return null;
+    if (!this.#places.hold(organizationId)) return null;
     const ofSource: OfSource = { owner: { organizationId, sourceId }, counts: new Map(), samples: [] };
     this.#sources.set(sourceId, ofSource);
     return ofSource;
   }
-}
 
-function holdersOf({ organizationId, sourceId }: RefusalOwner) {
-  return [
-    { name: organizationId, factor: SAMPLE_FACTORS.organization },
-    { name: sourceId, factor: SAMPLE_FACTORS.source },
-  ];
+  /** Both have their share of the same samples. */
+  #holdSample({ organizationId, sourceId }: RefusalOwner): boolean {
+    const { ofOrganizations, ofSources } = this.#samples;
+    if (!ofSources.hold(sourceId)) return false;
+    if (ofOrganizations.hold(organizationId)) return true;
+    ofSources.release(sourceId);
+    return false;
+  }
 }

@@ -49,6 +49,19 @@ describe('what organizations share', () => {
     expect([queue.hold('org_1'), queue.heldBy('org_1'), queue.held]).to.deep.equal([true, 1, 1]);
   });
 
+  it('counts what is limited elsewhere, also beyond the limit', () => {
+    const queue = new FairQueue(4);
+    const leaves = Array.from({ length: 5 }, () => queue.enter('org_1'));
+    expect([queue.held, queue.isFull, queue.roomFor('org_1'), queue.roomFor('org_2')]).to.deep.equal([5, true, 0, 0]);
+    expect(queue.takeNow('org_2')).to.equal(null);
+    for (const leave of leaves.slice(0, 2)) leave();
+    expect([queue.roomFor('org_1'), queue.roomFor('org_2')]).to.deep.equal([0, 1]);
+    expect(queue.takeNow('org_2')).to.not.equal(null);
+    expect(queue.holders).to.deep.equal(['org_1', 'org_2']);
+    for (const leave of leaves.slice(2)) leave();
+    expect(queue.holders).to.deep.equal(['org_2']);
+  });
+
   it('admits those that wait by turns of their organizations', async () => {
     const queue = new FairQueue(4);
     expect(fill(queue, 'org_a')).to.equal(3);
