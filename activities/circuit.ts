@@ -2,8 +2,8 @@
 // stops all of it until its end. A paused destination has such a workflow too, which only waits and releases.
 import { setTimeout as delay } from 'node:timers/promises';
 import { changesAt } from '../core/circuit.ts';
+import type { FairQueue } from '../core/fair-queue.ts';
 import type { Log } from '../core/log.ts';
-import type { Places } from '../core/places.ts';
 import { changeCircuits, electProbe, loadCircuits, resetCircuit, type StoredCircuit } from '../db/circuits/circuits.ts';
 import {
   countHeld,
@@ -26,7 +26,7 @@ import type { CircuitAdvice, CircuitRequest } from './types.ts';
 
 export interface CircuitDeps extends ReleaseDeps {
   /** Of circuits that release. */
-  releases: Places;
+  releases: FairQueue;
   log: Log;
 }
 

@@ -1,7 +1,7 @@
 // Activities that take turns by organization: one that has to wait holds no slot, and Temporal asks again a little later.
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Places } from '../core/places.ts';
+import type { FairQueue } from '../core/fair-queue.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 
 // Each time it asks costs Temporal and the database something, so one that waits long asks rarely.
@@ -15,11 +15,11 @@ const TYPE = 'TurnOfOthers';
  * @throws ApplicationFailure for a later retry while the organization has its share of the places
  */
 export async function inTurn<Result>(
-  places: Places,
+  places: FairQueue,
   organizationId: string,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const leave = places.take(organizationId);
+  const leave = places.takeNow(organizationId);
   if (leave === null) {
     throw ApplicationFailure.create({
       message: 'Other work of this organization is under way; this waits for its turn',

@@ -5,7 +5,7 @@
 // - there is a place for it (workflow-turns.ts), held until its first attempt begins. When no place is left for anybody, or Temporal
 //   refuses a start, no workflow is started for a pause, which doubles if the next one follows soon.
 import { LRUCache } from 'lru-cache';
-import type { Leave } from './places.ts';
+import type { Leave } from './fair-queue.ts';
 import type { WorkflowTurns } from './workflow-turns.ts';
 
 /** First attempts in a second that may all be workflows, for each processor: they take about half of it. */

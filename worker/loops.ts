@@ -11,8 +11,9 @@ import { holdShards, type Shards } from './relay/shards.ts';
 import { keepSchedules } from './temporal-upkeep.ts';
 import { type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
-// Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well.
-const MOST_WORKFLOWS = 200;
+// Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well. Three quarters, which one
+// organization may have, are 200.
+const MOST_WORKFLOWS = 267;
 
 const HOUR_MS = 3_600_000;
 

@@ -3,17 +3,18 @@ import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { PayloadMemory } from '../activities/attempt/payload-memory.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { createContextLoader } from '../activities/attempt/results.ts';
-import { Places } from '../core/places.ts';
+import { FairQueue } from '../core/fair-queue.ts';
 import { createWorker, type RunningWorker, run } from './temporal-worker.ts';
 import { ACTIVITY_SLOTS, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 
-// Slots are fixed. Of workflow tasks, there are as many as workflows in flight: an eager start without a free slot becomes an ordinary
-// one. More would not make them faster. When many workflows start at once, every task would wait here for its turn, longer than Temporal
+// Slots are fixed. Of workflow tasks, there are as many as an organization may have workflows in flight (loops.ts): an eager start
+// without a free slot becomes an ordinary one. More would not make them faster. When many workflows start at once, every task would wait here for its turn, longer than Temporal
 // waits for it (10 s); it would be made again elsewhere, and what was done of it be lost.
 const WORKFLOW_TASK_SLOTS = 200;
 const CACHED_WORKFLOWS = 5000;
-// Circuits that release what they hold at a time: each asks the database many times a second.
-const CIRCUIT_RELEASES = 32;
+// Circuits that release what they hold at a time: each asks the database many times a second. Three quarters, which one organization
+// may have, are 32.
+const CIRCUIT_RELEASES = 43;
 // The large payloads of all attempts together. One organization has half of it.
 const LARGE_BODY_BYTES = 256 * 1024 * 1024;
 // How long an attempt waits for room among them, with its place in flight. Then it waits outside of this process.
@@ -26,13 +27,13 @@ export function activityDepsOf(
   parts: WorkerParts,
   link: RelayLink,
 ): ActivityDeps {
-  const { hotPool, alone, due, lanes, traces } = parts;
+  const { hotPool, due, lanes, traces } = parts;
   return {
     ...parts,
     settings,
     tuning,
     log,
-    releases: new Places(CIRCUIT_RELEASES, alone),
+    releases: new FairQueue(CIRCUIT_RELEASES),
     awaitRecordMs: AWAIT_RECORD_MS,
     pendingOpenings: new PendingOpenings(),
     isSuspended: (organizationId) => due.now.suspended.has(organizationId),

@@ -5,9 +5,9 @@ import { createNotifyActivities } from '../activities/notify.ts';
 import { createReplayActivities } from '../activities/replay.ts';
 import { createWarehouseActivities } from '../activities/warehouse-flush/index.ts';
 import { publicUrl, type Settings } from '../core/config.ts';
+import { FairQueue } from '../core/fair-queue.ts';
 import { recipientRule } from '../core/notify-recipients.ts';
 import type { PeopleLinks } from '../core/people-link.ts';
-import { Places } from '../core/places.ts';
 import { workflowLinks } from '../core/temporal-link.ts';
 import { operatorAccess } from '../core/warehouse/operator-access.ts';
 import { alertTaskQueue, mailTaskQueue, replayTaskQueue, warehouseTaskQueue } from '../core/workflow-names.ts';
@@ -111,7 +111,7 @@ function startReplays({ settings, log }: WorkerContext, parts: WorkerParts): Pro
 
 function startFlushes({ settings, env, log }: WorkerContext, parts: WorkerParts): Promise<RunningWorker> {
   const warehouses = createWarehouses({ ...parts.reach, access: operatorAccess(settings, env) });
-  const places = new Places(FLUSH_SLOTS, parts.alone);
+  const places = new FairQueue(FLUSH_SLOTS);
   const deps = { ...parts, pool: parts.warehousePool, settings, log, warehouses, places };
   return startSideWorker(
     parts,

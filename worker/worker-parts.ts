@@ -91,8 +91,7 @@ async function connect({ settings, tuning, database, temporal, log }: WorkerCont
   });
   due.add(recoveries(pools.pool, tuning));
   const organizations = { areSeveral: () => due.now.severalOrganizations };
-  const alone = () => !organizations.areSeveral();
-  return { secretBox, client, workflowBundle, attributes, stopTemporal, common, ...pools, due, organizations, alone };
+  return { secretBox, client, workflowBundle, attributes, stopTemporal, common, ...pools, due, organizations };
 }
 
 function recoveries(pool: Pool, { issueRecoverySeconds }: Tuning): DuePart {
@@ -132,7 +131,7 @@ function openOutbound(
 }
 
 function createLimits({ settings, tuning, log }: WorkerContext, connected: Connected, link: RelayLink) {
-  const { hotPool, pool, secretBox, alone } = connected;
+  const { hotPool, pool, secretBox, organizations } = connected;
   const places = new DestinationPlaces(tuning.maxInFlightPerDestination);
   const owner = `${hostname()}:${process.pid}:${randomUUID()}`;
   const issues = new CountedIssues({ pool, log });
@@ -140,9 +139,10 @@ function createLimits({ settings, tuning, log }: WorkerContext, connected: Conne
   const results = createResultRecorder(hotPool, log, issues, isAwaited);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   shareConnections(pool, workerConnections(settings).commands - 1);
+  const alone = () => !organizations.areSeveral();
   const workflowTurns = new WorkflowTurns({ places: PLACES_PER_PROCESSOR * availableParallelism(), alone });
   const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowTurns, alone, log });
-  const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, alone, workflowTurns });
+  const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, workflowTurns });
   return { places, owner, lanes, issues, results, configs, workflowTurns, turns };
 }
 

@@ -8,7 +8,7 @@
 //
 // What was signalled and still finds no slot leaves the outbox for a moment: else the relay would keep its place for it although
 // nothing is under way, or signal it again at once.
-import { type Leave, Places } from '../../core/places.ts';
+import { FairQueue, type Leave } from '../../core/fair-queue.ts';
 import type { WorkflowTurns } from '../../core/workflow-turns.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
@@ -17,7 +17,8 @@ import { actingFor } from '../../db/connections/pool-turns.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { QUEUED } from './rate-limit.ts';
 
-// The part of the slots up to which the relays' signals count: theirs are several, and each knows only its own places.
+// The part of the slots up to which the relays' signals count, whatever is free: relays are several, and each knows only its own
+// places.
 const SIGNALLED_UP_TO = 3 / 4;
 // Longer than the relay of another process takes to see that the delivery is not under way (worker/relay/in-flight.ts).
 const COME_BACK_MS = 8000;
@@ -35,13 +36,12 @@ interface TurnsDeps {
   pool: Pool;
   /** Activities that the worker runs at a time. */
   slots: number;
-  /** Whether there is only one organization. */
-  alone: () => boolean;
   workflowTurns: Pick<WorkflowTurns, 'pass'>;
 }
 
-export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): Turns {
-  const places = new Places(slots, alone);
+export function createTurns({ pool, slots, workflowTurns }: TurnsDeps): Turns {
+  const places = new FairQueue(slots);
+  const mostSignalled = SIGNALLED_UP_TO * slots;
   /** By delivery. */
   const running = new Map<string, { number: number; outcome: Promise<AttemptOutcome> }>();
 
@@ -64,8 +64,8 @@ export function createTurns({ pool, slots, alone, workflowTurns }: TurnsDeps): T
 
   function take(organizationId: string, { attempt, queued, released }: AttemptRequest): Leave | null {
     if (attempt === 1) return places.enter(organizationId);
-    if (queued) return places.takeUpTo(SIGNALLED_UP_TO, organizationId);
-    return released || workflowTurns.pass(organizationId) ? places.take(organizationId) : null;
+    if (queued) return places.heldBy(organizationId) < mostSignalled ? places.enter(organizationId) : null;
+    return released || workflowTurns.pass(organizationId) ? places.takeNow(organizationId) : null;
   }
 
   return {

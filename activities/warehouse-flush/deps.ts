@@ -1,9 +1,9 @@
 // Dependencies of the warehouse activities, and the loading of a destination.
 import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import type { FairQueue } from '../../core/fair-queue.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
 import type { IssueSink } from '../../core/issues.ts';
 import type { Log } from '../../core/log.ts';
-import type { Places } from '../../core/places.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { StoredDestination } from '../../db/warehouse/batches.ts';
@@ -24,7 +24,7 @@ export interface FlushDeps {
   compute: Pick<Compute, 'rows' | 'rowGroup'>;
   warehouses: Pick<Warehouses, 'put' | 'begin'>;
   /** Of batches in memory. */
-  places: Places;
+  places: FairQueue;
   issues: IssueSink;
   log: Log;
 }

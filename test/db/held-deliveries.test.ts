@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
+import { FairQueue } from '../../core/fair-queue.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
-import { Places } from '../../core/places.ts';
 import { WorkflowTurns } from '../../core/workflow-turns.ts';
 import {
   changeCircuits,
@@ -220,7 +220,7 @@ describe('held deliveries', () => {
       await blocker.query('lock table destinations in access exclusive mode');
       const client = new Client({ connection });
       const looking = advanceCircuit(
-        { ...common, pool, client, releases: new Places(1, () => true), workflowTurns: unpaced },
+        { ...common, pool, client, releases: new FairQueue(1), workflowTurns: unpaced },
         { organizationId, routeId, reset: false },
       );
       await until('the first to be released', async () => (await findHeld(pool, routeId, first)) === undefined);
@@ -266,7 +266,7 @@ describe('held deliveries', () => {
     try {
       const began = performance.now();
       const advice = await advanceCircuit(
-        { ...common, pool, client, releases: new Places(1, () => false), workflowTurns },
+        { ...common, pool, client, releases: new FairQueue(1), workflowTurns },
         { organizationId, routeId, reset: false },
       );
       expect(advice).to.deep.equal({ state: 'closed', held: 0, waitMs: 0 });
@@ -285,7 +285,7 @@ describe('held deliveries', () => {
     let own: Pool;
     let connection: Connection;
     beforeEach(() => {
-      const releases = new Places(1, () => false);
+      const releases = new FairQueue(1);
       releases.enter(organizationId);
       own = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 10_000, onError: () => {} });
       shareConnections(own, 1);

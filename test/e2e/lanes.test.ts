@@ -161,7 +161,7 @@ describe('lanes @turns', () => {
 });
 
 describe('routes of the lane workflow in a worker of the lane express', () => {
-  // Of a worker (worker/loops.ts).
+  // Of one organization in a worker (worker/loops.ts).
   const MOST_WORKFLOWS = 200;
   let testInstance: OwnHookyard;
   let receiver: Receiver;

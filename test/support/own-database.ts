@@ -105,11 +105,12 @@ async function administer(url: string, statement: string) {
   return pool.query(statement).finally(() => pool.end());
 }
 
-/** An organization with one source, which an own database has none of. */
-export async function insertSource(pool: Pool): Promise<{ organizationId: string; sourceId: string }> {
+/** An organization with one source, which an own database has none of. @param slug of the organization */
+export async function insertSource(pool: Pool, slug = 'acme'): Promise<{ organizationId: string; sourceId: string }> {
   const [organizationId, sourceId] = [newId('org'), newId('src')];
-  await pool.query(`insert into organizations (id, slug, name, plan) values ($1, 'acme', 'Acme', 'business')`, [
+  await pool.query(`insert into organizations (id, slug, name, plan) values ($1, $2, 'Acme', 'business')`, [
     organizationId,
+    slug,
   ]);
   await pool.query(`insert into sources (id, organization_id, name, slug) values ($1, $2, 'Orders', 'orders')`, [
     sourceId,

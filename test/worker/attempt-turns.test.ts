@@ -33,7 +33,7 @@ describe('turns of retries', () => {
   };
 
   it('wait in the outbox, and leave it when they were signalled and there is no place still: then nothing is kept', async () => {
-    const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns: free() });
+    const turns = createTurns({ pool: db.pool, slots: 4, workflowTurns: free() });
     const request = await retry();
     const ends = Promise.withResolvers<AttemptOutcome>();
     const full = Array.from({ length: 4 }, (_, n) =>
@@ -54,7 +54,7 @@ describe('turns of retries', () => {
   });
 
   it('are made once when Temporal asks for one again that is under way, and again when it has ended', async () => {
-    const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns: free() });
+    const turns = createTurns({ pool: db.pool, slots: 4, workflowTurns: free() });
     const request = await retry();
     const ends = Promise.withResolvers<AttemptOutcome>();
     const made: number[] = [];
@@ -84,7 +84,7 @@ describe('turns of retries', () => {
 
   it('wait in the outbox when their organization may not ask Temporal for more, and are made when they were signalled', async () => {
     const workflowTurns = new WorkflowTurns({ places: 4, alone: () => false });
-    const turns = createTurns({ pool: db.pool, slots: 4, alone: () => false, workflowTurns });
+    const turns = createTurns({ pool: db.pool, slots: 4, workflowTurns });
     const request = await retry();
     while (workflowTurns.take(db.organizationId));
     const made = async (): Promise<AttemptOutcome> => ({ status: 'delivered', statusCode: 200, error: null });

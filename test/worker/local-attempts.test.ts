@@ -15,7 +15,6 @@ const turnsOf = (pool: Pool) =>
   createTurns({
     pool,
     slots: 4,
-    alone: () => false,
     workflowTurns: new WorkflowTurns({ places: 1, alone: () => true }),
   });
 

@@ -21,8 +21,15 @@ import { InstallationClient } from '../../temporal-config/client.ts';
 import { until } from '../support/until.ts';
 
 const MOST_WORKFLOWS = 20;
+// Three quarters of them: what an organization may have while others have none.
+const MOST_OF_ONE = 15;
 
-interface Way {
+interface Owner {
+  organizationId: string;
+  sourceId: string;
+}
+
+interface Way extends Owner {
   routeId: string;
   destinationId: string;
 }
@@ -31,11 +38,10 @@ describe('a relay', function () {
   this.timeout(120_000);
   let database: OwnDatabase;
   let hotPool: Pool;
-  let organizationId: string;
-  let sourceId: string;
+  let owner: Owner;
   before(async () => {
     database = await ownDatabase('relay');
-    ({ organizationId, sourceId } = await insertSource(database.pool));
+    owner = await insertSource(database.pool);
     hotPool = createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {}, hotPath: true });
   });
   after(async () => {
@@ -49,13 +55,11 @@ describe('a relay', function () {
   let attempt: (deliveryId: string) => Promise<unknown>;
   /** What it has logged. */
   let messages: string[];
-  /** Whether its organization has no other beside it. */
-  let isAlone: boolean;
   /** Gets what chooses its lanes, and the client that starts its workflows. */
   let observe: (lanes: LaneChoice, client: InstallationClient) => void;
   beforeEach(() => {
     [atEnd, attempted, messages] = [[], [], []];
-    [isAlone, observe] = [true, () => {}];
+    observe = () => {};
     attempt = async () => {};
   });
   afterEach(async () => {
@@ -63,7 +67,7 @@ describe('a relay', function () {
     await database.pool.query('delete from outbox');
   });
 
-  async function way(lane: Lane): Promise<Way> {
+  async function way(lane: Lane, { organizationId, sourceId } = owner): Promise<Way> {
     const [routeId, destinationId] = [newId('rte'), newId('dst')];
     await database.pool.query(
       `insert into destinations (id, organization_id, name, slug, type, url, method, auth_type, timeout_ms, retry_policy)
@@ -74,12 +78,12 @@ describe('a relay', function () {
       `insert into routes (id, organization_id, name, source_id, destination_ids, lane) values ($1, $2, 'R', $3, array[$4], $5)`,
       [routeId, organizationId, sourceId, destinationId, lane],
     );
-    return { routeId, destinationId };
+    return { routeId, destinationId, organizationId, sourceId };
   }
 
   /** A delivery in the outbox. */
   async function queue(
-    { routeId, destinationId }: Way,
+    { routeId, destinationId, organizationId, sourceId }: Way,
     {
       status = 'pending',
       attempts = 0,
@@ -122,7 +126,7 @@ describe('a relay', function () {
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
     const workflowTurns = new WorkflowTurns({ places: 200, alone: () => true });
-    const lanes = createLaneChoice({ lane: 'express', turns: workflowTurns, alone: () => isAlone, log });
+    const lanes = createLaneChoice({ lane: 'express', turns: workflowTurns, alone: () => true, log });
     observe(lanes, client);
     const relay = startRelay({
       pool: database.pool,
@@ -130,7 +134,6 @@ describe('a relay', function () {
       places: new DestinationPlaces(50),
       mostInFlight: 200,
       mostWorkflows: MOST_WORKFLOWS,
-      alone: () => isAlone,
       makesAttempt: () => false,
       replayWindowMs: 0,
       parking: { admit: () => true, stop: async () => {} },
@@ -160,7 +163,12 @@ describe('a relay', function () {
 
   it('starts what has ended although its route is paused: nothing else would remove its row', async () => {
     const paused = await way('express');
-    await pause(database.pool, 'routes', { organizationId, id: paused.routeId }, { until: null, reason: null });
+    await pause(
+      database.pool,
+      'routes',
+      { organizationId: owner.organizationId, id: paused.routeId },
+      { until: null, reason: null },
+    );
     const ended = await queue(paused, { status: 'cancelled', attempts: 1 });
     await queue(paused);
     await start();
@@ -211,11 +219,16 @@ describe('a relay', function () {
     });
 
     it('starts no more workflows at a time than there are places for, however many could not be started before', async () => {
-      const workflow = await way('workflow');
+      const [workflow, ofAnother] = [
+        await way('workflow'),
+        await way('workflow', await insertSource(database.pool, 'other')),
+      ];
       const silent = await startTcpProxy(stackAddresses().temporalAddress);
       atEnd.push(() => silent.close());
       const connection = await connect(silent.address);
       const [failed, underWay] = [new Set<string>(), new Set<string>()];
+      const others: string[] = [];
+      const allFailed = Promise.withResolvers<void>();
       let choices = 0;
       observe = (lanes, { workflow: workflows }) => {
         // Together they would be a burst.
@@ -232,11 +245,14 @@ describe('a relay', function () {
             return await original(type, options);
           } catch (error) {
             failed.add(options.workflowId);
-            // Now there are places for half of them, and each that is started keeps its place.
-            if (failed.size === MOST_WORKFLOWS) {
-              isAlone = false;
+            if (failed.size === MOST_OF_ONE) {
+              // Each that is started from now on keeps its place.
               silent.holdRequests();
+              for (let n = 0; n < 3; n += 1) others.push(await queue(ofAnother));
+              await until('those of another organization', () => others.every((id) => underWay.has(id)), 15_000);
+              allFailed.resolve();
             }
+            await allFailed.promise;
             throw error;
           } finally {
             underWay.delete(options.workflowId);
@@ -244,14 +260,18 @@ describe('a relay', function () {
         };
         workflows.start = observed;
       };
-      for (let n = 0; n < MOST_WORKFLOWS; n += 1) await queue(workflow);
+      for (let n = 0; n < MOST_OF_ONE; n += 1) await queue(workflow);
       await start(connection);
       atEnd.push(async () => silent.breakConnections());
-      await until('half of them to be started again', () => !isAlone && underWay.size >= MOST_WORKFLOWS / 2, 15_000);
+      await allFailed.promise;
+      // Beside three of another organization there are places for twelve.
+      const again = () => [...underWay].filter((id) => !others.includes(id)).length;
+      await until('all to rest', () => again() === 0);
+      await until('twelve of them to be started again', () => again() >= 12, 15_000);
       const before = choices;
-      const others = () => choices >= before + MOST_WORKFLOWS || underWay.size > MOST_WORKFLOWS / 2;
-      await until('the others to be looked at again', others, 15_000);
-      expect(underWay).to.have.property('size', MOST_WORKFLOWS / 2);
+      const areSeen = () => choices >= before + 2 * (MOST_OF_ONE - 12) || again() > 12;
+      await until('the rest to be looked at again', areSeen, 15_000);
+      expect(again()).to.equal(12);
       const next = await queue(workflow);
       await until('the first attempt of one that may have no place', () => attempted.includes(next));
       expect(attempted, 'those that Temporal may have are left to it').to.deep.equal([next]);

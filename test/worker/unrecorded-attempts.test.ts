@@ -158,7 +158,7 @@ describe('an attempt whose result the database does not take', () => {
     const { endpoint, request } = await delivery({ after: gate.promise });
     const never = 3_600_000;
     const workflowTurns = new WorkflowTurns({ places: 1, alone: () => true });
-    const turns = createTurns({ pool, slots: 4, alone: () => true, workflowTurns });
+    const turns = createTurns({ pool, slots: 4, workflowTurns });
     const deps = { ...worker(never), turns, onBegun: () => {}, onRecorded: () => {} } as unknown as ActivityDeps;
     const info = { isLocal: true, startToCloseTimeoutMs: never };
     const context = { info, cancellationSignal: new AbortController().signal } as Context;

@@ -8,10 +8,9 @@ import type { Held } from './shards.ts';
 
 // Bound what a claim costs. With more of them it takes several claims to examine everything.
 const MAX_ORGANIZATIONS_PER_CLAIM = 50;
-const MAX_DESTINATIONS_PER_ORGANIZATION = 200;
-// The same where there are several organizations: claims come one after the other, and with hundreds of destinations at which nothing
-// may be started one takes 20 to 50 ms on a busy machine, for which the others' deliveries wait.
-const MAX_DESTINATIONS_OF_SEVERAL = 40;
+// Claims come one after the other: with hundreds of destinations at which nothing may be started, one takes 20 to 50 ms on a busy
+// machine, for which the deliveries of other organizations wait.
+const MAX_DESTINATIONS_PER_ORGANIZATION = 40;
 // Rows of one destination in a claim. One that copes with more gets them by the next claims, which follow at once.
 const MOST_PER_DESTINATION = 50;
 
@@ -25,8 +24,6 @@ export interface ClaimsDeps {
   waiting: () => string[];
   /** Organizations whose deliveries wait. */
   suspended: () => string[];
-  /** Whether there is only one organization. */
-  alone: () => boolean;
 }
 
 export class Claims {
@@ -67,19 +64,19 @@ export class Claims {
   get isSwept(): boolean {
     const { inFlight, suspended } = this.#deps;
     const waits = new Set(suspended());
-    return this.#isSweeping && this.#cursor.isDone((id) => inFlight.leftFor(id) > 0 && !waits.has(id));
+    return this.#isSweeping && this.#cursor.isDone((id) => inFlight.roomFor(id) > 0 && !waits.has(id));
   }
 
   /** The next rows to start, most urgent and oldest first, within the limits. They count as in flight from here on. */
   async next(): Promise<OutboxRow[]> {
-    const { hotPool, held: heldNow, inFlight, waiting, suspended, alone } = this.#deps;
+    const { hotPool, held: heldNow, inFlight, waiting, suspended } = this.#deps;
     const held = heldNow();
     this.#hasFound = false;
     if (!held) return [];
     const cursor = this.#cursor;
     const busy = inFlight.organizations();
     const left = new Map(busy.map((each) => [each.id, each.left]));
-    const mostOfOthers = Math.max(1, inFlight.leftFor());
+    const mostOfOthers = Math.max(1, inFlight.roomFor());
     const skipped = [...busy.filter((each) => each.left === 0).map(({ id }) => id), ...suspended()];
     const fullDestinations = [...inFlight.fullDestinations(), ...waiting()];
     const known = new Set([...left.keys(), ...cursor.begun]);
@@ -93,7 +90,7 @@ export class Claims {
       turns: [...known].map((id) => ({ id, after: cursor.destinationIn(id), most: left.get(id) ?? mostOfOthers })),
       mostOfOthers,
       fullDestinations,
-      maxDestinations: alone() ? MAX_DESTINATIONS_PER_ORGANIZATION : MAX_DESTINATIONS_OF_SEVERAL,
+      maxDestinations: MAX_DESTINATIONS_PER_ORGANIZATION,
       ...held,
       inFlight: inFlight.deliveryIds(),
       perDestination: MOST_PER_DESTINATION,

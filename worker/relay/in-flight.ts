@@ -1,12 +1,11 @@
 // Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the free
 // slots.
 //
-// Organizations share the places first (core/fair-share.ts): unanswered attempts count there, and those that wait for their
-// organization's turn at Temporal; an organization with those that are being recorded never takes the last quarter. A destination's
-// unanswered attempts may then not exceed what its organization may still take (half of it, where there is only one organization), nor
-// what it copes with (core/destination-places.ts, which retries count for too). Answered attempts that are being recorded count only
-// for the total, else a quick destination would wait for commits. With them a destination has at most 50 more than its limit in
-// flight; this is how many a killed relay may have to send again.
+// Organizations share the places first, by the rule of core/fair-queue.ts: a delivery counts for its organization until its result is
+// recorded, also while it waits for its organization's turn at Temporal. A destination's unanswered attempts may then not exceed half of
+// what its organization may still take, nor what it copes with (core/destination-places.ts, which retries count for too). Answered
+// attempts that are being recorded do not count there, else a quick destination would wait for commits. With them a destination has at
+// most 50 more than its limit in flight; this is how many a killed relay may have to send again.
 //
 // So slow destinations leave room for others, however many there are: the more places are taken, the fewer each may take, and the
 // last ones go to organizations and destinations that have none. With a fixed limit alone, total / limit slow destinations would
@@ -15,7 +14,7 @@
 // What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered` may come at
 // any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
 import type { DestinationPlaces } from '../../core/destination-places.ts';
-import { leftFor } from '../../core/fair-share.ts';
+import { FairQueue } from '../../core/fair-queue.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
 interface Entry {
@@ -23,8 +22,6 @@ interface Entry {
   startedAt: number;
   /** Whether its destination has answered; then it no longer counts there. */
   answered: boolean;
-  /** Whether it waits for its organization's turn at Temporal, or has waited: then it counts as its organization's own until the end. */
-  awaitsTurn: boolean;
   /** Set when it is started as a workflow, whose attempt takes one of the slots for activities: called when that is over. */
   endWorkflow: (() => void) | null;
   /** When to check next whether it is still in the outbox, ms of the clock. */
@@ -43,8 +40,6 @@ const MOST_UNRECORDED = 50;
 const MOST_OF_SLOW = 1 / 2;
 // How long the count of their places is used, ms: each row of a claim asks for it.
 const COUNTED_FOR_MS = 20;
-// The part of all places that one of several organizations may have, answered or not.
-const MOST_OF_ALL = 3 / 4;
 
 interface Limits {
   total: number;
@@ -56,8 +51,6 @@ interface Limits {
 interface InFlightOptions {
   /** A monotonic clock in ms. */
   now?: () => number;
-  /** Whether there is only one organization, for which all places are. */
-  alone?: () => boolean;
   /** Whether attempts to a destination take long. */
   isSlow?: (destinationId: string) => boolean;
 }
@@ -71,26 +64,22 @@ export class InFlight {
   readonly #perDestination = new Map<string, number>();
   /** Unrecorded, answered or not. */
   readonly #unrecorded = new Map<string, number>();
-  /** By organization: unanswered, or in wait for a turn. */
-  readonly #perOrganization = new Map<string, number>();
-  readonly #unrecordedOf = new Map<string, number>();
+  readonly #places: FairQueue;
+  readonly #workflows: FairQueue;
   readonly #limits: Limits;
   readonly #now: () => number;
-  readonly #alone: () => boolean;
   readonly #isSlow: (destinationId: string) => boolean;
-  #workflows = 0;
-  /** By organization. */
-  readonly #workflowsOf = new Map<string, number>();
   /** Full destinations of the last claim. */
   #leftOut: ReadonlySet<string> = new Set();
   /** Unanswered attempts of slow destinations, as counted then. */
   #slow = { taken: 0, countedAt: Number.NEGATIVE_INFINITY };
 
   constructor(limits: Limits, options: InFlightOptions = {}) {
-    const { now = () => performance.now(), alone = () => true, isSlow = () => false } = options;
+    const { now = () => performance.now(), isSlow = () => false } = options;
     this.#limits = limits;
+    this.#places = new FairQueue(limits.total);
+    this.#workflows = new FairQueue(limits.workflows ?? limits.total);
     this.#now = now;
-    this.#alone = alone;
     this.#isSlow = isSlow;
   }
 
@@ -103,24 +92,18 @@ export class InFlight {
   }
 
   /** How many more places an organization may take; without one: an organization that has none. */
-  leftFor(organizationId?: string): number {
-    const { total: limit } = this.#limits;
-    const alone = this.#alone();
-    const count = (counts: Map<string, number>) => (organizationId && counts.get(organizationId)) || 0;
-    const left = leftFor({ limit, taken: this.size, alone }, count(this.#perOrganization));
-    const most = alone ? limit : Math.ceil(limit * MOST_OF_ALL);
-    return Math.max(0, Math.min(Math.ceil(left), most - count(this.#unrecordedOf)));
+  roomFor(organizationId = ''): number {
+    return this.#places.roomFor(organizationId);
   }
 
   /** Organizations with places, and how many more each may take. */
   organizations(): { id: string; left: number }[] {
-    return [...this.#unrecordedOf.keys()].map((id) => ({ id, left: this.leftFor(id) }));
+    return this.#places.holders.map((id) => ({ id, left: this.roomFor(id) }));
   }
 
-  /** As much as is left for its organization; half of that when it is alone, because then all that is free is left for it. */
+  /** Half of what its organization may still take: so there is room for its next destination. */
   #mostOf({ organizationId, destinationId }: Belongings): number {
-    const left = this.leftFor(organizationId);
-    const most = this.#alone() ? Math.ceil(left / 2) : left;
+    const most = Math.ceil(this.roomFor(organizationId) / 2);
     return this.#isSlow(destinationId) ? Math.min(most, this.#leftForSlow()) : most;
   }
 
@@ -149,7 +132,7 @@ export class InFlight {
   isAwaited(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (entry === undefined) return false;
-    return this.leftFor(entry.row.organizationId) === 0 || this.#awaitsRecords(entry.row.destinationId);
+    return this.roomFor(entry.row.organizationId) === 0 || this.#awaitsRecords(entry.row.destinationId);
   }
 
   #awaitsRecords(destinationId: string): boolean {
@@ -196,32 +179,31 @@ export class InFlight {
       row,
       startedAt: now,
       answered: false,
-      awaitsTurn: false,
       endWorkflow: null,
       checkAt,
     });
     this.#limits.places.enter(row.destinationId);
     if (this.#isSlow(row.destinationId)) this.#slow.taken += 1;
     change(this.#perDestination, row.destinationId, 1);
-    change(this.#perOrganization, row.organizationId, 1);
     change(this.#unrecorded, row.destinationId, 1);
-    change(this.#unrecordedOf, row.organizationId, 1);
+    // `hasRoom` has allowed it, when it was claimed.
+    this.#places.enter(row.organizationId);
   }
 
   /** Whether one more of this organization may be a workflow where the relay could make the attempt itself. */
   hasRoomForWorkflow(organizationId: string): boolean {
-    const limit = this.#limits.workflows ?? this.#limits.total;
-    const shared = { limit, taken: this.#workflows, alone: this.#alone() };
-    return leftFor(shared, this.#workflowsOf.get(organizationId) ?? 0) > 0;
+    return this.#workflows.roomFor(organizationId) > 0;
   }
 
   /** A delivery in flight becomes such a workflow; it counts as one until it is deleted. @param onEnd called then */
   startsAsWorkflow(deliveryId: string, onEnd: () => void = () => {}): void {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.endWorkflow) return;
-    entry.endWorkflow = onEnd;
-    this.#workflows += 1;
-    change(this.#workflowsOf, entry.row.organizationId, 1);
+    const leave = this.#workflows.enter(entry.row.organizationId);
+    entry.endWorkflow = () => {
+      leave();
+      onEnd();
+    };
   }
 
   /**
@@ -231,38 +213,21 @@ export class InFlight {
   answered(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (!entry || entry.answered) return false;
-    const { destinationId, organizationId } = entry.row;
+    const { destinationId } = entry.row;
     const wasFull = this.#leftOut.has(destinationId) || !this.#limits.places.hasRoom(destinationId);
     entry.answered = true;
     this.#limits.places.leave(destinationId);
     change(this.#perDestination, destinationId, -1);
-    if (!entry.awaitsTurn) change(this.#perOrganization, organizationId, -1);
     return wasFull;
-  }
-
-  /**
-   * It waits for its organization's turn at Temporal. That may take long, so it is its organization's own again although its
-   * destination has answered: organizations whose deliveries fail by the hundreds would else fill the relay together.
-   */
-  awaitsTurn(deliveryId: string): void {
-    const entry = this.#entries.get(deliveryId);
-    if (!entry || entry.awaitsTurn) return;
-    entry.awaitsTurn = true;
-    if (entry.answered) change(this.#perOrganization, entry.row.organizationId, 1);
   }
 
   delete(deliveryId: string): boolean {
     const entry = this.#entries.get(deliveryId);
     if (!entry) return false;
     this.answered(deliveryId);
-    if (entry.endWorkflow) {
-      entry.endWorkflow();
-      this.#workflows -= 1;
-      change(this.#workflowsOf, entry.row.organizationId, -1);
-    }
-    if (entry.awaitsTurn) change(this.#perOrganization, entry.row.organizationId, -1);
+    entry.endWorkflow?.();
     change(this.#unrecorded, entry.row.destinationId, -1);
-    change(this.#unrecordedOf, entry.row.organizationId, -1);
+    this.#places.release(entry.row.organizationId);
     return this.#entries.delete(deliveryId);
   }
 

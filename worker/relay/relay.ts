@@ -22,8 +22,6 @@ interface RelayDeps extends Omit<StartsDeps, 'inFlight' | 'freePlace' | 'backgro
   mostInFlight: number;
   /** How many of them may be started as workflows. */
   mostWorkflows: number;
-  /** Whether there is only one organization. */
-  alone: () => boolean;
   /** Whether an activity of this process makes an attempt of this delivery at the moment. */
   makesAttempt: (deliveryId: string) => boolean;
   /** Organizations whose deliveries wait. */
@@ -64,11 +62,11 @@ export interface Relay {
 
 export function startRelay(deps: RelayDeps): Relay {
   const { hotPool, pool, shards, suspended, log } = deps;
-  const { hears, places, alone, mostInFlight: total, mostWorkflows: workflows } = deps;
-  const inFlight = new InFlight({ total, workflows, places }, { alone, isSlow: (id) => places.isSlow(id) });
+  const { hears, places, mostInFlight: total, mostWorkflows: workflows } = deps;
+  const inFlight = new InFlight({ total, workflows, places }, { isSlow: (id) => places.isSlow(id) });
   const pacing = createPacing(pool);
   const held = () => shards.held();
-  const claims = new Claims({ hotPool, held, inFlight, waiting: () => pacing.waiting(), suspended, alone });
+  const claims = new Claims({ hotPool, held, inFlight, waiting: () => pacing.waiting(), suspended });
   const news = () => loop.news();
   // The loop backs off.
   const background = new BackgroundTasks(news);

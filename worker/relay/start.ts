@@ -155,7 +155,6 @@ class RelayStarts implements Starts {
   /** The overdue check would take one that waits here for late. @returns false when the relay ends */
   async #inTurn({ deliveryId, organizationId }: OutboxRow): Promise<boolean> {
     this.#starting.add(deliveryId);
-    this.#deps.inFlight.awaitsTurn(deliveryId);
     try {
       return await this.#deps.workflowTurns.inTurn(organizationId);
     } finally {
