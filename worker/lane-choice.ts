@@ -12,8 +12,6 @@ export interface LaneChoiceDeps {
   /** For routes without one. */
   lane: LaneSetting;
   turns: WorkflowTurns;
-  /** Whether there is only one organization. */
-  alone: () => boolean;
   log: Pick<Log, 'info'>;
 }
 
@@ -26,7 +24,7 @@ export interface Choice {
 type Belongings = Pick<OutboxRow, 'deliveryId' | 'organizationId'>;
 
 export interface LaneChoice {
-  /** The lane that the next delivery takes whose route names none. */
+  /** The lane of deliveries whose route names none; `express` also while the relay makes the attempts of only one organization. */
   current(): Lane;
   /** A first attempt is due. Those that are claimed together come before a lane is chosen for any of them. */
   comes(row: Belongings, named: LaneSetting | null): void;
@@ -42,9 +40,9 @@ export interface LaneChoice {
   refused(): void;
 }
 
-export function createLaneChoice({ lane: setting, turns, alone, log }: LaneChoiceDeps): LaneChoice {
+export function createLaneChoice({ lane: setting, turns, log }: LaneChoiceDeps): LaneChoice {
   const perSecond = WORKFLOWS_PER_PROCESSOR * availableParallelism();
-  const rule = new LaneRule({ turns, perSecond, alone, now: () => performance.now() });
+  const rule = new LaneRule({ turns, perSecond, now: () => performance.now() });
   /** Of the workflows whose first attempts have not begun, by delivery. */
   const places = new Map<string, Leave>();
   let shown: Lane = 'workflow';

@@ -139,9 +139,11 @@ function createLimits({ settings, tuning, log }: WorkerContext, connected: Conne
   const results = createResultRecorder(hotPool, log, issues, isAwaited);
   const configs = createConfigCache(hotPool, secretBox, addressesUnder(publicUrl(settings)));
   shareConnections(pool, workerConnections(settings).commands - 1);
-  const alone = () => !organizations.areSeveral();
-  const workflowTurns = new WorkflowTurns({ places: PLACES_PER_PROCESSOR * availableParallelism(), alone });
-  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowTurns, alone, log });
+  const workflowTurns = new WorkflowTurns({
+    places: PLACES_PER_PROCESSOR * availableParallelism(),
+    alone: () => !organizations.areSeveral(),
+  });
+  const lanes = createLaneChoice({ lane: settings.HOOKYARD_LANE, turns: workflowTurns, log });
   const turns = createTurns({ pool, slots: ACTIVITY_SLOTS, workflowTurns });
   return { places, owner, lanes, issues, results, configs, workflowTurns, turns };
 }

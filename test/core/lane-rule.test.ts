@@ -1,4 +1,5 @@
-// The lane `adaptive` by the clock: twenty workflows a second, and four places for those whose attempts have not begun.
+// The lane `adaptive` by the clock: 28 workflows a second, of which one organization may have twenty, and four places for those whose
+// attempts have not begun.
 import { expect } from 'chai';
 import { LaneRule } from '../../core/lane-rule.ts';
 import { WorkflowTurns } from '../../core/workflow-turns.ts';
@@ -13,15 +14,13 @@ interface Due {
 
 class Clock {
   now = 0;
-  alone = true;
   readonly #begins: { at: number; begin: () => void }[] = [];
   readonly rule: LaneRule;
   readonly turns: WorkflowTurns;
 
   constructor(alone = true) {
-    this.alone = alone;
-    this.turns = new WorkflowTurns({ places: 4, alone: () => this.alone });
-    this.rule = new LaneRule({ turns: this.turns, perSecond: 20, alone: () => this.alone, now: () => this.now });
+    this.turns = new WorkflowTurns({ places: 4, alone: () => alone });
+    this.rule = new LaneRule({ turns: this.turns, perSecond: 28, now: () => this.now });
   }
 
   pass(ms: number): void {
@@ -98,7 +97,39 @@ describe('the rule of the lane adaptive', () => {
       quiet += clock.due({ name: `quiet ${second % 3}`, times: 1, everyMs: 0 }).workflow ?? 0;
     }
     expect(quiet).to.equal(10);
-    expect(clock.due({ name: 'flood', times: 100, everyMs: 10 })).to.deep.equal({ share: 100 });
+    expect(clock.due({ name: 'flood', times: 100, everyMs: 10 })).to.deep.equal({ rate: 100 });
+  });
+
+  it('leaves workflows to the others when two organizations flood', () => {
+    const clock = new Clock(false);
+    const counts = { flood: 0, quiet: 0 };
+    for (let second = 0; second < 10; second += 1) {
+      for (let n = 0; n < 50; n += 1) {
+        for (const name of ['flood 1', 'flood 2'])
+          counts.flood += clock.due({ name, times: 1, everyMs: 10 }).workflow ?? 0;
+      }
+      counts.quiet += clock.due({ name: `quiet ${second % 3}`, times: 1, everyMs: 0 }).workflow ?? 0;
+    }
+    expect(counts.quiet).to.equal(10);
+    expect(counts.flood, 'the first ones').to.be.within(2, 14);
+  });
+
+  it('makes all of two organizations workflows while they come slowly', () => {
+    const clock = new Clock(false);
+    let workflows = 0;
+    for (let n = 0; n < 100; n += 1) {
+      for (const name of ['a', 'b']) workflows += clock.due({ name, times: 1, everyMs: 42 }).workflow ?? 0;
+    }
+    expect(workflows).to.equal(200);
+  });
+
+  it('leaves all to the relay when many organizations come at once, each with a few', () => {
+    const clock = new Clock(false);
+    for (let n = 0; n < 40; n += 1) clock.rule.comes(`org ${n}`);
+    expect(Array.from({ length: 40 }, (_, n) => clock.rule.choose(`org ${n}`))).to.deep.equal(
+      Array.from({ length: 40 }, () => 'rate'),
+    );
+    expect(clock.rule.pressure).to.equal('rate');
   });
 
   it('leaves a place to the others when the workflows of one organization do not begin', () => {

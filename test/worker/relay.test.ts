@@ -126,7 +126,7 @@ describe('a relay', function () {
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });
     const workflowTurns = new WorkflowTurns({ places: 200, alone: () => true });
-    const lanes = createLaneChoice({ lane: 'express', turns: workflowTurns, alone: () => true, log });
+    const lanes = createLaneChoice({ lane: 'express', turns: workflowTurns, log });
     observe(lanes, client);
     const relay = startRelay({
       pool: database.pool,
