@@ -3,8 +3,11 @@
 // processor from everybody.
 //
 // Each takes a place of a fair queue (fair-queue.ts). A first attempt holds it until it begins (lane-rule.ts) and does not wait for
-// it. Everything else waits, and holds its place for a second: so places are a rate, too. An organization that is alone does not
-// wait.
+// it. Everything else waits, and holds its place for a second: so places are a rate, too.
+//
+// The only organization of an installation does not wait. What is shared here is the processor, of which other organizations use more
+// by their webhooks and first attempts, without any turn: so one that floods must leave most of it although nobody waits here. An
+// organization with nobody beside it would pay for that with its own retries after an outage.
 import { FairQueue, type Leave } from './fair-queue.ts';
 
 /**
@@ -18,7 +21,7 @@ const LONGEST_WAIT_MS = 30_000;
 
 interface WorkflowTurnsOptions {
   places: number;
-  /** Whether there is only one organization. */
+  /** Whether there is only one organization: it does not wait. */
   alone: () => boolean;
   /** How long everything but a first attempt holds its place, ms. */
   heldMs?: number;
@@ -31,6 +34,7 @@ export class WorkflowTurns {
   #taken = 0;
 
   constructor({ places, alone, heldMs = HELD_MS }: WorkflowTurnsOptions) {
+    // Not three quarters, for the same reason.
     this.#queue = new FairQueue(places, 1);
     this.#alone = alone;
     this.#heldMs = heldMs;
