@@ -185,7 +185,10 @@ describe('routes of the lane workflow in a worker of the lane express', () => {
       ),
     );
     const send = ({ source }: { source: SourceView }) => records.accepted(source, '{"order":1}');
-    const held = await Promise.all(slowSources.flatMap((pipe) => Array.from({ length: PLACES }, () => send(pipe))));
+    const held = await Promise.all(slowSources.map(send));
+    await until('workflows', () => slow.requests.length === held.length);
+    const more = slowSources.flatMap((pipe) => Array.from({ length: PLACES - 1 }, () => send(pipe)));
+    held.push(...(await Promise.all(more)));
     await until('all of them', () => slow.requests.length === held.length);
     const quick = await records.pipe(receiver.endpoint(200).url);
     expect(await records.deliveryWith('delivered', await send(quick))).to.include({ lane: 'express' });

@@ -81,8 +81,8 @@ describe('an organization that replays @turns', function () {
     const answers = await Promise.all(eventIds.map((id) => client.request('POST', `${base}/events/${id}/replay`)));
     const refused = answers.filter(({ status }) => status !== 200);
     expect(refused).to.have.length.at.least(5);
-    // Its share is half. What came in during one look may come on top (docs/overload.md).
-    expect(await waitingOf(greedy)).to.be.within(LIMIT / 2 - FAN_OUT, LIMIT * 0.7);
+    // Its share is three quarters. What came in during one look may come on top (docs/overload.md).
+    expect(await waitingOf(greedy)).to.be.within(LIMIT * (3 / 4) - FAN_OUT, LIMIT);
     for (const { status, headers, body } of refused) {
       expect(status, JSON.stringify(body)).to.equal(503);
       expect(headers.get('retry-after')).to.match(/^\d+$/);
