@@ -176,7 +176,7 @@ describe('Every attack, in short', () => {
       expect(transforms.ahead()).to.be.at.most(TRANSFORMS / 2);
     });
 
-    it('destinations that hang leave half of the places to others', async () => {
+    it('destinations that hang leave a quarter of the places to others', async () => {
       const greedy = await attacker();
       const gate = Promise.withResolvers<void>();
       const hanging = receiver.endpoint({ after: gate.promise });
@@ -184,10 +184,10 @@ describe('Every attack, in short', () => {
       const lively = await other.records.pipe(receiver.endpoint(200).url);
       try {
         await expectAccepted(greedy, stuck.source, 2);
-        await until('its share to hang', () => hanging.waiting >= SMALL.inFlight / 2 - 1);
+        await until('its share to hang', () => hanging.waiting >= SMALL.inFlight / 2);
         await expectDelivered(other, lively.source, OTHERS);
         expect(hanging.requests.length, 'all that were sent hang still').to.equal(hanging.waiting);
-        expect(hanging.waiting).to.be.at.most(SMALL.inFlight / 2);
+        expect(hanging.waiting).to.be.at.most((SMALL.inFlight * 3) / 4);
       } finally {
         gate.resolve();
       }
