@@ -12,7 +12,7 @@ import { undisturbed } from './support/undisturbed.ts';
 import { waitFor } from './support/wait.ts';
 
 /** Nothing waits longer than this for its first attempt when one of several workers is killed, ms. */
-const BAR = 5000;
+const BAR = 3000;
 const PER_SECOND = 100;
 const WARM_UP_SECONDS = 5;
 
