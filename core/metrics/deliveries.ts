@@ -77,7 +77,7 @@ export const releaseUnserved = new Gauge({
 });
 
 export const relayShards = new Gauge({
-  name: 'hookyard_relay_shards',
+  name: 'hookyard_outbox_shards',
   help: 'Shards of the outbox that this relay claims from, of 64.',
   in: ['worker'],
 });

@@ -118,7 +118,7 @@ describe('metrics @turns @lanes', function () {
     await grows(workerPort, before, 'hookyard_deliveries_finished_total', { status: 'failed' }, 1);
     await grows(workerPort, before, 'hookyard_delivery_latency_seconds_count', {}, 1);
     const now = await scrape(workerPort);
-    expect(now.value('hookyard_relay_shards')).to.equal(64);
+    expect(now.value('hookyard_outbox_shards')).to.equal(64);
     expect(now.value('hookyard_release_unserved')).to.equal(0);
     expect(now.value('hookyard_relay_claim_duration_seconds_count')).to.be.above(0);
     const ofSdk = ['temporal_workflow_completed_total', { workflow_type: 'delivery' }] as const;
