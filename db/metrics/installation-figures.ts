@@ -66,10 +66,10 @@ async function replays(db: Queryable): Promise<Figures> {
   return { replays: rows[0]?.replays };
 }
 
-// Each by the index of its files, among all that were ever written.
+// Each by the index of its files, among all that were ever written. One that fills is made with its first delivery.
 const OLDEST_FILE = `
 select coalesce(greatest(0, extract(epoch from now() - least(
-  (select min(waiting_since) from warehouse_batches where status = 'open'),
+  (select min(created_at) from warehouse_batches where status = 'open'),
   (select min(waiting_since) from warehouse_batches where status in ${UNDER_WAY})))), 0)::float8 as age`;
 
 async function warehouses(db: Queryable): Promise<Figures> {
