@@ -6,7 +6,7 @@
 // it. Everything else waits, and holds its place for a second: so places are a rate, too.
 //
 // The only organization of an installation does not wait. What is shared here is the processor, of which other organizations use more
-// by their webhooks and first attempts, without any turn: so one that floods must leave most of it although nobody waits here. An
+// by their webhooks and first attempts, which need no turn. So an organization that floods must leave most of the processor, even if nobody waits here. An
 // organization with nobody beside it would pay for that with its own retries after an outage.
 import { FairQueue, type Leave } from './fair-queue.ts';
 

@@ -142,7 +142,7 @@ export class Backlog {
     }
   }
 
-  /** At the limit a state may change with every look: one that is better is told when it lasts. */
+  /** Near the limit the state may change with every look, so a better state is logged only when it lasts. */
   #tell(now: number): void {
     const state = this.state();
     const better = GATE_STATES.indexOf(this.#told) - GATE_STATES.indexOf(state);

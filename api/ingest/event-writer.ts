@@ -104,7 +104,7 @@ function createNotifier(pool: Pool) {
   }
 
   return {
-    /** Nobody waits for it, least of all the sender. */
+    /** Returns at once: the sender does not wait for the notification. */
     deliveries(): void {
       if (isSilent) isDue = true;
       else notify();

@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000;
 // Deliveries that failed since an issue opened may have been made long before; one that was retried for longer is left out.
 const LONGEST_MS = 30 * DAY_MS;
 const PAGE = 500;
-// One look goes through so many pages of failed deliveries, for so long; the next one continues below them.
+// One look reads at most MAX_PAGES pages of failed deliveries, and for at most LOOK_MS; the next look continues below them.
 const MAX_PAGES = 40;
 const LOOK_MS = 2000;
 

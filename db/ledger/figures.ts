@@ -23,7 +23,7 @@ export interface FigureQuestion {
   to: Date;
   /** s */
   step: number;
-  /** Of the groups with most, so many are shown. */
+  /** Maximum number of groups: those with the highest counts. */
   mostGroups: number;
 }
 
