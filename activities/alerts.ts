@@ -2,12 +2,12 @@
 // Rules: ALR-15, ALR-17.
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AlertContent, AlertMessage } from '../core/alerts/message.ts';
-import type { Log } from '../core/log.ts';
+import type { AlertContent, AlertMessage } from '../core/messages/message.ts';
+import type { Log } from '../core/process/log.ts';
 import { notifications } from '../core/metrics/services.ts';
-import { recipients } from '../core/notification-mail.ts';
-import { mayReceive, type RecipientRule } from '../core/notify-recipients.ts';
-import type { PeopleLinks } from '../core/people-link.ts';
+import { recipients } from '../core/messages/notification-mail.ts';
+import { mayReceive, type RecipientRule } from '../core/messages/notify-recipients.ts';
+import type { PeopleLinks } from '../core/messages/people-link.ts';
 import { openChannel } from '../db/alerts/channel-config.ts';
 import { finishMessage, giveUpMessage, noteFailedTry } from '../db/alerts/endings.ts';
 import { type LoadedMessage, loadMessage } from '../db/alerts/messages.ts';

@@ -1,8 +1,8 @@
 // The transform of a delivery's route, in the version of the delivery: what is sent instead of the received bytes.
 // Rules: TFM-01, TFM-08.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
-import { type DescribedError, openError, ownWords } from '../core/error-summary.ts';
-import { type IssueSink, issueSubjects } from '../core/issues.ts';
+import { type DescribedError, openError, ownWords } from '../core/text/error-summary.ts';
+import { type IssueSink, issueSubjects } from '../core/messages/issues.ts';
 import type { ConfigCache, RouteConfig } from './config-cache.ts';
 import { type EventContent, transformContent } from '../outbound/transforms/content.ts';
 import type { Transforms } from '../outbound/transforms/index.ts';

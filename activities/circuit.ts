@@ -1,9 +1,9 @@
 // What the workflow of a route's circuit does: checks what is due, elects probes, and releases held deliveries. A pause of the route
 // stops all of it until its end. A paused destination has such a workflow too, which only waits and releases.
 import { setTimeout as delay } from 'node:timers/promises';
-import { changesAt } from '../core/circuit.ts';
-import type { FairQueue } from '../core/fair-queue.ts';
-import type { Log } from '../core/log.ts';
+import { changesAt } from '../core/delivery/circuit.ts';
+import type { FairQueue } from '../core/fairness/fair-queue.ts';
+import type { Log } from '../core/process/log.ts';
 import { changeCircuits, electProbe, loadCircuits, resetCircuit, type StoredCircuit } from '../db/circuits/circuits.ts';
 import {
   countHeld,

@@ -1,5 +1,5 @@
 // Counts attempts and ended deliveries for the metrics: some records per delivery, in memory.
-import { idTime } from '../core/ids.ts';
+import { idTime } from '../core/text/ids.ts';
 import {
   attemptDuration,
   attempts,

@@ -1,6 +1,6 @@
 // Tells of recorded attempts where issues are counted: in memory, some records per attempt.
 // Rules: ISS-02.
-import { type IssueSink, issueSubjects } from '../core/issues.ts';
+import { type IssueSink, issueSubjects } from '../core/messages/issues.ts';
 import type { AttemptResult, ChangedDelivery } from '../db/hot-path/record-results.ts';
 import { errorClass } from '../outbound/http/send-errors.ts';
 

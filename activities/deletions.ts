@@ -1,6 +1,6 @@
 // Does what deleting sources and destinations leaves to be done, in the background and at half speed (background-steps.ts).
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import { cancelOfDeletedDestination } from '../db/delivery/deleted-destinations.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { isOfRows } from '../db/connections/database-errors.ts';

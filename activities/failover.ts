@@ -1,7 +1,7 @@
 // Which deliveries may take over from one whose destination does not take the event.
-import type { DescribedError } from '../core/error-summary.ts';
-import { type FailedAttempt, type FailoverRule, failoverCandidates } from '../core/failover.ts';
-import { newId, shardOf } from '../core/ids.ts';
+import type { DescribedError } from '../core/text/error-summary.ts';
+import { type FailedAttempt, type FailoverRule, failoverCandidates } from '../core/delivery/failover.ts';
+import { newId, shardOf } from '../core/text/ids.ts';
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
 import type { FailoverOffer } from '../db/hot-path/record-results.ts';
 

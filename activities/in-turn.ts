@@ -1,7 +1,7 @@
 // Activities that take turns by organization: one that has to wait holds no slot, and Temporal asks again a little later.
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { FairQueue } from '../core/fair-queue.ts';
+import type { FairQueue } from '../core/fairness/fair-queue.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 
 // Each time it asks costs Temporal and the database something, so one that waits long asks rarely.

@@ -1,9 +1,9 @@
 // Builds the activities from what they depend on.
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import { RECORDING_MS } from '../core/attempt-times.ts';
-import { openError, ownWords } from '../core/error-summary.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import { RECORDING_MS } from '../core/delivery/attempt-times.ts';
+import { openError, ownWords } from '../core/text/error-summary.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';

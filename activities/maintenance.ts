@@ -1,7 +1,7 @@
 // Housekeeping: future partitions, retention, rows of deleted sources, and the statistics that keep totals fast.
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { payloadDays } from '../core/payload-days.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { payloadDays } from '../core/config/payload-days.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import { keyUse, reencrypt } from '../db/encryption/rotation.ts';
 import { forgetAuditRecords } from '../db/audit/records.ts';

@@ -1,13 +1,13 @@
 // Notification mails: due notifications are frozen, rendered, sent and finished. Delivered at least once, like events.
 import { cancelled } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { type IssueSink, issueSubjects } from '../core/issues.ts';
-import type { Log } from '../core/log.ts';
+import { type IssueSink, issueSubjects } from '../core/messages/issues.ts';
+import type { Log } from '../core/process/log.ts';
 import { notifications } from '../core/metrics/services.ts';
-import { messageId, recipients, renderMail } from '../core/notification-mail.ts';
-import { mayReceive, type RecipientRule, type StopLink } from '../core/notify-recipients.ts';
-import { type PeopleLinks, peopleLink } from '../core/people-link.ts';
-import type { WorkflowLink } from '../core/temporal-link.ts';
+import { messageId, recipients, renderMail } from '../core/messages/notification-mail.ts';
+import { mayReceive, type RecipientRule, type StopLink } from '../core/messages/notify-recipients.ts';
+import { type PeopleLinks, peopleLink } from '../core/messages/people-link.ts';
+import type { WorkflowLink } from '../core/temporal/temporal-link.ts';
 import {
   finishMail,
   forgetNotification,

@@ -1,8 +1,8 @@
 // Removes what deleted organizations leave, in PostgreSQL and in Temporal, in the background and at half speed (background-steps.ts).
 // PostgreSQL first: what is left there would start workflows again.
-import { eachOf } from '../core/each-of.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import { eachOf } from '../core/fairness/each-of.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import {
   type Deletion,
   dueDeletions,

@@ -1,7 +1,7 @@
 // How much replays may add to the backlog, for the pages that this worker makes. Looks when a page is to be made, as rarely as the
 // API does for webhooks (api/ingest/adaptive-poll.ts): a look counts what waits, and may take a second of a core.
 // Rules: RPL-15, LIMIT-08, LIMIT-16, LIMIT-20.
-import { BacklogRoom } from '../core/backlog-room.ts';
+import { BacklogRoom } from '../core/fairness/backlog-room.ts';
 import { type BacklogLimits, lookAtBacklog } from '../db/delivery/backlog.ts';
 import { createStandings } from '../db/organizations/standing.ts';
 import type { FindRoom } from '../db/replay/event-replay-pages.ts';

@@ -1,9 +1,9 @@
 // The pages of replays: created in the database, then signalled to the workflows of the failed deliveries that they replace.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
-import type { ReplayProgress } from '../core/event-replay.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import type { ReplayProgress } from '../core/delivery/event-replay.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import type { BacklogLimits } from '../db/delivery/backlog.ts';
 import { type FindRoom, makePage, readProgress } from '../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';

@@ -1,8 +1,8 @@
 // Retention: payloads, then whole events with their deliveries and attempts, end by dropping their partitions (docs/retention.md).
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { payloadDays } from '../core/payload-days.ts';
-import type { Tuning } from '../core/tuning.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { payloadDays } from '../core/config/payload-days.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import { databaseTime } from '../db/clock.ts';
 import { forgetEarlierVersions } from '../db/retention/earlier-versions.ts';
 import { forgetEventReplays } from '../db/replay/event-replays.ts';

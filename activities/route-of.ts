@@ -1,7 +1,7 @@
 // The route of a delivery: what it asks for was decided when the delivery was made.
 // Rules: ROUTE-71.
 import type { AttemptContext } from '../db/hot-path/load-attempts.ts';
-import { type DescribedError, openError, ownWords } from '../core/error-summary.ts';
+import { type DescribedError, openError, ownWords } from '../core/text/error-summary.ts';
 import type { ConfigCache, RouteConfig } from './config-cache.ts';
 
 /** Nothing may be sent then: what the route asked for is not known. */

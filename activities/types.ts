@@ -1,6 +1,6 @@
 // The activities as workflows see them. Only ids and small values: inputs and results are stored in workflow histories.
-import type { ErrorSummary } from '../core/error-summary.ts';
-import type { ReplayProgress } from '../core/event-replay.ts';
+import type { ErrorSummary } from '../core/text/error-summary.ts';
+import type { ReplayProgress } from '../core/delivery/event-replay.ts';
 
 /** One attempt to make. */
 export interface AttemptRequest {

@@ -1,8 +1,8 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
 // Rules: HTTP-03.
 import Koa from 'koa';
-import { causeOf } from '../core/log-cause.ts';
-import { ownTurn } from '../core/others-first.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { ownTurn } from '../core/fairness/others-first.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { authenticate, requireOwnOrganization } from './auth.ts';
 import { bodyMemory, bufferedBytes } from './body-memory.ts';

@@ -4,9 +4,9 @@
 // Of equal refusals, reads and repeats in a minute only the first is, because a tenant can cause them without end.
 // Rules: AUDIT-01 to AUDIT-05.
 import { createHash } from 'node:crypto';
-import { causeOf } from '../core/log-cause.ts';
-import { memberNames } from '../core/member-names.ts';
-import { recordedAgent } from '../core/recorded-agent.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { memberNames } from '../core/text/member-names.ts';
+import { recordedAgent } from '../core/delivery/recorded-agent.ts';
 import { type AuditEntry, recordChange, recordEntry } from '../db/audit/records.ts';
 import { type Execute, withCommitHook } from '../db/commit-hook.ts';
 import type { Pool } from '../db/connections/pool.ts';

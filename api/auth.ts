@@ -1,11 +1,11 @@
 // API keys: who a request comes from.
 // Rules: HTTP-04, AUTH-01 to AUTH-03, AUTH-05, AUTH-18, AUTH-22, ERR-18, ERR-20.
 import { timingSafeEqual } from 'node:crypto';
-import { isInRanges } from '../core/allowed-addresses.ts';
-import { limitsOf } from '../core/limits.ts';
+import { isInRanges } from '../core/http/allowed-addresses.ts';
+import { limitsOf } from '../core/fairness/limits.ts';
 import { findKey, noteUse, type ValidKey } from '../db/management/api-keys.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
-import { hashToken } from '../core/api-token.ts';
+import { hashToken } from '../core/config/api-token.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, type Next, param } from './context.ts';
 import { recordRefusedUses } from './audit-trail.ts';
 import { ApiError, notFound } from './errors.ts';

@@ -1,9 +1,9 @@
 // Limits the memory of all request bodies together, from the first byte until the request is answered. Without it, the maximum
 // number of connections with bodies of the maximum size would exceed the memory of the machine. Organizations share it by
-// core/fair-queue.ts. So do the client addresses that send webhooks, each as much as it leaves free: a stranger's bodies leave room for
+// core/fairness/fair-queue.ts. So do the client addresses that send webhooks, each as much as it leaves free: a stranger's bodies leave room for
 // the other senders of the same organization. The management API has a part of its own, so that a flood of webhooks locks no operator
 // out.
-import { FairQueue } from '../core/fair-queue.ts';
+import { FairQueue } from '../core/fairness/fair-queue.ts';
 import { ingestBuffered } from '../core/metrics/ingest.ts';
 import type { AppContext, Next } from './context.ts';
 

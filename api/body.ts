@@ -1,6 +1,6 @@
 // Reads JSON bodies of the management API; refusals follow "HTTP conventions".
 // Rules: HTTP-16 to HTTP-19.
-import { parseExact } from '../core/numbers/exact-json.ts';
+import { parseExact } from '../core/text/exact-json.ts';
 import type { AppContext } from './context.ts';
 import { ApiError } from './errors.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from './receive-body.ts';

@@ -2,7 +2,7 @@
 // Rules: ERR-32 to ERR-34.
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { newId } from '../core/ids.ts';
+import { newId } from '../core/text/ids.ts';
 import { ApiError, errorBody } from './errors.ts';
 import { MAX_HEADER_BYTES } from './http-limits.ts';
 

@@ -2,10 +2,10 @@
 // process ends.
 import type { Server } from 'node:http';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import type { Settings } from '../core/config.ts';
-import { onEndRequest } from '../core/end-request.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import type { Settings } from '../core/config/config.ts';
+import { onEndRequest } from '../core/process/end-request.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import { HTTP_LIMITS } from './http-limits.ts';
 import { stopListening } from './http-server.ts';
 import type { OpenConnections } from './open-connections.ts';

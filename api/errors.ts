@@ -1,7 +1,7 @@
 // Errors as the API answers them: one class to throw (rendered by render-errors.ts).
 // Rules: ERR-01, ERR-04, ERR-05, ERR-23, ERR-31.
 import { STATUS_CODES } from 'node:http';
-import type { LimitName } from '../core/limits.ts';
+import type { LimitName } from '../core/fairness/limits.ts';
 
 /** One invalid member of a request; `path` is dotted: `retryPolicy.maxRetries`. */
 export interface ErrorDetail {

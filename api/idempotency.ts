@@ -2,8 +2,8 @@
 // nothing.
 // Rules: HTTP-29 to HTTP-32, ERR-29.
 import { createHash } from 'node:crypto';
-import { lacking } from '../core/access.ts';
-import { causeOf } from '../core/log-cause.ts';
+import { lacking } from '../core/config/access.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import { DecryptionError } from '../db/encryption/secret-box.ts';
 import {
   type Claim,

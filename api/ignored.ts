@@ -4,8 +4,8 @@
 // Every check by a zod schema reports its unknown names here; there is no list to maintain.
 // Rules: HTTP-22, HTTP-23.
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { nearestName } from '../core/nearest-name.ts';
-import type { UnknownMember } from '../core/unknown-members.ts';
+import { nearestName } from '../core/text/nearest-name.ts';
+import type { UnknownMember } from '../core/text/unknown-members.ts';
 import type { AppContext, Next } from './context.ts';
 import { ApiError } from './errors.ts';
 

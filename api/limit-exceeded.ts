@@ -1,6 +1,6 @@
-// The refusal because of a limit of the organization (core/limits.ts).
+// The refusal because of a limit of the organization (core/fairness/limits.ts).
 // Rules: LIMIT-01.
-import type { LimitName } from '../core/limits.ts';
+import type { LimitName } from '../core/fairness/limits.ts';
 import { ApiError } from './errors.ts';
 
 /**

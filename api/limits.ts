@@ -1,4 +1,4 @@
-// Refusals because of a limit of the organization (core/limits.ts).
+// Refusals because of a limit of the organization (core/fairness/limits.ts).
 // Rules: LIMIT-01, LIMIT-02, LIMIT-12.
 import { countBeforeAdding, type LimitedRecords } from '../db/organizations/record-counts.ts';
 import type { EntityManager } from '../db/orm.ts';

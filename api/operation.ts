@@ -2,7 +2,7 @@
 // made of the same lists (operations.ts).
 import type { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
-import { isSingleScope, type Resource, type SingleScope } from '../core/access.ts';
+import { isSingleScope, type Resource, type SingleScope } from '../core/config/access.ts';
 import type { ApiDeps, ApiRouter, Context, Next } from './context.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';

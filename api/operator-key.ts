@@ -2,10 +2,10 @@
 // to an organization. It is a setting and not a record, so that it works while PostgreSQL is away.
 // Rules: STATUS-01, STATUS-02.
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isUsable, type Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { currentSecret } from '../core/secret-files.ts';
-import type { Tuning } from '../core/tuning.ts';
+import { isUsable, type Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { currentSecret } from '../core/config/secret-files.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import type { Context, Next } from './context.ts';
 import { ApiError } from './errors.ts';
 import { createSignIns } from './sign-ins.ts';

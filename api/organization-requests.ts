@@ -1,7 +1,7 @@
 // What organizations do with the management API of this process: their requests in this minute, and what runs for them.
 // Rules: LIMIT-09 to LIMIT-12.
-import type { LimitName, Limits } from '../core/limits.ts';
-import { WindowCounts } from '../core/window-counts.ts';
+import type { LimitName, Limits } from '../core/fairness/limits.ts';
+import { WindowCounts } from '../core/fairness/window-counts.ts';
 import { limitExceeded } from './limit-exceeded.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 // Lists: `page` and `pageSize`, `cursor`, and the shape of every list answer.
 // Rules: LIST-01 to LIST-05, LIST-08 to LIST-13.
 import { z } from 'zod';
-import { type IdPrefix, isId } from '../core/ids.ts';
+import { type IdPrefix, isId } from '../core/text/ids.ts';
 import type { Found, Part } from '../db/history/lists/part.ts';
 import type { AppContext } from './context.ts';
 import { invalid } from './errors.ts';

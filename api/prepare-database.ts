@@ -1,8 +1,8 @@
 // The database of an API process at its start: waits until it is reachable, prepares it, and says what the settings asked for in vain.
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import type { DatabaseUrl } from '../db/connections/client.ts';
 import { type Database, findDatabase } from '../db/connections/database.ts';
 import { isPasswordRefused, isTransientDatabaseError } from '../db/connections/database-errors.ts';

@@ -1,9 +1,9 @@
 // The API process: wiring only. main.ts starts it.
-import { describeSettings, readLogSettings, readSettings } from '../core/config.ts';
-import { endWithParent } from '../core/end-request.ts';
-import { withSecretFiles } from '../core/secret-files.ts';
-import { createLog, exitWith, logForNode } from '../core/log.ts';
-import type { Tuning } from '../core/tuning.ts';
+import { describeSettings, readLogSettings, readSettings } from '../core/config/config.ts';
+import { endWithParent } from '../core/process/end-request.ts';
+import { withSecretFiles } from '../core/config/secret-files.ts';
+import { createLog, exitWith, logForNode } from '../core/process/log.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import { startService } from './service.ts';
 
 export async function runApiProcess(tuning: Tuning): Promise<void> {

@@ -1,7 +1,7 @@
 // Shared schemas of query strings: pages, booleans, times, search texts. Bodies with the same members use some of them too.
 // Rules: HTTP-09, LIST-06, LIST-07.
 import { z } from 'zod';
-import { parseIsoTime } from '../core/timestamps.ts';
+import { parseIsoTime } from '../core/text/timestamps.ts';
 
 const once = z.string({
   error: ({ input }) => (Array.isArray(input) ? 'must be given once' : 'must be a string'),

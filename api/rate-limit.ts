@@ -1,7 +1,7 @@
 // How many management requests an organization may send (its limit requestsPerMinute), and each of its API keys
 // (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): fixed windows of one minute, counted in this process. N processes allow N times as many.
 // Rules: HTTP-28, LIMIT-09.
-import { WindowCounts } from '../core/window-counts.ts';
+import { WindowCounts } from '../core/fairness/window-counts.ts';
 import { type Context, callerOf, type Next } from './context.ts';
 import { ApiError } from './errors.ts';
 import type { OrganizationRequests } from './organization-requests.ts';

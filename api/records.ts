@@ -1,7 +1,7 @@
 // What the configuration records have in common: looking one up, unique names, and change under a row lock.
 import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { type IdPrefix, isId } from '../core/ids.ts';
+import { type IdPrefix, isId } from '../core/text/ids.ts';
 import { Destination, Route, Source } from '../db/entities.ts';
 import { notFound } from './errors.ts';
 

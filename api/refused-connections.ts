@@ -1,5 +1,5 @@
 // Logs refused connections, rate-limited so that nobody can fill the log with them.
-import type { Log } from '../core/log.ts';
+import type { Log } from '../core/process/log.ts';
 
 const LOG_EVERY_MS = 60_000;
 

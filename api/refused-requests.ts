@@ -1,5 +1,5 @@
 // Refused requests in the log: one line a second with their number, because a flood of requests must not be one of lines.
-import type { Log } from '../core/log.ts';
+import type { Log } from '../core/process/log.ts';
 
 const EVERY_MS = 1000;
 // Of each list in a line; what is beyond has one entry together. The codes are our own, and the organizations and sources exist, so

@@ -1,9 +1,9 @@
 // Renders the errors that handlers throw.
 // Rules: ERR-01, ERR-04.
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import { quotaRefusals } from '../core/metrics/ingest.ts';
-import { throttled } from '../core/throttled-log.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { MOST_COUNTED, PageTooDeepError } from '../db/history/lists/part.ts';
 import { type AppContext, type Next, logOf } from './context.ts';

@@ -1,8 +1,8 @@
 // Gives every request an id and its client's address, and writes one line about it: never its query, payload, credentials or ingest token.
 // Probes and refused requests have their line at level `debug` only; the refused are counted (refused-requests.ts).
 // Rules: HTTP-26.
-import { newId } from '../core/ids.ts';
-import type { Log } from '../core/log.ts';
+import { newId } from '../core/text/ids.ts';
+import type { Log } from '../core/process/log.ts';
 import { clientAddressOf, type ProxyTrust } from './clients/client-addresses.ts';
 import type { AppContext, Next } from './context.ts';
 import { isRefusal, type Refusal, type RefusedRequests } from './refused-requests.ts';

@@ -1,6 +1,6 @@
 // What the key of a request may do. Which scope an operation needs is derived in one place (scopeOf, operation.ts).
 // Rules: AUTH-04, AUTH-17, AUTH-25, ORG-03.
-import { allows, groupOf, type SingleScope } from '../core/access.ts';
+import { allows, groupOf, type SingleScope } from '../core/config/access.ts';
 import { type ApiState, type Context, callerOf, type Next } from './context.ts';
 import { beginAudit } from './audit-trail.ts';
 import { ApiError, suspended } from './errors.ts';

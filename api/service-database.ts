@@ -1,10 +1,10 @@
 // The database of an API process: its pools, when it is reachable and prepared (prepare-database.ts).
-import type { Settings } from '../core/config.ts';
-import { ConfigError } from '../core/config-error.ts';
-import { apiConnections } from '../core/database-connections.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Settings } from '../core/config/config.ts';
+import { ConfigError } from '../core/config/config-error.ts';
+import { apiConnections } from '../core/config/database-connections.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import { type DatabaseUrl, databaseUrl } from '../db/connections/client.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { shareConnections, slowSide } from '../db/connections/pool-turns.ts';

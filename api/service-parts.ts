@@ -1,8 +1,8 @@
 // What an API process is made of, besides its database and its HTTP server.
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { ownServices } from '../core/own-services.ts';
-import type { Tuning } from '../core/tuning.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { ownServices } from '../core/http/own-services.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import { operatorAccess } from '../core/warehouse/operator-access.ts';
 import type { EncryptionKey, SecretBox } from '../db/encryption/secret-box.ts';
 import { CountedIssues } from '../db/issues/counted.ts';

@@ -1,16 +1,16 @@
 // Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
 import type { Server } from 'node:http';
-import { parseRange } from '../core/address-ranges.ts';
-import { publicUrl, type Settings } from '../core/config.ts';
-import { ConfigError } from '../core/config-error.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { watchLoop } from '../core/loop-delay.ts';
-import { recipientRule } from '../core/notify-recipients.ts';
-import { apiService } from '../core/own-services.ts';
-import { sayReady } from '../core/ready.ts';
-import { workflowLinks } from '../core/temporal-link.ts';
-import type { Tuning } from '../core/tuning.ts';
+import { parseRange } from '../core/http/address-ranges.ts';
+import { publicUrl, type Settings } from '../core/config/config.ts';
+import { ConfigError } from '../core/config/config-error.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { watchLoop } from '../core/process/loop-delay.ts';
+import { recipientRule } from '../core/messages/notify-recipients.ts';
+import { apiService } from '../core/http/own-services.ts';
+import { sayReady } from '../core/process/ready.ts';
+import { workflowLinks } from '../core/temporal/temporal-link.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
 import { SecretBox } from '../db/encryption/secret-box.ts';

@@ -3,9 +3,9 @@
 // a stranger must not lock out a tenant. What guesses may cost is bounded instead: keys that this process has not seen before are
 // looked up two at a time for all addresses beyond their limit.
 // Rules: AUTH-22.
-import { clientOf } from '../core/address-ranges.ts';
-import type { Log } from '../core/log.ts';
-import { WindowCounts } from '../core/window-counts.ts';
+import { clientOf } from '../core/http/address-ranges.ts';
+import type { Log } from '../core/process/log.ts';
+import { WindowCounts } from '../core/fairness/window-counts.ts';
 import { ApiError } from './errors.ts';
 
 const WINDOW_MS = 60_000;

@@ -1,9 +1,9 @@
 // Signals workflows of deliveries and replays after a user action. PostgreSQL already holds the result of it, except for
 // `retryNow`.
 import type { Client } from '@temporalio/client';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { makeDue, type OverdueDelivery } from '../db/reconciliation/reconciliation.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';

@@ -1,7 +1,7 @@
 // Test messages to channels of alerts.
 // Rules: ALR-21, ALR-22.
-import type { OpenChannel } from '../core/alerts/channel.ts';
-import { newId } from '../core/ids.ts';
+import type { OpenChannel } from '../core/messages/channel.ts';
+import { newId } from '../core/text/ids.ts';
 import type { SendAlert } from '../outbound/alerts.ts';
 import type { TestResult } from './test-send.ts';
 

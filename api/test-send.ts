@@ -1,9 +1,9 @@
 // Test deliveries to a destination.
 // Rules: ERR-06, DEST-44 to DEST-46.
 
-import type { ReceivedAddress } from '../core/delivery-url.ts';
-import { newId } from '../core/ids.ts';
-import { isSuccess } from '../core/response-check.ts';
+import type { ReceivedAddress } from '../core/delivery/delivery-url.ts';
+import { newId } from '../core/text/ids.ts';
+import { isSuccess } from '../core/delivery/response-check.ts';
 import { MissingCredentialsError } from '../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundInput, type OutboundRequest } from '../outbound/http/outbound-request.ts';
 import type { Sender } from '../outbound/http/sender.ts';

@@ -1,11 +1,11 @@
 // Test files to a warehouse.
 // Rules: ERR-06, DEST-46, WH-28.
-import { newId } from '../core/ids.ts';
+import { newId } from '../core/text/ids.ts';
 import type { WarehouseEvent } from '../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../core/warehouse/field-mapping.ts';
 import { type Conversion, convertedCount } from '../core/warehouse/conversions.ts';
 import { contentTypeOf, type FileContent } from '../core/warehouse/file.ts';
-import { parseExact } from '../core/numbers/exact-json.ts';
+import { parseExact } from '../core/text/exact-json.ts';
 import { type FileFormat, objectKey, testPrefix } from '../core/warehouse/object-key.ts';
 import { FileTooLargeError, MAX_ROW_BYTES } from '../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../db/warehouse/config.ts';

@@ -1,9 +1,9 @@
 // Turns zod errors into the API's 400: the message names the first offending field and what it must be.
 // Rules: HTTP-20, HTTP-24, ERR-02, ERR-03, ERR-08.
 import { z } from 'zod';
-import { magnitudeOf } from '../core/numbers/decimal.ts';
-import { ExactNumber } from '../core/numbers/exact-json.ts';
-import { type UnknownMember, unknownMembers } from '../core/unknown-members.ts';
+import { magnitudeOf } from '../core/text/decimal.ts';
+import { ExactNumber } from '../core/text/exact-json.ts';
+import { type UnknownMember, unknownMembers } from '../core/text/unknown-members.ts';
 import { readJson } from './body.ts';
 import type { AppContext } from './context.ts';
 import { ApiError, type ErrorDetail } from './errors.ts';

@@ -3,7 +3,7 @@
 // bars, and beside the bare pipeline, its limit (bare/pipeline.ts), which says how fast the machine is. `--statements` also lists what
 // PostgreSQL runs for it, which costs some CPU itself.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lane } from '../core/lane.ts';
+import type { Lane } from '../core/delivery/lane.ts';
 import type { Stack } from '../local/stack.ts';
 import { type BarePipeline, startBarePipeline } from './bare/measure.ts';
 import { FIXED_RATE, OUTSTANDING } from './lanes/lane.ts';

@@ -2,7 +2,7 @@
 // Temporal, API, worker, receiver, load) is on this machine. Which benches there are is said in docs/performance.md.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { onEndRequest } from '../core/end-request.ts';
+import { onEndRequest } from '../core/process/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
 import { measureAdaptive } from './adaptive/index.ts';
 import { measureCheckouts } from './checkouts.ts';

@@ -2,7 +2,7 @@
 // PostgreSQL, for groups of several sizes: CPU of the connection that runs them, and WAL. Nothing else runs, and one statement at a
 // time.
 import { parseArgs } from 'node:util';
-import { newId, shardOf } from '../core/ids.ts';
+import { newId, shardOf } from '../core/text/ids.ts';
 import { claimDeliveries } from '../db/hot-path/claim.ts';
 import { loadAttempts } from '../db/hot-path/load-attempts.ts';
 import { registerWorker, SHARDS } from '../db/hot-path/shards.ts';

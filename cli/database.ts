@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pool } from '../db/connections/pool.ts';
-import { secretOf } from '../core/secret-files.ts';
+import { secretOf } from '../core/config/secret-files.ts';
 import { dataFolder } from './context.ts';
 import { CliError, EXIT } from './errors.ts';
 import { type DatabaseRole, readRolePasswords } from '../local/role-passwords.ts';

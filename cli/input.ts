@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { Client, HttpDestinationSummary, Route, Source, WarehouseDestinationSummary } from '../client/index.ts';
-import { parseExact } from '../core/numbers/exact-json.ts';
+import { parseExact } from '../core/text/exact-json.ts';
 import { notFound, usage } from './errors.ts';
 import { cell } from './output.ts';
 

@@ -1,7 +1,7 @@
 // Parameters of hand-written statements. They are sanitized, so that PostgreSQL can store any text from a webhook, a destination,
 // a store or a transform. The records of the management API refuse such text instead (api/validation.ts).
 import type pg from 'pg';
-import { cleanJson, cleanText } from '../core/clean-text.ts';
+import { cleanJson, cleanText } from '../core/text/clean-text.ts';
 
 /** A value as a parameter of type json or jsonb. No other JSON may be given to a statement: in a text, an escape is just text. */
 export function jsonParameter(value: unknown): string {

@@ -1,7 +1,7 @@
 // Rules that several statements share, each defined once, as fragments of SQL. They are not functions of the database: this way
 // the planner sees the whole statement, and releases that run side by side each use their own text.
-import { OPEN_STATUSES } from '../core/delivery-status.ts';
-import { OPEN_REPLAY_STATUSES } from '../core/event-replay.ts';
+import { OPEN_STATUSES } from '../core/delivery/delivery-status.ts';
+import { OPEN_REPLAY_STATUSES } from '../core/delivery/event-replay.ts';
 import { TO_UPLOAD_STATUSES } from '../core/warehouse/batching.ts';
 
 /** The statuses of a delivery that has not ended: `status in ${OPEN}`. */
@@ -29,7 +29,7 @@ export const FIRST_WAREHOUSE = `'dst_wh_'`;
 export const pauseBlocks = (circuit: string): string => `${circuit}.paused_since is not null`;
 
 /**
- * Whether a circuit blocks a primary delivery (`admits` of core/circuit.ts says the opposite). An open one has no probe.
+ * Whether a circuit blocks a primary delivery (`admits` of core/delivery/circuit.ts says the opposite). An open one has no probe.
  * @param circuit the alias of a row of `circuits`
  * @param deliveryId an expression
  */

@@ -1,6 +1,6 @@
 // The first steps, printed when everything runs: the addresses, and three commands for a first webhook (README.md has the same).
 import { join } from 'node:path';
-import { dataFolder as dataFolderOf, isPackage } from '../core/data-folder.ts';
+import { dataFolder as dataFolderOf, isPackage } from '../core/config/data-folder.ts';
 import type { PreparedDatabase } from '../db/migrate/prepare.ts';
 
 export interface Running {

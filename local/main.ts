@@ -1,12 +1,12 @@
 // npm start, and hookyard-server of an installed package: the whole of Hookyard on one machine. Starts the servers that no variable points to, keeps them running, and stops
 // them in order.
 import { join } from 'node:path';
-import { describeSettings, readSettings, type Settings } from '../core/config.ts';
-import { ConfigError } from '../core/config-error.ts';
-import { dataFolder } from '../core/data-folder.ts';
-import { withSecretFiles } from '../core/secret-files.ts';
-import { onEndRequest } from '../core/end-request.ts';
-import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/loopback-default.ts';
+import { describeSettings, readSettings, type Settings } from '../core/config/config.ts';
+import { ConfigError } from '../core/config/config-error.ts';
+import { dataFolder } from '../core/config/data-folder.ts';
+import { withSecretFiles } from '../core/config/secret-files.ts';
+import { onEndRequest } from '../core/process/end-request.ts';
+import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/config/loopback-default.ts';
 import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/migrate/prepare.ts';

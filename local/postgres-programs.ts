@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../core/cache-folder.ts';
+import { cacheFolder } from '../core/config/cache-folder.ts';
 import { errorCode, type Log, oneLine, phase, StartupError } from './errors.ts';
 import { barrier, type ServerUser, spawnAs } from './postgres-user.ts';
 

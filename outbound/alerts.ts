@@ -1,18 +1,18 @@
 // Sends messages to channels of alerts: by HTTP through the address guard, no matter who chose the address, and by mail.
 // Rules: ALR-10, ALR-13, ALR-17, ALR-26.
-import type { ChannelConfig, OpenChannel } from '../core/alerts/channel.ts';
-import { alertMail } from '../core/alerts/mail.ts';
-import type { AlertMessage } from '../core/alerts/message.ts';
-import { PAGERDUTY_URLS, pagerDutyBody } from '../core/alerts/pagerduty.ts';
-import { slackBody } from '../core/alerts/slack.ts';
-import { teamsBody } from '../core/alerts/teams.ts';
-import { webhookBody } from '../core/alerts/webhook.ts';
-import { retryAfterOf } from '../core/backoff.ts';
-import type { Settings } from '../core/config.ts';
-import { type ErrorSummary, ownWords } from '../core/error-summary.ts';
-import { HOPS_HEADER } from '../core/hops.ts';
-import type { StopLink } from '../core/notify-recipients.ts';
-import { addressesUnder } from '../core/own-address.ts';
+import type { ChannelConfig, OpenChannel } from '../core/messages/channel.ts';
+import { alertMail } from '../core/messages/mail.ts';
+import type { AlertMessage } from '../core/messages/message.ts';
+import { PAGERDUTY_URLS, pagerDutyBody } from '../core/messages/pagerduty.ts';
+import { slackBody } from '../core/messages/slack.ts';
+import { teamsBody } from '../core/messages/teams.ts';
+import { webhookBody } from '../core/messages/webhook.ts';
+import { retryAfterOf } from '../core/delivery/backoff.ts';
+import type { Settings } from '../core/config/config.ts';
+import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
+import { HOPS_HEADER } from '../core/ingest/hops.ts';
+import type { StopLink } from '../core/messages/notify-recipients.ts';
+import { addressesUnder } from '../core/http/own-address.ts';
 import { signStandardWebhook } from '../core/signatures/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
 import { MailError, type Mailer, sendToEach } from './mail.ts';

@@ -2,10 +2,10 @@
 // Rules: NOTE-06, NOTE-13.
 import { createTransport } from 'nodemailer';
 import pMap from 'p-map';
-import { isUsable, type Settings } from '../core/config.ts';
-import { type ErrorSummary, named, ownWords } from '../core/error-summary.ts';
-import { type MailText, withStopLink } from '../core/notification-mail.ts';
-import { currentSecret } from '../core/secret-files.ts';
+import { isUsable, type Settings } from '../core/config/config.ts';
+import { type ErrorSummary, named, ownWords } from '../core/text/error-summary.ts';
+import { type MailText, withStopLink } from '../core/messages/notification-mail.ts';
+import { currentSecret } from '../core/config/secret-files.ts';
 
 // Deadlines of single steps in ms; the activity around them has one for the whole (workflows/notify.ts).
 const CONNECT_MS = 10_000;
@@ -97,7 +97,7 @@ type SmtpSettings = Pick<Settings, 'SMTP_URL' | 'SMTP_URL_FILE' | 'HOOKYARD_NOTI
 
 /**
  * The mail server of the settings; null where there is none. If its URL is in a file, user and password may be replaced there. Another
- * host takes a restart: destinations are kept from the one that is known (core/own-services.ts).
+ * host takes a restart: destinations are kept from the one that is known (core/http/own-services.ts).
  */
 export function smtpOf(settings: SmtpSettings): Smtp | null {
   const { SMTP_URL: first, HOOKYARD_NOTIFY_FROM: from } = settings;

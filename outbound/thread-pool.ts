@@ -1,9 +1,9 @@
 // Threads for the code and the payloads of tenants, started when there is something to do, with hard limits of time and memory.
-// Organizations share them and take turns (core/fair-queue.ts). There is one thread more than a single organization may use, so another
+// Organizations share them and take turns (core/fairness/fair-queue.ts). There is one thread more than a single organization may use, so another
 // one finds a thread however long the work of the first takes.
 import { setTimeout as delay } from 'node:timers/promises';
 import { type ResourceLimits, Worker } from 'node:worker_threads';
-import { FairQueue } from '../core/fair-queue.ts';
+import { FairQueue } from '../core/fairness/fair-queue.ts';
 import { endInTime, type ThreadDeadline } from './thread-deadline.ts';
 
 // What a thread needs to start, or to load a library, on a busy machine.

@@ -1,5 +1,5 @@
 // Answers that several providers want.
-import type { SourceAnswer } from '../core/source-answer.ts';
+import type { SourceAnswer } from '../core/ingest/source-answer.ts';
 
 /** 200 without a body. */
 export const EMPTY: SourceAnswer = { status: 200, body: '', contentType: 'text/plain' };

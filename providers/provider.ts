@@ -1,6 +1,6 @@
 // What a provider is: data. A new one is a file beside this one, a line in index.ts, and a signer in the conformance suite
 // (test/conformance/providers.test.ts). Facts, and the form of the samples, come from the provider's own documentation, which `docs` names.
-import type { SourceAnswer } from '../core/source-answer.ts';
+import type { SourceAnswer } from '../core/ingest/source-answer.ts';
 import type { Handshake } from '../core/verification/handshakes.ts';
 import type { Scheme } from '../core/verification/index.ts';
 

@@ -6,8 +6,8 @@ import {
   MetricReader,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import type { Role } from '../core/metrics/instruments.ts';
 import { processResource, tellProblems } from './open-telemetry.ts';
 import { metricsInterval, metricsProtocol, type OtelVariables, PROTOCOL, sendsMetrics } from './otel-variables.ts';

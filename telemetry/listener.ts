@@ -2,8 +2,8 @@
 // body, and what it costs is bounded, however often it is asked.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 
 const MAX_CONNECTIONS = 50;
 const LIMITS = {

@@ -2,11 +2,11 @@
 // when it is the first to see that they are due. While nobody asks, nothing is read.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Settings } from '../core/config.ts';
-import { ISSUE_KINDS } from '../core/issues.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Settings } from '../core/config/config.ts';
+import { ISSUE_KINDS } from '../core/messages/issues.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import {
   circuitsOpen,
   databaseLimit,

@@ -2,7 +2,7 @@
 import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { causeOf } from '../core/log-cause.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import { processResource, tellProblems } from './open-telemetry.ts';
 import { samplerOf } from './trace-sampling.ts';
 import type { TracingOptions } from './tracing.ts';

@@ -18,8 +18,15 @@ import {
   receivedState,
   receivedTrace,
   type TraceContext,
-} from '../core/trace-context.ts';
-import type { AttemptSpan, AttemptSteps, TracedAttempt, TracedWebhook, Tracing, WebhookSpan } from '../core/tracing.ts';
+} from '../core/http/trace-context.ts';
+import type {
+  AttemptSpan,
+  AttemptSteps,
+  TracedAttempt,
+  TracedWebhook,
+  Tracing,
+  WebhookSpan,
+} from '../core/process/tracing.ts';
 
 // As in the metrics (api/http-metrics.ts).
 const INGEST_ROUTE = '/ingest/:organization/:source';

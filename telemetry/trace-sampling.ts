@@ -6,7 +6,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
-import type { Log } from '../core/log.ts';
+import type { Log } from '../core/process/log.ts';
 import type { OtelVariables } from './otel-variables.ts';
 
 const DEFAULT = 'parentbased_always_on';

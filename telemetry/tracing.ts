@@ -1,8 +1,8 @@
 // Traces of a process: the same start for API and worker. Nothing is loaded, and nothing is done for a webhook, unless the standard
 // variables of OpenTelemetry say where traces go.
-import type { Log } from '../core/log.ts';
+import type { Log } from '../core/process/log.ts';
 import type { Role } from '../core/metrics/instruments.ts';
-import type { Tracing } from '../core/tracing.ts';
+import type { Tracing } from '../core/process/tracing.ts';
 import { type OtelVariables, PROTOCOL, sendsTraces } from './otel-variables.ts';
 
 export interface RunningTracing {

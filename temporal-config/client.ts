@@ -9,7 +9,7 @@ import {
   type WorkflowClientInterceptor,
   type WorkflowStartInput,
 } from '@temporalio/client';
-import { TASK_QUEUE, withPrefix } from '../core/workflow-names.ts';
+import { TASK_QUEUE, withPrefix } from '../core/temporal/workflow-names.ts';
 import { type TemporalConnection, WITHOUT_PROXY } from './connection.ts';
 
 // The gRPC status INVALID_ARGUMENT.

@@ -2,7 +2,7 @@
 // TEMPORAL_API_KEY, TEMPORAL_TLS_*), with the embedded server as the default.
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { NativeConnectionOptions } from '@temporalio/worker';
-import { currentSecret } from '../core/secret-files.ts';
+import { currentSecret } from '../core/config/secret-files.ts';
 
 export interface TemporalConnection {
   /** For `NativeConnection.connect` and, without `grpcCompression`, for the client's `Connection.connect`. */
@@ -28,7 +28,7 @@ const defaultAddress = '127.0.0.1:7233';
 
 /**
  * Reads the connection settings.
- * @param env usually `process.env` with the secrets that are in files (core/secret-files.ts); an empty text counts as unset
+ * @param env usually `process.env` with the secrets that are in files (core/config/secret-files.ts); an empty text counts as unset
  * @throws Error when a certificate file named by TEMPORAL_TLS_* cannot be read
  */
 export function temporalConnectionOptions(env: Record<string, string | undefined> = process.env): TemporalConnection {

@@ -1,9 +1,9 @@
 // Repairs open deliveries whose workflow does not continue: it is unknown to Temporal, was terminated there, or waits for a
 // signal that will not come because the database was restored from a backup and is older than the workflow.
 import type { Client } from '@temporalio/client';
-import { openError, ownWords } from '../core/error-summary.ts';
-import { isWarehouseId } from '../core/ids.ts';
-import type { Log } from '../core/log.ts';
+import { openError, ownWords } from '../core/text/error-summary.ts';
+import { isWarehouseId } from '../core/text/ids.ts';
+import type { Log } from '../core/process/log.ts';
 import { endDeliveries } from '../db/delivery/delivery-commands.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';

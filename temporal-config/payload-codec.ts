@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { fileURLToPath } from 'node:url';
 import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
-import type { CodecMode } from '../core/codec-mode.ts';
+import type { CodecMode } from '../core/config/codec-mode.ts';
 
 /** One 256-bit key with the name that payloads carry. */
 export interface CodecKey {

@@ -1,6 +1,6 @@
 // Deletes workflows of an organization with their histories.
 import { isGrpcServiceError } from '@temporalio/client';
-import { organizationIdAttribute } from '../core/search-attributes.ts';
+import { organizationIdAttribute } from '../core/temporal/search-attributes.ts';
 import type { InstallationClient } from './client.ts';
 
 const PAGE_SIZE = 200;

@@ -1,6 +1,6 @@
 // Signals to the workflows of deliveries. PostgreSQL holds the state behind them, so a lost signal costs little.
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
-import { eachOf } from '../core/each-of.ts';
+import { eachOf } from '../core/fairness/each-of.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
 
 const DEADLINE_MS = 5000;

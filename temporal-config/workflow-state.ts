@@ -1,6 +1,6 @@
 // The state of a workflow in Temporal, in the terms of the reconciliation.
 import { type Client, type WorkflowExecutionDescription, WorkflowNotFoundError } from '@temporalio/client';
-import { deliveryStatusAttribute } from '../core/search-attributes.ts';
+import { deliveryStatusAttribute } from '../core/temporal/search-attributes.ts';
 
 const DEADLINE_MS = 5000;
 

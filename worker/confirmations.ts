@@ -1,10 +1,10 @@
 // Asks the owners of addresses whether they want notifications, while HOOKYARD_NOTIFY_RECIPIENTS demands it.
 import { randomUUID } from 'node:crypto';
-import { CONFIRM_WITHIN_MS, renderConfirmation } from '../core/confirmation-mail.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import type { RecipientRule } from '../core/notify-recipients.ts';
-import { PollLoop } from '../core/poll-loop.ts';
+import { CONFIRM_WITHIN_MS, renderConfirmation } from '../core/messages/confirmation-mail.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import type { RecipientRule } from '../core/messages/notify-recipients.ts';
+import { PollLoop } from '../core/process/poll-loop.ts';
 import { type Asked, noteAsked } from '../db/notifications/notification-recipients.ts';
 import {
   type Claim,

@@ -1,8 +1,8 @@
 // What a worker has of Temporal: one connection for client and Temporal workers, which eager starts need, the client, the code of the
 // workflows, and what is known of the namespace.
 import { NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
 import { InstallationClient } from '../temporal-config/client.ts';
 import { nativeOptions, type TemporalConnection } from '../temporal-config/connection.ts';
 import { type CodecKey, temporalDataConverter } from '../temporal-config/payload-codec.ts';

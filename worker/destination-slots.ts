@@ -1,11 +1,11 @@
 // How destinations are divided among workers: how many workers there are, which maximum a full destination has now, and the slots of
-// those with a maximum below the number of workers (core/destination-places.ts). A small statement every two seconds while something
+// those with a maximum below the number of workers (core/delivery/destination-places.ts). A small statement every two seconds while something
 // is delivered, else every ten; and four a second while slots are used.
-import type { DestinationPlaces } from '../core/destination-places.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { PollLoop, type Rest } from '../core/poll-loop.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { DestinationPlaces } from '../core/delivery/destination-places.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { PollLoop, type Rest } from '../core/process/poll-loop.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import type { DatabaseUrl } from '../db/connections/client.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { DestinationSlots, maximaOf } from '../db/delivery/destination-slots.ts';

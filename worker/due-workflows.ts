@@ -2,23 +2,23 @@
 // whose start fails expires, and is made again.
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
-import { isId } from '../core/ids.ts';
-import type { Log } from '../core/log.ts';
-import { summaryLine } from '../core/operator-markdown.ts';
+import { isId } from '../core/text/ids.ts';
+import type { Log } from '../core/process/log.ts';
+import { summaryLine } from '../core/temporal/operator-markdown.ts';
 import {
   destinationIdAttribute,
   organizationIdAttribute,
   routeIdAttribute,
   sourceIdAttribute,
-} from '../core/search-attributes.ts';
-import { settleAll } from '../core/settle-all.ts';
+} from '../core/temporal/search-attributes.ts';
+import { settleAll } from '../core/process/settle-all.ts';
 import {
   alertWorkflowId,
   circuitWorkflowId,
   notifyWorkflowId,
   TASK_QUEUE,
   warehouseWorkflowId,
-} from '../core/workflow-names.ts';
+} from '../core/temporal/workflow-names.ts';
 import { createDueMessages } from '../db/alerts/due.ts';
 import { claimMessages, type DueMessage, noteStarted } from '../db/alerts/messages.ts';
 import { claimDueCircuits, type DueCircuit } from '../db/circuits/wake-ups.ts';

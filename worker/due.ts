@@ -1,10 +1,10 @@
 // What waits in the database for a worker besides deliveries: one look finds what is due (db/due.ts), and runs the parts that have
 // work. Between looks it rests until the next of them is due, but for a second at most while this process delivers or is notified, and
 // for ten seconds when all is quiet. Whatever makes something due that would not be seen in time notifies (wake_workers).
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { PollLoop, type Rest } from '../core/poll-loop.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { PollLoop, type Rest } from '../core/process/poll-loop.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type Due, type DueKind, whatIsDue } from '../db/due.ts';
 

@@ -1,5 +1,5 @@
 // Whether this worker can start deliveries, for the probes of its operators.
-import { CachedProbe, UNREACHABLE } from '../core/cached-probe.ts';
+import { CachedProbe, UNREACHABLE } from '../core/process/cached-probe.ts';
 import type { Readiness } from '../telemetry/index.ts';
 import type { Relay } from './relay/relay.ts';
 import type { KeptRelease } from './release.ts';

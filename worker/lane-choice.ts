@@ -1,11 +1,11 @@
-// Which lane a delivery takes: what its route or the service names, or the rule of the lane `adaptive` (core/lane-rule.ts).
+// Which lane a delivery takes: what its route or the service names, or the rule of the lane `adaptive` (core/delivery/lane-rule.ts).
 import { availableParallelism } from 'node:os';
-import type { Lane, LaneSetting } from '../core/lane.ts';
-import type { Leave } from '../core/fair-queue.ts';
-import { LaneRule, type ReasonForRelay, WORKFLOWS_PER_PROCESSOR } from '../core/lane-rule.ts';
-import type { Log } from '../core/log.ts';
+import type { Lane, LaneSetting } from '../core/delivery/lane.ts';
+import type { Leave } from '../core/fairness/fair-queue.ts';
+import { LaneRule, type ReasonForRelay, WORKFLOWS_PER_PROCESSOR } from '../core/delivery/lane-rule.ts';
+import type { Log } from '../core/process/log.ts';
 import { laneChanges, leftToRelay } from '../core/metrics/deliveries.ts';
-import type { WorkflowTurns } from '../core/workflow-turns.ts';
+import type { WorkflowTurns } from '../core/fairness/workflow-turns.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 
 export interface LaneChoiceDeps {

@@ -1,8 +1,8 @@
 // Rolls the entries of the ledger up. Nothing depends on when: readers add what is not rolled up.
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { PollLoop } from '../core/poll-loop.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { PollLoop } from '../core/process/poll-loop.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { rollUp } from '../db/ledger/roll-up.ts';
 import { sharedRest } from './due.ts';

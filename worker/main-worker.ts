@@ -3,7 +3,7 @@ import { type ActivityDeps, createActivities } from '../activities/index.ts';
 import { PayloadMemory } from '../activities/attempt/payload-memory.ts';
 import { PendingOpenings } from '../activities/attempt/pending-openings.ts';
 import { createContextLoader } from '../activities/attempt/results.ts';
-import { FairQueue } from '../core/fair-queue.ts';
+import { FairQueue } from '../core/fairness/fair-queue.ts';
 import { createWorker, type RunningWorker, run } from './temporal-worker.ts';
 import { ACTIVITY_SLOTS, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
 

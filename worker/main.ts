@@ -1,5 +1,5 @@
 // The worker process.
-import { TUNING } from '../core/tuning.ts';
+import { TUNING } from '../core/config/tuning.ts';
 import { runWorkerProcess } from './process.ts';
 
 await runWorkerProcess(TUNING);

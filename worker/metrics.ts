@@ -1,7 +1,7 @@
 // The metrics of a worker and its probes, on one port.
-import type { Settings } from '../core/config.ts';
-import type { DestinationPlaces } from '../core/destination-places.ts';
-import type { Log } from '../core/log.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { DestinationPlaces } from '../core/delivery/destination-places.ts';
+import type { Log } from '../core/process/log.ts';
 import {
   concurrencyDestinations,
   concurrencyLimit,
@@ -10,7 +10,7 @@ import {
   releaseUnserved,
   workflowTurnsAwaited,
 } from '../core/metrics/deliveries.ts';
-import type { WorkflowTurns } from '../core/workflow-turns.ts';
+import type { WorkflowTurns } from '../core/fairness/workflow-turns.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type Metrics, startMetrics } from '../telemetry/index.ts';
 import { createReadiness } from './health.ts';

@@ -1,10 +1,10 @@
 // Deliveries that the relay has started and that have no result yet.
 import type { Client } from '@temporalio/client';
 import { lookAfterQueued } from '../temporal-config/open-deliveries.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../core/delivery/attempt-times.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import type { InFlight } from './relay/in-flight.ts';

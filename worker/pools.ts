@@ -1,10 +1,10 @@
 // The connection pools of a worker.
 import type { NativeConnection } from '@temporalio/worker';
-import type { Settings } from '../core/config.ts';
-import { workerConnections } from '../core/database-connections.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Settings } from '../core/config/config.ts';
+import { workerConnections } from '../core/config/database-connections.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 import type { Database } from '../db/connections/database.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 

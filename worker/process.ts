@@ -1,14 +1,14 @@
 // The worker process: settings, waiting for PostgreSQL and Temporal, and a graceful shutdown. main.ts starts it.
 import { NativeConnection } from '@temporalio/worker';
-import { describeSettings, readLogSettings, readSettings, type Settings } from '../core/config.ts';
-import { ConfigError } from '../core/config-error.ts';
-import { endWithParent, onEndRequest } from '../core/end-request.ts';
-import { createLog, exitWith, type Log, logForNode } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { sayReady } from '../core/ready.ts';
-import { withSecretFiles } from '../core/secret-files.ts';
-import { throttled } from '../core/throttled-log.ts';
-import type { Tuning } from '../core/tuning.ts';
+import { describeSettings, readLogSettings, readSettings, type Settings } from '../core/config/config.ts';
+import { ConfigError } from '../core/config/config-error.ts';
+import { endWithParent, onEndRequest } from '../core/process/end-request.ts';
+import { createLog, exitWith, type Log, logForNode } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { sayReady } from '../core/process/ready.ts';
+import { withSecretFiles } from '../core/config/secret-files.ts';
+import { throttled } from '../core/process/throttled-log.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import { databaseUrl } from '../db/connections/client.ts';
 import { findDatabase } from '../db/connections/database.ts';
 import { prepareDatabase } from '../db/migrate/prepare.ts';

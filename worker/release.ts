@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { NativeConnection, WorkerDeploymentOptions, WorkflowBundleOption } from '@temporalio/worker';
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { PollLoop, type Rest } from '../core/poll-loop.ts';
-import { throttled } from '../core/throttled-log.ts';
-import { TASK_QUEUE, taskQueuesOf } from '../core/workflow-names.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { PollLoop, type Rest } from '../core/process/poll-loop.ts';
+import { throttled } from '../core/process/throttled-log.ts';
+import { TASK_QUEUE, taskQueuesOf } from '../core/temporal/workflow-names.ts';
 import { type Heard, hear, isSilent, type Routing } from './current-release.ts';
 import type { Watch } from './temporal-upkeep.ts';
 

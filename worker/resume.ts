@@ -4,7 +4,7 @@ import { lookAfterQueued, type RepairDeps } from '../temporal-config/open-delive
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { resumePoints } from '../db/reconciliation/reconciliation.ts';
-import type { ResumedDelivery } from '../core/resumed-delivery.ts';
+import type { ResumedDelivery } from '../core/delivery/resumed-delivery.ts';
 
 /**
  * Finds the rows with recorded attempts, and how far they had come; undefined: the delivery is no longer open. Rows without an

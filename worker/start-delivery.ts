@@ -1,14 +1,14 @@
 // Starts the workflow of one delivery.
 import { WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { summaryLine, workflowReference } from '../core/operator-markdown.ts';
+import { summaryLine, workflowReference } from '../core/temporal/operator-markdown.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import type { delivery } from '../workflows/delivery.ts';
 import type { FirstAttempt } from '../workflows/messages.ts';
-import type { ResumedDelivery } from '../core/resumed-delivery.ts';
-import { TASK_QUEUE, withPrefix } from '../core/workflow-names.ts';
+import type { ResumedDelivery } from '../core/delivery/resumed-delivery.ts';
+import { TASK_QUEUE, withPrefix } from '../core/temporal/workflow-names.ts';
 import {
   deliveryStatusAttribute,
   destinationIdAttribute,
@@ -16,7 +16,7 @@ import {
   organizationIdAttribute,
   routeIdAttribute,
   sourceIdAttribute,
-} from '../core/search-attributes.ts';
+} from '../core/temporal/search-attributes.ts';
 import type { StartPolicy } from './start-policies.ts';
 
 /**

@@ -1,7 +1,7 @@
 // The input of a delivery workflow besides ids: the destination's policy and the names for its summary. Cached for a second: a
 // workflow uses the policy at its start, plus or minus that second.
 import { LRUCache } from 'lru-cache';
-import { DEFAULT_RETRY_POLICY } from '../core/backoff.ts';
+import { DEFAULT_RETRY_POLICY } from '../core/delivery/backoff.ts';
 import type { OutboxRow } from '../db/hot-path/claim.ts';
 import { loadStartPolicies, type StartPolicy } from '../db/hot-path/start-policies.ts';
 import type { Pool } from '../db/connections/pool.ts';

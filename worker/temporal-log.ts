@@ -1,9 +1,9 @@
 // Temporal's own log lines, of the SDK's TypeScript side and of its Rust core, in the process's log. While Temporal is away the core
 // says so many times a second, so repeats are counted.
 import { type LogLevel, type Logger, Runtime, type TelemetryOptions } from '@temporalio/worker';
-import type { Log } from '../core/log.ts';
-import type { Cause } from '../core/log-cause.ts';
-import { throttled } from '../core/throttled-log.ts';
+import type { Log } from '../core/process/log.ts';
+import type { Cause } from '../core/process/log-cause.ts';
+import { throttled } from '../core/process/throttled-log.ts';
 
 const levels: Record<LogLevel, 'trace' | 'debug' | 'info' | 'warn' | 'error'> = {
   TRACE: 'trace',

@@ -1,13 +1,13 @@
 // The metrics of Temporal's SDK. Its core serves them by itself, on a port of its own of this machine, from which the port for metrics
-// takes them, so that there is one port to scrape. No destination reaches it (core/own-services.ts). Where nothing is scraped, it sends
+// takes them, so that there is one port to scrape. No destination reaches it (core/http/own-services.ts). Where nothing is scraped, it sends
 // them by OTLP, if its variables are set: the core does one of the two.
 import { Agent, get } from 'node:http';
 import { createServer } from 'node:net';
 import { text as textOf } from 'node:stream/consumers';
 import type { TelemetryOptions } from '@temporalio/worker';
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import { metricsPort } from '../core/metrics/ports.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { metricsInterval, metricsTarget, type OtelVariables } from '../telemetry/otel-variables.ts';

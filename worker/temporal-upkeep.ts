@@ -2,12 +2,12 @@
 import { type Client, ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
 import { NamespaceNotFoundError } from '@temporalio/common';
 import type { NativeConnection } from '@temporalio/worker';
-import type { Log } from '../core/log.ts';
-import { causeOf } from '../core/log-cause.ts';
-import { PollLoop } from '../core/poll-loop.ts';
-import { searchAttributeNames } from '../core/search-attributes.ts';
-import { throttled } from '../core/throttled-log.ts';
-import { TASK_QUEUE } from '../core/workflow-names.ts';
+import type { Log } from '../core/process/log.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { PollLoop } from '../core/process/poll-loop.ts';
+import { searchAttributeNames } from '../core/temporal/search-attributes.ts';
+import { throttled } from '../core/process/throttled-log.ts';
+import { TASK_QUEUE } from '../core/temporal/workflow-names.ts';
 import type { AttributeState } from '../temporal-config/client.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { ensureNamespace, lookAtNamespace } from '../temporal-config/namespace.ts';

@@ -2,8 +2,8 @@
 // takes resources that deliveries need.
 import type { DataConverter } from '@temporalio/common';
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
 import { type Release, versioned } from './release.ts';
 
 // Time after the grace period of a shutdown after which the worker forces running activities to end.

@@ -1,7 +1,7 @@
 // Deliveries whose workflow waits, in the outbox, for its turn: under the rate limit of their destination
 // (db/delivery/rate-limits.ts), for a place there (activities/attempt/place.ts), among the retries of their organization
 // (activities/attempt/turn.ts), or until it is resumed (activities/attempt/suspended.ts).
-import { causeOf } from '../core/log-cause.ts';
+import { causeOf } from '../core/process/log-cause.ts';
 import { isRefusal, signalWorkflow } from '../temporal-config/workflow-signals.ts';
 import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';

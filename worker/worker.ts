@@ -1,8 +1,8 @@
 // The worker as one object: Temporal workers, relay and everything they share. process.ts adds settings and signals.
-import type { Settings } from '../core/config.ts';
-import type { Log } from '../core/log.ts';
-import { watchLoop } from '../core/loop-delay.ts';
-import type { Tuning } from '../core/tuning.ts';
+import type { Settings } from '../core/config/config.ts';
+import type { Log } from '../core/process/log.ts';
+import { watchLoop } from '../core/process/loop-delay.ts';
+import type { Tuning } from '../core/config/tuning.ts';
 import type { Database } from '../db/connections/database.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
 import { type Loops, startLoops } from './loops.ts';

@@ -2,7 +2,7 @@
 // Rules: ALR-17, ALR-18.
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { AlertActivities, AlertOutcome, AlertRequest } from '../activities/types.ts';
-import { alertTaskQueue } from '../core/workflow-names.ts';
+import { alertTaskQueue } from '../core/temporal/workflow-names.ts';
 import { UNTIL_DONE } from './own-side.ts';
 import { sendingOptions, sendOrGiveUp } from './sending.ts';
 

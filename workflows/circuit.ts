@@ -10,8 +10,14 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, CircuitAdvice } from '../activities/types.ts';
-import { countOf, listReference, paragraphs, signalChoices, workflowReference } from '../core/operator-markdown.ts';
-import { prefixOf, queryOf, withPrefix } from '../core/workflow-names.ts';
+import {
+  countOf,
+  listReference,
+  paragraphs,
+  signalChoices,
+  workflowReference,
+} from '../core/temporal/operator-markdown.ts';
+import { prefixOf, queryOf, withPrefix } from '../core/temporal/workflow-names.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './messages.ts';
 import { UNTIL_DONE } from './own-side.ts';
 

@@ -1,8 +1,8 @@
 // One attempt of a delivery: requests it from an activity until it has been made, with all waits before it.
 import { condition, proxyActivities, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities, AttemptOutcome, AttemptRequest } from '../activities/types.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../core/attempt-times.ts';
-import { retryDelay } from '../core/backoff.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../core/delivery/attempt-times.ts';
+import { retryDelay } from '../core/delivery/backoff.ts';
 import { continueFrom, fromNow, isLong, type Run, showStatus } from './delivery-run.ts';
 import * as texts from './delivery-texts.ts';
 import { type Away, awayBy, ONCE, OWN_SIDE } from './own-side.ts';

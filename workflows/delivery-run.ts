@@ -21,7 +21,7 @@ import {
   retryNow,
   status,
 } from './messages.ts';
-import { deliveryStatusAttribute, eventIdAttribute } from '../core/search-attributes.ts';
+import { deliveryStatusAttribute, eventIdAttribute } from '../core/temporal/search-attributes.ts';
 
 // About a hundred attempts. Well before Temporal suggests it: a worker that takes over a delivery replays its history first.
 const MAX_HISTORY_EVENTS = 1000;

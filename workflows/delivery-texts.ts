@@ -8,10 +8,10 @@ import {
   signalChoices,
   summaryLine,
   workflowReference,
-} from '../core/operator-markdown.ts';
+} from '../core/temporal/operator-markdown.ts';
 import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import type { DeliveryStatusView } from './messages.ts';
-import { circuitWorkflowId, queryOf, withPrefix } from '../core/workflow-names.ts';
+import { circuitWorkflowId, queryOf, withPrefix } from '../core/temporal/workflow-names.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
 export interface Belongings {

@@ -15,9 +15,9 @@ import { continueFrom, fromNow, hasSearchAttributes, isLong, listen, type Run, s
 import * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
 import { UNTIL_DONE } from './own-side.ts';
-import type { ResumedDelivery } from '../core/resumed-delivery.ts';
-import { destinationIdAttribute, routeIdAttribute } from '../core/search-attributes.ts';
-import { prefixOf } from '../core/workflow-names.ts';
+import type { ResumedDelivery } from '../core/delivery/resumed-delivery.ts';
+import { destinationIdAttribute, routeIdAttribute } from '../core/temporal/search-attributes.ts';
+import { prefixOf } from '../core/temporal/workflow-names.ts';
 
 // Jitter, as a part of the window, so that deliveries that failed in one outage do not all close at the same moment.
 const WINDOW_JITTER = 0.1;

@@ -8,10 +8,10 @@ import type {
   UnrecordedAttempt,
   WarehouseAdvice,
 } from '../activities/types.ts';
-import type { RetryPolicy } from '../core/backoff.ts';
-import type { ErrorSummary } from '../core/error-summary.ts';
-import type { ReplayProgress } from '../core/event-replay.ts';
-import type { ResumedDelivery } from '../core/resumed-delivery.ts';
+import type { RetryPolicy } from '../core/delivery/backoff.ts';
+import type { ErrorSummary } from '../core/text/error-summary.ts';
+import type { ReplayProgress } from '../core/delivery/event-replay.ts';
+import type { ResumedDelivery } from '../core/delivery/resumed-delivery.ts';
 
 /** The input of a delivery workflow: ids and the policy at its start. Never bodies, headers or secrets. */
 export interface DeliveryInput {

@@ -1,7 +1,7 @@
 // One notification of a route, sent as soon as the mail server accepts it. Only ids and counts pass through here.
 import { proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { NotificationOutcome, NotificationRequest, NotifyActivities } from '../activities/types.ts';
-import { mailTaskQueue } from '../core/workflow-names.ts';
+import { mailTaskQueue } from '../core/temporal/workflow-names.ts';
 import { sendingOptions, sendOrGiveUp } from './sending.ts';
 
 const LIMITS = { longestWaitMs: 600_000, giveUpAfterMs: 24 * 3_600_000 };

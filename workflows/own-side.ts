@@ -8,8 +8,8 @@ import {
   type RetryPolicy,
   TemporalFailure,
 } from '@temporalio/workflow';
-import { errorText } from '../core/clean-text.ts';
-import { plain } from '../core/operator-markdown.ts';
+import { errorText } from '../core/text/clean-text.ts';
+import { plain } from '../core/temporal/operator-markdown.ts';
 
 const FIRST_WAIT_MS = 1000;
 const MAX_WAIT_MS = 30_000;

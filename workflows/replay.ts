@@ -12,10 +12,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { ReplayActivities } from '../activities/types.ts';
-import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/event-replay.ts';
-import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
+import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/delivery/event-replay.ts';
+import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { cancel, progress, type ReplayInput } from './messages.ts';
-import { replayTaskQueue } from '../core/workflow-names.ts';
+import { replayTaskQueue } from '../core/temporal/workflow-names.ts';
 import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.

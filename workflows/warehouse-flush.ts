@@ -10,10 +10,10 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { UploadOutcome, WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../activities/types.ts';
-import { retryDelay } from '../core/backoff.ts';
-import { countOf, paragraphs, plain, signalChoices } from '../core/operator-markdown.ts';
+import { retryDelay } from '../core/delivery/backoff.ts';
+import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messages.ts';
-import { warehouseTaskQueue } from '../core/workflow-names.ts';
+import { warehouseTaskQueue } from '../core/temporal/workflow-names.ts';
 import { UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.

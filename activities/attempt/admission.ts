@@ -1,10 +1,10 @@
 // Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
 // circuit or pause blocks it, and its destination has a place and, under a rate limit, a slot.
-import { deliveryUrl } from '../../core/delivery-url.ts';
-import type { HeaderBytes } from '../../core/header-text.ts';
-import { isOpenStatus } from '../../core/delivery-status.ts';
-import { openError, ownWords } from '../../core/error-summary.ts';
-import type { Lane } from '../../core/lane.ts';
+import { deliveryUrl } from '../../core/delivery/delivery-url.ts';
+import type { HeaderBytes } from '../../core/http/header-text.ts';
+import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked } from '../../db/circuits/pauses.ts';

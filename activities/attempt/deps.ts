@@ -1,8 +1,8 @@
 // Dependencies of attempts.
-import type { DestinationPlaces } from '../../core/destination-places.ts';
-import type { IssueSink } from '../../core/issues.ts';
-import type { Log } from '../../core/log.ts';
-import type { Tracing } from '../../core/tracing.ts';
+import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import type { IssueSink } from '../../core/messages/issues.ts';
+import type { Log } from '../../core/process/log.ts';
+import type { Tracing } from '../../core/process/tracing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';

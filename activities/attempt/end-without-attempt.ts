@@ -1,5 +1,5 @@
 // Ends deliveries without sending them, because they can never be sent.
-import type { DescribedError } from '../../core/error-summary.ts';
+import type { DescribedError } from '../../core/text/error-summary.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptOutcome } from '../types.ts';

@@ -1,6 +1,6 @@
 // One attempt of a delivery: admission, render, send, record. An ordinary function with explicit dependencies; the activity
 // is a thin wrapper around it.
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { admit, awaitOpening, type Holdings, RELOAD } from './admission.ts';
 import { BodyShare } from './payload-memory.ts';

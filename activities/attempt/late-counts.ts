@@ -1,9 +1,9 @@
 // Attempts whose circuits are locked: they are counted when the lock is gone, so that a circuit opens although somebody held its row.
 // All of them share one connection, and nobody else's results wait for them.
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { throttled } from '../../core/throttled-log.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
 import type { CountedAttempt } from '../../db/circuits/circuits.ts';
 import { isLockTimeout } from '../../db/connections/database-errors.ts';
 

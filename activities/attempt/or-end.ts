@@ -1,7 +1,7 @@
 // Endless retries are right while our infrastructure is unavailable. They are wrong for a delivery with a value that PostgreSQL
 // refuses: it would retry for ever and hold its place. Such a delivery ends.
-import { type ErrorSummary, openError, ownWords } from '../../core/error-summary.ts';
-import { causeOf } from '../../core/log-cause.ts';
+import { type ErrorSummary, openError, ownWords } from '../../core/text/error-summary.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { isRefusedValue, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptDeps } from './deps.ts';

@@ -1,7 +1,7 @@
 // Limits the memory of the large payloads of all attempts of a process, from before a payload is loaded until its attempt has ended.
 // Without it, as many as may be in flight could be held at a time, each of the maximum size, and the process would be killed with all
-// attempts of all organizations. What organizations share, and how: core/fair-queue.ts.
-import { FairQueue, type Leave } from '../../core/fair-queue.ts';
+// attempts of all organizations. What organizations share, and how: core/fairness/fair-queue.ts.
+import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 
 // As much as is left free: one organization stops at half, and any number of them leaves room for the next.
 const TIMES_FREE = 1;

@@ -1,10 +1,10 @@
-// The place of an attempt at its destination (core/destination-places.ts). First attempts have one from the relay
+// The place of an attempt at its destination (core/delivery/destination-places.ts). First attempts have one from the relay
 // (worker/relay/in-flight.ts), and so have retries whose turn the relay of this process has signalled. Other retries take one here; without
 // one they wait in the outbox, in the order of their destination, and a relay signals their turn.
 //
 // That a retry was queued says nothing of its place: the relay of another process may have signalled it, or nobody (`retryNow`, an
 // open circuit, an activity that failed). So the relay is asked.
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';

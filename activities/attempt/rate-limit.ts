@@ -1,7 +1,7 @@
 // Applies the rate limit of a destination right before an attempt is sent: in any minute, all workers together send at most
 // `rateLimitPerMinute` + 1 requests, including first attempts, retries and replays.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import { rateLimited } from '../../core/metrics/deliveries.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';

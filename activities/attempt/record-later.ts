@@ -1,8 +1,8 @@
 // Records an attempt from its summary, when its result could not be recorded at once; and reads the recorded outcome of an
 // attempt.
-import { isOpenStatus } from '../../core/delivery-status.ts';
-import { openError } from '../../core/error-summary.ts';
-import { latencyClass } from '../../core/latency-classes.ts';
+import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
+import { openError } from '../../core/text/error-summary.ts';
+import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptDeps } from './deps.ts';
 import { offerFailover } from '../failover.ts';

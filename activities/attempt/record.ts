@@ -1,11 +1,11 @@
 // Evaluates the response of an attempt, records it, and returns the outcome.
-import { latencyClass } from '../../core/latency-classes.ts';
-import type { Lane } from '../../core/lane.ts';
-import type { Log } from '../../core/log.ts';
-import type { AttemptSpan } from '../../core/tracing.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { throttled } from '../../core/throttled-log.ts';
-import { judge, type Verdict } from '../../core/verdict.ts';
+import { latencyClass } from '../../core/metrics/latency-classes.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
+import type { Log } from '../../core/process/log.ts';
+import type { AttemptSpan } from '../../core/process/tracing.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
+import { judge, type Verdict } from '../../core/delivery/verdict.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import type { AttemptExchange } from '../../db/hot-path/attempt-exchange.ts';

@@ -1,8 +1,8 @@
 // Renders the request of an attempt: the content of the event, transformed if the route has a transform.
-import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import { issueSubjects } from '../../core/issues.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { issueSubjects } from '../../core/messages/issues.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import { MissingCredentialsError } from '../../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundRequest } from '../../outbound/http/outbound-request.ts';

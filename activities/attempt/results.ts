@@ -1,11 +1,11 @@
 // The two groups every attempt shares with others that run at the same time: loading deliveries and recording results.
 import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { type Batcher, createBatcher } from '../../core/batcher.ts';
-import type { IssueSink } from '../../core/issues.ts';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { throttled } from '../../core/throttled-log.ts';
+import { type Batcher, createBatcher } from '../../core/fairness/batcher.ts';
+import type { IssueSink } from '../../core/messages/issues.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
 import { countAttempts } from '../../db/circuits/circuits.ts';
 import {
   isLockTimeout,

@@ -1,6 +1,6 @@
 // Sends the request of an attempt.
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
-import type { Outcome } from '../../core/destination-places.ts';
+import type { Outcome } from '../../core/delivery/destination-places.ts';
 import { isNoAnswer } from '../../outbound/http/send-errors.ts';
 import type { SendRequest, SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig } from '../config-cache.ts';

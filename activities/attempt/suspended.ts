@@ -1,6 +1,6 @@
 // Deliveries of suspended organizations wait in the outbox, where no relay claims them (db/hot-path/claim.ts). When the organization
 // is resumed, the relay signals their workflows in the order of the outbox. No attempt and no retry is used up by waiting.
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';

@@ -1,8 +1,8 @@
 // The span of an attempt, where traces are sent.
 // Rules: TRC-03, TRC-07.
-import type { Lane } from '../../core/lane.ts';
-import type { AttemptSpan, EndedAttempt } from '../../core/tracing.ts';
-import type { Verdict } from '../../core/verdict.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
+import type { AttemptSpan, EndedAttempt } from '../../core/process/tracing.ts';
+import type { Verdict } from '../../core/delivery/verdict.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
 import type { AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';

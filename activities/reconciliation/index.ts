@@ -1,7 +1,7 @@
 // The reconciliation, step by step: PostgreSQL knows what must continue, Temporal knows what is running. The workflow `reconcile`
 // runs one step after the other, so each is short and the progress is visible.
 import { setTimeout as delay } from 'node:timers/promises';
-import { eachOf } from '../../core/each-of.ts';
+import { eachOf } from '../../core/fairness/each-of.ts';
 import { REPAIR_LABELS, type Repair, reconciliationRepairs } from '../../core/metrics/services.ts';
 import {
   claimListing,

@@ -7,7 +7,7 @@ import {
   wakeForgottenMails,
 } from '../../db/reconciliation/lost-wakeups.ts';
 import type { Repair } from '../../core/metrics/services.ts';
-import { circuitWorkflowId } from '../../core/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { lookUp } from '../../temporal-config/workflow-state.ts';
 import type { RepairDeps } from '../../temporal-config/open-deliveries.ts';
 

@@ -1,8 +1,8 @@
 // Workflows of deliveries that run although nothing is left to do: their delivery was deleted, replayed or ended, and the signal
 // to them was lost. Only those of this installation are looked at.
 import { type Notice, noticesFor } from '../../db/reconciliation/reconciliation.ts';
-import { deliveryStatusAttribute } from '../../core/search-attributes.ts';
-import { withoutPrefix } from '../../core/workflow-names.ts';
+import { deliveryStatusAttribute } from '../../core/temporal/search-attributes.ts';
+import { withoutPrefix } from '../../core/temporal/workflow-names.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { type Send, sendAll, signalWorkflow } from '../../temporal-config/workflow-signals.ts';
 import type { ReconcileDeps } from './index.ts';

@@ -1,5 +1,5 @@
 // The file of a batch: its events, in the order in which they were received, on their way to the store.
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import type { FileContent } from '../../core/warehouse/file.ts';
 import { FileTooLargeError, fileLimit } from '../../core/warehouse/size-limit.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';

@@ -1,9 +1,9 @@
 // Dependencies of the warehouse activities, and the loading of a destination.
-import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import type { FairQueue } from '../../core/fair-queue.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import type { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { WAREHOUSE_TYPES } from '../../core/warehouse/config.ts';
-import type { IssueSink } from '../../core/issues.ts';
-import type { Log } from '../../core/log.ts';
+import type { IssueSink } from '../../core/messages/issues.ts';
+import type { Log } from '../../core/process/log.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { StoredDestination } from '../../db/warehouse/batches.ts';

@@ -1,6 +1,6 @@
 // The events of a file, read page by page, so that the payloads in memory stay few, each after the transform of its route.
 import pMap from 'p-map';
-import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { type BatchMember, readEvents } from '../../db/warehouse/members.ts';

@@ -1,8 +1,8 @@
 // Records the end of a batch's deliveries, with all that the recording of an attempt changes, so that events, statistics and
 // notifications come out as for HTTP destinations.
-import { named, openError, ownWords } from '../../core/error-summary.ts';
-import { latencyClass } from '../../core/latency-classes.ts';
-import { causeOf } from '../../core/log-cause.ts';
+import { named, openError, ownWords } from '../../core/text/error-summary.ts';
+import { latencyClass } from '../../core/metrics/latency-classes.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
 import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';

@@ -1,5 +1,5 @@
 // Splits a batch whose file would be too large: half of it goes to a new batch, until every file fits.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { keyOfHalf } from '../../core/warehouse/object-key.ts';
 import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { batchContent, type BatchMember } from '../../db/warehouse/members.ts';

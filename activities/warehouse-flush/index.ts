@@ -1,5 +1,5 @@
 // The activities of the workflow `warehouseFlush`.
-import { causeOf } from '../../core/log-cause.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { withHeartbeat } from '../heartbeat.ts';
 import { inTurn, isTurnOfOthers } from '../in-turn.ts';
 import type { WarehouseActivities, WarehouseReference } from '../types.ts';

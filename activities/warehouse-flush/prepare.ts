@@ -1,6 +1,6 @@
 // What is next for a warehouse destination: nothing, waiting, or a batch.
-import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import { newId } from '../../core/ids.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { newId } from '../../core/text/ids.ts';
 import {
   type BatchPlan,
   type BatchRule,

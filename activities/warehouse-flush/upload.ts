@@ -2,8 +2,8 @@
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object, or
 // whose transforms have to wait for too long, is halved.
 // Rules: WH-21, WH-24, WH-26, WH-48.
-import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import { issueSubjects } from '../../core/issues.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { issueSubjects } from '../../core/messages/issues.ts';
 import { warehouseUploads } from '../../core/metrics/services.ts';
 import { contentTypeOf } from '../../core/warehouse/file.ts';
 import { MAX_ROW_BYTES } from '../../core/warehouse/size-limit.ts';

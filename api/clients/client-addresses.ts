@@ -2,7 +2,7 @@
 // Rules: EVT-25.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/address-ranges.ts';
+import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/http/address-ranges.ts';
 
 /** The proxies of the operator (HOOKYARD_TRUSTED_PROXIES). */
 export interface ProxyTrust {

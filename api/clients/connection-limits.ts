@@ -2,7 +2,7 @@
 // kept for the management API.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { FairQueue, type Leave } from '../../core/fair-queue.ts';
+import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import type { HttpLimits } from '../http-limits.ts';
 import type { Peer } from './client-addresses.ts';
 

@@ -2,8 +2,8 @@
 // Rules: AUTH-22, AUTH-23.
 import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
-import { hashToken } from '../../core/api-token.ts';
-import { recordedAgent } from '../../core/recorded-agent.ts';
+import { hashToken } from '../../core/config/api-token.ts';
+import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import type { ApiDeps, ApiRouter, Context } from '../context.ts';
 import { ApiError } from '../errors.ts';
 import { timestamp } from '../members/values.ts';

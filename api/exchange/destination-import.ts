@@ -1,6 +1,6 @@
 // Import of destinations.
 // Rules: EXP-14 to EXP-17, EXP-23, AUTH-25.
-import { isSlugOf, nextFreeSlug, slugify } from '../../core/slugs.ts';
+import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { Destination } from '../../db/entities.ts';
 import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/management/slugs.ts';
 import type { EntityManager } from '../../db/orm.ts';

@@ -3,7 +3,7 @@
 // the record was when its part was read.
 // Rules: EXP-06, EXP-24, EXP-25.
 import { Readable } from 'node:stream';
-import { causeOf } from '../../core/log-cause.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { isStillValid } from '../../db/management/api-keys.ts';
 import { type ApiDeps, type Context, callerOf, logOf } from '../context.ts';

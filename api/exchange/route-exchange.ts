@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { IsolationLevel } from '@mikro-orm/core';
 import { z } from 'zod';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { Route } from '../../db/entities.ts';
 import { type KnownRoutes, knownRoutes } from '../../db/management/known-routes.ts';
 import { type EntityManager, lockRecords } from '../../db/orm.ts';

@@ -1,7 +1,7 @@
 // Polls something whose cost grows with its size: each poll is followed by a rest of nineteen times its duration, so it takes a
 // twentieth of a core. But one that took long because the machine or PostgreSQL was busy must not leave ingest with old figures for
 // minutes.
-import { PollLoop } from '../../core/poll-loop.ts';
+import { PollLoop } from '../../core/process/poll-loop.ts';
 
 const EVERY_MS = 1000;
 const REST = 19;

@@ -1,6 +1,6 @@
 // What follows the source in the address of a webhook.
 // Rules: SRC-31, SRC-42, INGEST-25.
-import { isIngestAddress, readBelow } from '../../core/ingest-token.ts';
+import { isIngestAddress, readBelow } from '../../core/ingest/ingest-token.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 

@@ -1,7 +1,7 @@
 // A webhook while it is received: what is known of it so far, should it be refused.
 import type Koa from 'koa';
-import type { HeaderBytes } from '../../core/header-text.ts';
-import type { RefusalCause } from '../../core/refusals/refusal.ts';
+import type { HeaderBytes } from '../../core/http/header-text.ts';
+import type { RefusalCause } from '../../core/ingest/refusal.ts';
 import type { ApiState } from '../context.ts';
 import type { ReceivedParts } from './received.ts';
 import type { SourceRouting } from './routing.ts';

@@ -1,10 +1,10 @@
 // Backpressure: webhooks, and replays that the API is asked for, are refused while the backlog is too large, or the database is too
 // large. Requests only check memory: what was read from PostgreSQL a moment ago, and what this process has let in since.
-import { BacklogRoom, type NoRoom, type Sender, type Undo, type WaitingOf } from '../../core/backlog-room.ts';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
+import { BacklogRoom, type NoRoom, type Sender, type Undo, type WaitingOf } from '../../core/fairness/backlog-room.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
-import type { PollLoop } from '../../core/poll-loop.ts';
+import type { PollLoop } from '../../core/process/poll-loop.ts';
 import { type BacklogLimits, lookAtBacklog } from '../../db/delivery/backlog.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';

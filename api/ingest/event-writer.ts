@@ -1,5 +1,5 @@
 // Writes accepted events: concurrent requests share a statement and a commit, and each is answered after that commit.
-import { type Batcher, createBatcher } from '../../core/batcher.ts';
+import { type Batcher, createBatcher } from '../../core/fairness/batcher.ts';
 import { wakeRelays } from '../../db/hot-path/outbox-listener.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';

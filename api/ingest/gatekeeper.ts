@@ -2,14 +2,14 @@
 // costs is known before each piece of work, so that the loop is never held.
 // Rules: FLT-15, SCH-04.
 import { createHash } from 'node:crypto';
-import { Budget, BudgetError, PARSE_STEPS } from '../../core/budget.ts';
-import type { GatedRequest, Passage, SchemaCheck } from '../../core/gates/gate.ts';
-import type { SchemaText } from '../../core/gates/stored-gates.ts';
-import { keyInPayload } from '../../core/gates/idempotency-key.ts';
-import { noteLoopWork } from '../../core/loop-delay.ts';
+import { Budget, BudgetError, PARSE_STEPS } from '../../core/fairness/budget.ts';
+import type { GatedRequest, Passage, SchemaCheck } from '../../core/filters/gate.ts';
+import type { SchemaText } from '../../core/filters/stored-gates.ts';
+import { keyInPayload } from '../../core/filters/idempotency-key.ts';
+import { noteLoopWork } from '../../core/process/loop-delay.ts';
 import { SchemaCache } from '../../core/schemas/cached.ts';
 import { validationSteps } from '../../core/schemas/schema.ts';
-import { TokenBucket } from '../../core/token-bucket.ts';
+import { TokenBucket } from '../../core/fairness/token-bucket.ts';
 import { type Compute, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
 import { pathBelow } from './address.ts';
 import type { Received } from './received.ts';

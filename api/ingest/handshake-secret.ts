@@ -1,7 +1,7 @@
 // The secret that a provider sends in its handshake.
 // Rules: PRV-13.
-import { sealedCredentials } from '../../core/provider-config.ts';
-import { recordedAgent } from '../../core/recorded-agent.ts';
+import { sealedCredentials } from '../../core/verification/provider-config.ts';
+import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { rememberSecret } from '../../db/handshakes.ts';
 import type { Pool } from '../../db/connections/pool.ts';

@@ -1,9 +1,9 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
 // Rules: ROUTE-48, DLV-01, EVT-14, INGEST-11, INGEST-12, TRC-02.
 import { isUtf8 } from 'node:buffer';
-import type { Passage } from '../../core/gates/gate.ts';
-import { newId, shardOf } from '../../core/ids.ts';
-import { hashPayload } from '../../core/payload.ts';
+import type { Passage } from '../../core/filters/gate.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
+import { hashPayload } from '../../core/text/payload.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import { pathBelow } from './address.ts';

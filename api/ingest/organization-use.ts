@@ -1,8 +1,8 @@
 // What one organization has used of its limits, as this process knows it: what PostgreSQL has counted of all processes, and what
 // this one has accepted since. Requests look at memory only.
 // Rules: LIMIT-03 to LIMIT-06.
-import { type Limits, limitsOf } from '../../core/limits.ts';
-import { TokenBucket } from '../../core/token-bucket.ts';
+import { type Limits, limitsOf } from '../../core/fairness/limits.ts';
+import { TokenBucket } from '../../core/fairness/token-bucket.ts';
 import type { Use } from '../../db/organizations/usage.ts';
 import type { ApiError } from '../errors.ts';
 import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../limit-exceeded.ts';

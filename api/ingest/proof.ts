@@ -5,7 +5,7 @@
 // and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not whether it is disabled.
 // Rules: INGEST-05 to INGEST-07, INGEST-10, INGEST-22, INGEST-25, INGEST-27, PRV-11, PRV-12.
 import { createHmac, randomBytes } from 'node:crypto';
-import { pathProblem } from '../../core/ingest-path.ts';
+import { pathProblem } from '../../core/ingest/ingest-path.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
 import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
 import { isSignable } from '../../core/verification/query-hmac.ts';

@@ -1,11 +1,11 @@
 // The limits of organizations at ingest. Counts are kept in memory, and about once a second those of all processes are read from
 // PostgreSQL (db/organizations/usage.ts), so a webhook costs no statement more. How exact that is: docs/quotas.md.
-import type { Settings } from '../../core/config.ts';
-import { type Limits, limitsOf } from '../../core/limits.ts';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { payloadDays } from '../../core/payload-days.ts';
-import type { PollLoop } from '../../core/poll-loop.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { type Limits, limitsOf } from '../../core/fairness/limits.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { payloadDays } from '../../core/config/payload-days.ts';
+import type { PollLoop } from '../../core/process/poll-loop.ts';
 import { loadUse } from '../../db/organizations/usage.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { adaptivePoll } from './adaptive-poll.ts';

@@ -1,9 +1,9 @@
 // One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
 import { readPayload } from '../../core/forms/index.ts';
-import type { GatedRequest } from '../../core/gates/gate.ts';
-import { type HeaderBytes, headerTexts } from '../../core/header-text.ts';
-import { newId } from '../../core/ids.ts';
-import type { WebhookSpan } from '../../core/tracing.ts';
+import type { GatedRequest } from '../../core/filters/gate.ts';
+import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
+import { newId } from '../../core/text/ids.ts';
+import type { WebhookSpan } from '../../core/process/tracing.ts';
 
 export interface ReceivedParts {
   organizationSlug: string;

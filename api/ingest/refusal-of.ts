@@ -1,14 +1,9 @@
 // Why a webhook was refused, and what is kept of it.
 // Rules: SRC-37, SRC-38.
-import { headerTexts } from '../../core/header-text.ts';
-import { newId } from '../../core/ids.ts';
-import {
-  KEPT_PAYLOAD_BYTES,
-  type Refusal,
-  type RefusalCause,
-  type RefusedWebhook,
-} from '../../core/refusals/refusal.ts';
-import { shownHeaders } from '../../core/refusals/shown-headers.ts';
+import { headerTexts } from '../../core/http/header-text.ts';
+import { newId } from '../../core/text/ids.ts';
+import { KEPT_PAYLOAD_BYTES, type Refusal, type RefusalCause, type RefusedWebhook } from '../../core/ingest/refusal.ts';
+import { shownHeaders } from '../../core/ingest/shown-headers.ts';
 import { secretHeaders } from '../../core/verification/index.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { ApiError } from '../errors.ts';

@@ -1,10 +1,10 @@
 // Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/refused-webhooks.md). A refusal costs
 // memory only, and not much; every few seconds what has come together is stored in one statement.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { PollLoop } from '../../core/poll-loop.ts';
-import { PendingRefusals } from '../../core/refusals/pending.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { PollLoop } from '../../core/process/poll-loop.ts';
+import { PendingRefusals } from '../../core/ingest/pending-refusals.ts';
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/refusals/record-refusals.ts';

@@ -2,15 +2,15 @@
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
-import { FairQueue } from '../../core/fair-queue.ts';
-import { Gate } from '../../core/gates/gate.ts';
-import type { FilterText, SchemaText } from '../../core/gates/stored-gates.ts';
-import type { IngestTokens } from '../../core/ingest-token.ts';
-import { openCredentials, providerOf } from '../../core/provider-config.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
+import { Gate } from '../../core/filters/gate.ts';
+import type { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
+import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
+import { openCredentials, providerOf } from '../../core/verification/provider-config.ts';
 import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
-import type { SourceAnswer } from '../../core/source-answer.ts';
-import { handshakesOf } from '../../core/source-handshake.ts';
-import { limitConcurrency, type Limiter } from '../../core/limit-concurrency.ts';
+import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
+import { handshakesOf } from '../../core/ingest/source-handshake.ts';
+import { limitConcurrency, type Limiter } from '../../core/fairness/limit-concurrency.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
 import type { AnyScheme, Credentials } from '../../core/verification/index.ts';

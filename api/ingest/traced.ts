@@ -1,7 +1,7 @@
 // The trace of a webhook: that of its sender, or a new one; and its span, where traces are sent.
 // Rules: TRC-02.
-import { newTraceparent, receivedTrace } from '../../core/trace-context.ts';
-import type { TracedWebhook, Tracing } from '../../core/tracing.ts';
+import { newTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
+import type { TracedWebhook, Tracing } from '../../core/process/tracing.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { ApiError } from '../errors.ts';
 import type { Received } from './received.ts';

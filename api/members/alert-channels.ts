@@ -1,8 +1,8 @@
 // What a channel of alerts holds.
 // Rules: ALR-02 to ALR-12.
 import { z } from 'zod';
-import { CHANNEL_TYPES, channelConfigSchemas, isTimeZone } from '../../core/alerts/channel.ts';
-import { ISSUE_KINDS } from '../../core/issues.ts';
+import { CHANNEL_TYPES, channelConfigSchemas, isTimeZone } from '../../core/messages/channel.ts';
+import { ISSUE_KINDS } from '../../core/messages/issues.ts';
 import type { AlertChannel } from '../../db/entities.ts';
 import { UNCHANGEABLE } from './destinations.ts';
 import * as field from './fields.ts';

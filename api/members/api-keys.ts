@@ -1,8 +1,8 @@
 // What an API key holds. Its token is shown once, in the answer to its creation.
 // Rules: AUTH-09.
 import { z } from 'zod';
-import { SCOPES } from '../../core/access.ts';
-import { normalRange } from '../../core/allowed-addresses.ts';
+import { SCOPES } from '../../core/config/access.ts';
+import { normalRange } from '../../core/http/allowed-addresses.ts';
 import type { ApiKey } from '../../db/entities.ts';
 import { parseTime } from '../query.ts';
 import { refuse } from '../validation.ts';

@@ -1,7 +1,7 @@
 // What an HTTP destination holds, in both families (DEST-01 to DEST-15, DEST-35, PAUSE-01 to PAUSE-04). What warehouses have instead is in warehouses.ts.
 import { z } from 'zod';
-import { AUTH_TYPES, authConfigSchemas } from '../../core/auth-config.ts';
-import { METHODS } from '../../core/methods.ts';
+import { AUTH_TYPES, authConfigSchemas } from '../../core/delivery/auth-config.ts';
+import { METHODS } from '../../core/http/methods.ts';
 import { DESTINATION_TYPES, type DestinationType } from '../../core/warehouse/config.ts';
 import type { Destination } from '../../db/entities.ts';
 import { ApiError } from '../errors.ts';

@@ -1,11 +1,11 @@
 // Members that several resources share, with their bounds.
 // Rules: HTTP-14, HTTP-21, DEST-06, DEST-14, ERR-10, ERR-11.
 import { z } from 'zod';
-import { isNeverForwarded } from '../../core/forwarded-headers.ts';
-import { checkCustomHeaders, checkHeaderName } from '../../core/headers.ts';
-import { pathProblem } from '../../core/ingest-path.ts';
-import { MAX_URL_LENGTH, urlProblem } from '../../core/http-url.ts';
-import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
+import { isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
+import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts';
+import { pathProblem } from '../../core/ingest/ingest-path.ts';
+import { MAX_URL_LENGTH, urlProblem } from '../../core/http/http-url.ts';
+import { isSlug, MAX_SLUG_LENGTH } from '../../core/text/slugs.ts';
 import { refuse } from '../validation.ts';
 
 export const name = z

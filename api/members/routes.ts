@@ -1,9 +1,9 @@
 // What a route holds (ROUTE-01 to ROUTE-31, PAUSE-01 to PAUSE-04).
 // A new member is a row here, a column of the entity and a migration.
 import { z } from 'zod';
-import { CIRCUIT_STATES } from '../../core/circuit.ts';
-import { emailList } from '../../core/email-list.ts';
-import { LANE_SETTINGS } from '../../core/lane.ts';
+import { CIRCUIT_STATES } from '../../core/delivery/circuit.ts';
+import { emailList } from '../../core/messages/email-list.ts';
+import { LANE_SETTINGS } from '../../core/delivery/lane.ts';
 import type { Route } from '../../db/entities.ts';
 import { refuse } from '../validation.ts';
 import * as field from './fields.ts';

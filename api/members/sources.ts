@@ -1,13 +1,13 @@
 // What a source holds.
 import { z } from 'zod';
-import { parsePath } from '../../core/dotted-path.ts';
-import { checkHeaderName } from '../../core/headers.ts';
-import { INGEST_TOKEN_RULES } from '../../core/ingest-token.ts';
-import { PROVIDER_TYPE } from '../../core/provider-config.ts';
+import { parsePath } from '../../core/text/dotted-path.ts';
+import { checkHeaderName } from '../../core/http/headers.ts';
+import { INGEST_TOKEN_RULES } from '../../core/ingest/ingest-token.ts';
+import { PROVIDER_TYPE } from '../../core/verification/provider-config.ts';
 import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../core/signatures/index.ts';
 import { SIGNATURE_ENCODINGS } from '../../core/signatures/scheme.ts';
-import { sourceAnswerSchema } from '../../core/source-answer.ts';
-import { sourceHandshakeSchema } from '../../core/source-handshake.ts';
+import { sourceAnswerSchema } from '../../core/ingest/source-answer.ts';
+import { sourceHandshakeSchema } from '../../core/ingest/source-handshake.ts';
 import type { Source } from '../../db/entities.ts';
 import { PROVIDER_NAMES } from '../../providers/index.ts';
 import * as field from './fields.ts';

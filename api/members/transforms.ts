@@ -1,7 +1,7 @@
 // What a transform holds.
 import { z } from 'zod';
-import { isMediaType } from '../../core/headers.ts';
-import { TRANSFORM_TYPES } from '../../core/transform-types.ts';
+import { isMediaType } from '../../core/http/headers.ts';
+import { TRANSFORM_TYPES } from '../../core/config/transform-types.ts';
 import type { Transform } from '../../db/entities.ts';
 import { namedRows, usedRows } from './named.ts';
 import { answerShape, createShape, defaultsOf, membersOf, optional, readOnly, required, updateShape } from './table.ts';

@@ -7,7 +7,7 @@ export const REDACTED = '***REDACTED***';
 /** The end of an id in examples. */
 const EXAMPLE_ID = '06f3k2v8q0e7x1c5b9m4n6p8qr';
 export const exampleId = (prefix: string) => `${prefix}_${EXAMPLE_ID}`;
-// Crockford's base32 without i, l, o and u (core/ids.ts).
+// Crockford's base32 without i, l, o and u (core/text/ids.ts).
 const idPattern = (prefixes: readonly string[]) => new RegExp(`^(${prefixes.join('|')})_[0-9a-hjkmnp-tv-z]{26}$`);
 
 /** An id with one of these prefixes. */

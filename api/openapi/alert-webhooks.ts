@@ -2,9 +2,9 @@
 // Rules: ALR-13, ALR-16.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathItemObject } from 'zod-openapi';
-import { CHANGES, CHANNEL_TYPES } from '../../core/alerts/channel.ts';
-import { ISSUE_EVENT_TYPES } from '../../core/alerts/message.ts';
-import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
+import { CHANGES, CHANNEL_TYPES } from '../../core/messages/channel.ts';
+import { ISSUE_EVENT_TYPES } from '../../core/messages/message.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../core/messages/issues.ts';
 import { count, idOf, text, timestamp } from '../members/values.ts';
 
 const record = (prefix: string, ...others: string[]) =>

@@ -1,6 +1,6 @@
 // The status of the installation, in the API's description; its handler is in ../resources/status.ts.
 import { z } from 'zod';
-import { LANES } from '../../core/lane.ts';
+import { LANES } from '../../core/delivery/lane.ts';
 import { count, flag, idOf, text, timestamp } from '../members/values.ts';
 import type { Described } from '../operation.ts';
 import { statusSchema } from '../resources/status.ts';

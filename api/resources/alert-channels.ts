@@ -2,10 +2,10 @@
 // Rules: ALR-01 to ALR-12, ALR-21 to ALR-24, ALR-26.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import { INCIDENT_TYPES } from '../../core/alerts/channel.ts';
-import { newId } from '../../core/ids.ts';
-import { mayReceive } from '../../core/notify-recipients.ts';
-import { recipients } from '../../core/notification-mail.ts';
+import { INCIDENT_TYPES } from '../../core/messages/channel.ts';
+import { newId } from '../../core/text/ids.ts';
+import { mayReceive } from '../../core/messages/notify-recipients.ts';
+import { recipients } from '../../core/messages/notification-mail.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { openChannel, openConfig } from '../../db/alerts/channel-config.ts';
 import { existingIds, knowsTimeZone } from '../../db/alerts/channels.ts';

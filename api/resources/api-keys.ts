@@ -2,11 +2,11 @@
 // Rules: AUTH-09 to AUTH-11, AUTH-19 to AUTH-21.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import { allows, lacking, SCOPES } from '../../core/access.ts';
-import { rangeBeyond } from '../../core/allowed-addresses.ts';
-import { newId } from '../../core/ids.ts';
+import { allows, lacking, SCOPES } from '../../core/config/access.ts';
+import { rangeBeyond } from '../../core/http/allowed-addresses.ts';
+import { newId } from '../../core/text/ids.ts';
 import { ApiKey } from '../../db/entities.ts';
-import { hashToken, newToken } from '../../core/api-token.ts';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
 import { type ApiDeps, type Caller, type Context, callerOf, entityManager, organizationId, param } from '../context.ts';
 import { noteRecords } from '../audit-trail.ts';
 import { ApiError, notFound } from '../errors.ts';

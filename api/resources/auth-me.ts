@@ -1,7 +1,7 @@
 // Who am I: the organization and key behind the credentials of the request.
 // Rules: AUTH-08.
 import { z } from 'zod';
-import { PLANS } from '../../core/access.ts';
+import { PLANS } from '../../core/config/access.ts';
 import { type Context, callerOf } from '../context.ts';
 import { shownAddresses, shownScopes } from '../members/api-keys.ts';
 import { idOf, text, timestamp } from '../members/values.ts';

@@ -2,7 +2,7 @@
 // ids of other organizations, are ignored.
 // Rules: DEST-33, ROUTE-37, ROUTE-38, ROUTE-46, ROUTE-47.
 import { z } from 'zod';
-import { type IdPrefix, isId } from '../../core/ids.ts';
+import { type IdPrefix, isId } from '../../core/text/ids.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../db/management/routes.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';

@@ -1,7 +1,7 @@
 // `PUT .../by-slug/{slug}`: for programs that say how a record should be, and not whether there is one already.
 // Rules: HTTP-42 to HTTP-44.
 import type { EntityName } from '@mikro-orm/core';
-import { isSlug, MAX_SLUG_LENGTH } from '../../core/slugs.ts';
+import { isSlug, MAX_SLUG_LENGTH } from '../../core/text/slugs.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
 import { noteRecords } from '../audit-trail.ts';
 import { ApiError, invalid, unavailable } from '../errors.ts';

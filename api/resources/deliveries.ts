@@ -1,9 +1,9 @@
 // Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
 // Rules: DLV-13 to DLV-17, ERR-27, RPL-16, RPL-17.
 import { z } from 'zod';
-import { openError, ownWords } from '../../core/error-summary.ts';
-import { isId } from '../../core/ids.ts';
-import { causeOf } from '../../core/log-cause.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { isId } from '../../core/text/ids.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { isDeliverySearch } from '../../db/history/delivery-filter.ts';
 import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../db/history/deliveries.ts';

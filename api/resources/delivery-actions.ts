@@ -2,9 +2,9 @@
 // Rules: DLV-53, DLV-54.
 import pMap from 'p-map';
 import { z } from 'zod';
-import { type DeliveryStatus, OPEN_STATUSES } from '../../core/delivery-status.ts';
-import { openError, ownWords } from '../../core/error-summary.ts';
-import { isId } from '../../core/ids.ts';
+import { type DeliveryStatus, OPEN_STATUSES } from '../../core/delivery/delivery-status.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { isId } from '../../core/text/ids.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
 import type { DeliveryRecord } from '../../db/history/deliveries.ts';
 import { inTransaction } from '../../db/connections/pool.ts';

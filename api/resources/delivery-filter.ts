@@ -1,8 +1,8 @@
 // The filters of deliveries.
 // Rules: DLV-50.
 import { z } from 'zod';
-import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
-import { LANES } from '../../core/lane.ts';
+import { DELIVERY_STATUSES } from '../../core/delivery/delivery-status.ts';
+import { LANES } from '../../core/delivery/lane.ts';
 import { CODE_CLASSES, type DeliveryFilter } from '../../db/history/delivery-filter.ts';
 import {
   choiceParam,

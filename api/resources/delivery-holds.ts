@@ -1,5 +1,5 @@
 // Why deliveries are held: by a pause, or by the circuit of their route (DLV-51).
-import { isId } from '../../core/ids.ts';
+import { isId } from '../../core/text/ids.ts';
 import { circuitStates } from '../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import type { Queryable } from '../../db/connections/pool.ts';

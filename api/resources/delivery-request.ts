@@ -2,9 +2,9 @@
 // Rules: DLV-40 to DLV-43.
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
-import { allows } from '../../core/access.ts';
-import { isOpenStatus } from '../../core/delivery-status.ts';
-import { FairQueue } from '../../core/fair-queue.ts';
+import { allows } from '../../core/config/access.ts';
+import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { type AttemptRecord, attemptsOf, type DeliveryRecord } from '../../db/history/deliveries.ts';
 import { destinationVersion } from '../../db/history/request-records.ts';
 import { type ApiDeps, type Context, callerOf, organizationId } from '../context.ts';

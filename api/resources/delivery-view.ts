@@ -1,11 +1,11 @@
 // Deliveries and attempts as the API shows them.
 // Rules: DLV-02 to DLV-12, DLV-51.
 import { z } from 'zod';
-import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
-import { idTime, isId } from '../../core/ids.ts';
-import { LANES } from '../../core/lane.ts';
-import type { WorkflowLink } from '../../core/temporal-link.ts';
-import { warehouseWorkflowId } from '../../core/workflow-names.ts';
+import { DELIVERY_STATUSES } from '../../core/delivery/delivery-status.ts';
+import { idTime, isId } from '../../core/text/ids.ts';
+import { LANES } from '../../core/delivery/lane.ts';
+import type { WorkflowLink } from '../../core/temporal/temporal-link.ts';
+import { warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
 import type { AttemptRecord, DeliveryRecord, ShortAttempt } from '../../db/history/deliveries.ts';
 import { count, flag, headers, idOf, latency, named, text, timestamp } from '../members/values.ts';
 import type { ApiDeps } from '../context.ts';

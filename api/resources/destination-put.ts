@@ -1,7 +1,7 @@
 // Creates the destination of a slug, or replaces it as a whole.
 // Rules: DEST-54, HTTP-42 to HTTP-44.
 import { z } from 'zod';
-import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
+import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
 import { Destination } from '../../db/entities.ts';
 import { readJson } from '../body.ts';
 import { type ApiDeps, type Context, callerOf } from '../context.ts';

@@ -2,17 +2,17 @@
 // Rules: DEST-21, DEST-28, DEST-32, DEST-35, AUTH-25.
 
 import { z } from 'zod';
-import { type AuthType, authConfigSchemas } from '../../core/auth-config.ts';
-import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
-import { newId } from '../../core/ids.ts';
-import { originOf } from '../../core/http-url.ts';
+import { type AuthType, authConfigSchemas } from '../../core/delivery/auth-config.ts';
+import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
+import { newId } from '../../core/text/ids.ts';
+import { originOf } from '../../core/http/http-url.ts';
 import {
   AUTH_SECRET_FIELD,
   isRedacted,
   keepRedacted,
   keepRedactedAuthConfig,
   keepsAuthSecret,
-} from '../../core/redaction.ts';
+} from '../../core/text/redaction.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { pausesOf } from '../../db/circuits/pauses.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';

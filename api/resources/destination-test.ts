@@ -1,7 +1,7 @@
 // Tries a destination out: a test webhook, or a test file.
 // Rules: DEST-34, DEST-44 to DEST-46.
 import { z } from 'zod';
-import { isReceivable } from '../../core/ingest-path.ts';
+import { isReceivable } from '../../core/ingest/ingest-path.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, param } from '../context.ts';
 import { recordAhead } from '../audit-trail.ts';
 import * as field from '../members/fields.ts';

@@ -1,6 +1,6 @@
 // A destination as answers show it, the same in both families.
 // Rules: DEST-16 to DEST-20, DEST-28.
-import { redactAuthConfig, redactSecret } from '../../core/redaction.ts';
+import { redactAuthConfig, redactSecret } from '../../core/text/redaction.ts';
 import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import type { Destination } from '../../db/entities.ts';
 import { type DestinationTotals, destinationTotals } from '../../db/ledger/statistics.ts';

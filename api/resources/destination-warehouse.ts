@@ -4,9 +4,9 @@
 
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
-import { newId } from '../../core/ids.ts';
-import { nearestName } from '../../core/nearest-name.ts';
+import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
+import { newId } from '../../core/text/ids.ts';
+import { nearestName } from '../../core/text/nearest-name.ts';
 import {
   conflictIn,
   WAREHOUSE_TYPES,

@@ -1,8 +1,8 @@
 // Replays of events as the API shows them.
 import { z } from 'zod';
-import { EVENT_REPLAY_STATUSES } from '../../core/event-replay.ts';
+import { EVENT_REPLAY_STATUSES } from '../../core/delivery/event-replay.ts';
 import type { EventReplay } from '../../db/entities.ts';
-import { boundTime } from '../../core/ids.ts';
+import { boundTime } from '../../core/text/ids.ts';
 import type { ApiDeps } from '../context.ts';
 import { count, idOf, text, timestamp } from '../members/values.ts';
 import { isoTime } from '../records.ts';

@@ -1,8 +1,8 @@
 // Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
 // Rules: RPL-05 to RPL-13, RPL-15, ERR-17.
 import { z } from 'zod';
-import { REPLAY_RATE } from '../../core/event-replay.ts';
-import { newId } from '../../core/ids.ts';
+import { REPLAY_RATE } from '../../core/delivery/event-replay.ts';
+import { newId } from '../../core/text/ids.ts';
 import { Destination, EventReplay } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import {

@@ -1,6 +1,6 @@
 // Searches, which read rows: limits how many run at once, and answers when one cannot be finished.
 // Rules: ERR-16.
-import { FairQueue } from '../../core/fair-queue.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { SEARCH_MS, SearchTooBroadError } from '../../db/history/search.ts';
 import { invalid, unavailable } from '../errors.ts';
 

@@ -5,9 +5,9 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
-import { idFloor, idTime, isId } from '../../core/ids.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { throttled } from '../../core/throttled-log.ts';
+import { idFloor, idTime, isId } from '../../core/text/ids.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { type Arrived, Arrivals, OVERLAP_MS } from '../../db/history/arrivals.ts';
 import { isStillValid } from '../../db/management/api-keys.ts';

@@ -1,11 +1,11 @@
 // Events: list, get, payload, timeline, delete. Replays are in replays.ts.
 // Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, EVT-26, EVT-38, ERR-30.
 import { z } from 'zod';
-import { headerTexts } from '../../core/header-text.ts';
-import { idTime } from '../../core/ids.ts';
-import { METHODS } from '../../core/methods.ts';
-import { viewPayload } from '../../core/payload.ts';
-import { parseTraceparent, receivedTrace } from '../../core/trace-context.ts';
+import { headerTexts } from '../../core/http/header-text.ts';
+import { idTime } from '../../core/text/ids.ts';
+import { METHODS } from '../../core/http/methods.ts';
+import { viewPayload } from '../../core/text/payload.ts';
+import { parseTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
 import { deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { type DeliveryRecord, deliveriesOfEvent, timelineOfEvent } from '../../db/history/deliveries.ts';
 import { type EventFilter, type EventRecord, findEvent, isEventSearch, listEvents } from '../../db/history/events.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilterLogic } from '../../core/filters/filter.ts';
-import { MAX_PATH_LENGTH } from '../../core/ingest-path.ts';
+import { MAX_PATH_LENGTH } from '../../core/ingest/ingest-path.ts';
 import { Filter } from '../../db/entities.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { invalid } from '../errors.ts';

@@ -2,10 +2,10 @@
 // Rules: HTTP-33, HTTP-34.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import { countLanes } from '../../db/hot-path/shards.ts';
 import { type Pool, takesWrites } from '../../db/connections/pool.ts';
-import { CachedProbe } from '../../core/cached-probe.ts';
+import { CachedProbe } from '../../core/process/cached-probe.ts';
 import { lookAtNamespace } from '../../temporal-config/namespace.ts';
 import type { ApiRouter } from '../context.ts';
 import { ApiError } from '../errors.ts';

@@ -1,9 +1,9 @@
 // Issues: failures that last, their states, and the deliveries that they hold.
 // Rules: ISS-08 to ISS-12.
 import { z } from 'zod';
-import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../core/messages/issues.ts';
 import { isUniqueViolation } from '../../db/connections/database-errors.ts';
-import { isId } from '../../core/ids.ts';
+import { isId } from '../../core/text/ids.ts';
 import { heldDeliveries, holdsDeliveries } from '../../db/issues/held.ts';
 import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../db/issues/list-issues.ts';
 import { inTransaction } from '../../db/connections/pool.ts';

@@ -2,7 +2,7 @@
 // each kind adds its members and its test endpoint.
 import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type IdPrefix, newId } from '../../core/ids.ts';
+import { type IdPrefix, newId } from '../../core/text/ids.ts';
 import type { Filter, Schema, Transform } from '../../db/entities.ts';
 import type { LimitedRecords } from '../../db/organizations/record-counts.ts';
 import type { EntityManager } from '../../db/orm.ts';

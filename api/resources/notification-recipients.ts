@@ -1,8 +1,8 @@
 // Addresses that routes and alert channels notify: who has agreed, and asking once more.
 // Rules: NOTE-10, NOTE-11, NOTE-13.
 import { z } from 'zod';
-import { isOfDomain, mayReceive } from '../../core/notify-recipients.ts';
-import { recipients } from '../../core/notification-mail.ts';
+import { isOfDomain, mayReceive } from '../../core/messages/notify-recipients.ts';
+import { recipients } from '../../core/messages/notification-mail.ts';
 import {
   askAgain,
   confirmedAddresses,

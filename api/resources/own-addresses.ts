@@ -2,7 +2,7 @@
 // An address may come to lead here later, by another HOOKYARD_PUBLIC_URL or by an import: attempts check it again.
 // Channels of alerts are never there: what goes wrong with an alert as a webhook would be the next alert.
 // Rules: ROUTE-53, ALR-26.
-import { addressesUnder } from '../../core/own-address.ts';
+import { addressesUnder } from '../../core/http/own-address.ts';
 import { Destination, Route } from '../../db/entities.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import type { ApiDeps } from '../context.ts';

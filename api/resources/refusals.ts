@@ -1,9 +1,9 @@
 // Refused webhooks of a source: how many and why, and the last ones.
 // Rules: SRC-36 to SRC-40.
 import { z } from 'zod';
-import { LIMIT_NAMES } from '../../core/limits.ts';
-import { METHODS } from '../../core/methods.ts';
-import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../core/refusals/refusal.ts';
+import { LIMIT_NAMES } from '../../core/fairness/limits.ts';
+import { METHODS } from '../../core/http/methods.ts';
+import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
 import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../db/refusals/list-refusals.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../context.ts';
 import { count, headers, idOf, listOf, text, timestamp } from '../members/values.ts';

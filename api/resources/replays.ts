@@ -1,7 +1,7 @@
 // Replays of events, one or many.
 // Rules: RPL-01, RPL-02, RPL-16.
 import { z } from 'zod';
-import { isId } from '../../core/ids.ts';
+import { isId } from '../../core/text/ids.ts';
 import { existingEventIds } from '../../db/history/events.ts';
 import {
   CrowdedEventError,

@@ -1,7 +1,7 @@
 // A route's circuit breaker and statistics.
 // Rules: ROUTE-39 to ROUTE-42.
 import { z } from 'zod';
-import { CIRCUIT_STATES } from '../../core/circuit.ts';
+import { CIRCUIT_STATES } from '../../core/delivery/circuit.ts';
 import { resetCircuit as closeCircuit, loadCircuits } from '../../db/circuits/circuits.ts';
 import { pausesOf } from '../../db/circuits/pauses.ts';
 import { lastAttempts, routeStatistics } from '../../db/ledger/statistics.ts';

@@ -2,9 +2,9 @@
 // Rules: ROUTE-67 to ROUTE-69.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { Passage, StoredFilter } from '../../core/gates/gate.ts';
-import { headerTexts } from '../../core/header-text.ts';
-import { isId, newId } from '../../core/ids.ts';
+import type { Passage, StoredFilter } from '../../core/filters/gate.ts';
+import { headerTexts } from '../../core/http/header-text.ts';
+import { isId, newId } from '../../core/text/ids.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import { Destination, Filter, type Route, Schema, Source } from '../../db/entities.ts';

@@ -2,7 +2,7 @@
 // Rules: ROUTE-43 to ROUTE-45, ROUTE-70, ERR-12, ERR-25.
 import { LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { isId, newId } from '../../core/ids.ts';
+import { isId, newId } from '../../core/text/ids.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
 import { type EntityManager, lockRouteName } from '../../db/orm.ts';
 import { type ApiDeps, type Context, organizationId, param } from '../context.ts';

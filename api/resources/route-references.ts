@@ -2,7 +2,7 @@
 // use.
 // Rules: FLT-14, SCH-07, TFM-12, ERR-26.
 import { LockMode } from '@mikro-orm/core';
-import { isId } from '../../core/ids.ts';
+import { isId } from '../../core/text/ids.ts';
 import { Filter, Route, Schema, Transform } from '../../db/entities.ts';
 import { countRoutesOf, type ReferringColumn } from '../../db/management/routes.ts';
 import type { EntityManager } from '../../db/orm.ts';

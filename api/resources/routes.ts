@@ -2,7 +2,7 @@
 // Rules: ROUTE-25 to ROUTE-36.
 import { raw } from '@mikro-orm/core';
 import { z } from 'zod';
-import { CIRCUIT_STATES, type CircuitState } from '../../core/circuit.ts';
+import { CIRCUIT_STATES, type CircuitState } from '../../core/delivery/circuit.ts';
 import { circuitStates, stateOfCircuit } from '../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../db/circuits/pauses.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';

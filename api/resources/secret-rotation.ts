@@ -2,7 +2,7 @@
 // other side may change over at any moment of it.
 // Rules: DEST-48 to DEST-50, SRC-28 to SRC-30.
 import { z } from 'zod';
-import { isRedacted } from '../../core/redaction.ts';
+import { isRedacted } from '../../core/text/redaction.ts';
 import { isSameSecret, secretSchema } from '../../core/signatures/index.ts';
 import { signingSecretProblem } from '../../core/signatures/standard-webhooks.ts';
 import { type ApiDeps, type Context, param } from '../context.ts';

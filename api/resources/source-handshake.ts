@@ -1,7 +1,7 @@
 // What a source answers to a check of its address, as columns of its record and as answers show it.
 // Rules: SRC-55, SRC-56.
-import { isRedacted, redactSecret } from '../../core/redaction.ts';
-import type { SentHandshake } from '../../core/source-handshake.ts';
+import { isRedacted, redactSecret } from '../../core/text/redaction.ts';
+import type { SentHandshake } from '../../core/ingest/source-handshake.ts';
 import type { Source } from '../../db/entities.ts';
 import type { ApiDeps } from '../context.ts';
 import { invalid } from '../errors.ts';

@@ -2,7 +2,7 @@
 // Rules: SRC-18, SRC-21, SRC-43.
 import type { EntityData, RequiredEntityData } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { Source } from '../../db/entities.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';
 import { noteRecords } from '../audit-trail.ts';

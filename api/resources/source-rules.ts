@@ -1,6 +1,6 @@
 // Which members of a source go together with how it verifies.
 // Rules: PRV-10, PRV-13, PRV-18.
-import { providerOf } from '../../core/provider-config.ts';
+import { providerOf } from '../../core/verification/provider-config.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import { type AnyScheme, isSigned, needsPublishedKeys } from '../../core/verification/index.ts';
 import type { IdempotencyKeyRule, Source } from '../../db/entities.ts';

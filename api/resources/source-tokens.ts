@@ -2,9 +2,9 @@
 // sent for its owner, which is shown like it.
 // Rules: SRC-31 to SRC-33, SRC-35, PRV-14.
 import { z } from 'zod';
-import { allows } from '../../core/access.ts';
-import { type IngestTokenRule, newIngestToken } from '../../core/ingest-token.ts';
-import { redactSecret } from '../../core/redaction.ts';
+import { allows } from '../../core/config/access.ts';
+import { type IngestTokenRule, newIngestToken } from '../../core/ingest/ingest-token.ts';
+import { redactSecret } from '../../core/text/redaction.ts';
 import type { Source } from '../../db/entities.ts';
 import type { Handshaken } from '../../db/handshakes.ts';
 import { type ApiDeps, type Context, callerOf, param } from '../context.ts';

@@ -2,8 +2,13 @@
 // core/verification/described) or by its provider (providers/). Public members stand in clear, secrets encrypted.
 // Rules: SRC-12 to SRC-19, SRC-54, PRV-01 to PRV-04, PRV-17, PRV-21.
 import { z } from 'zod';
-import { openCredentials, PROVIDER_TYPE, providerOf, sealedCredentials } from '../../core/provider-config.ts';
-import { isRedacted } from '../../core/redaction.ts';
+import {
+  openCredentials,
+  PROVIDER_TYPE,
+  providerOf,
+  sealedCredentials,
+} from '../../core/verification/provider-config.ts';
+import { isRedacted } from '../../core/text/redaction.ts';
 import {
   confirmsSubscriptions,
   ADVISED_SECRET_LENGTH,

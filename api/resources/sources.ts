@@ -1,7 +1,7 @@
 // Sources: list, create, get, update, delete.
 // Rules: SRC-01 to SRC-11, SRC-18 to SRC-27, SRC-43, INGEST-24.
 import { z } from 'zod';
-import { providerOf } from '../../core/provider-config.ts';
+import { providerOf } from '../../core/verification/provider-config.ts';
 import { deleteSource } from '../../db/delivery/delivery-commands.ts';
 import { Source } from '../../db/entities.ts';
 import { type Handshaken, lastHandshakes } from '../../db/handshakes.ts';

@@ -1,12 +1,12 @@
 // The state of the installation, for its operator: what waits, workers, circuits, retention, Temporal.
 // Rules: STATUS-01 to STATUS-09.
 import { z } from 'zod';
-import type { Settings } from '../../core/config.ts';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { payloadDays } from '../../core/payload-days.ts';
-import { throttled } from '../../core/throttled-log.ts';
-import type { Tuning } from '../../core/tuning.ts';
+import type { Settings } from '../../core/config/config.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { payloadDays } from '../../core/config/payload-days.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
+import type { Tuning } from '../../core/config/tuning.ts';
 import { databaseTime } from '../../db/clock.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type InstallationStatus, readInstallation } from '../../db/status/installation.ts';

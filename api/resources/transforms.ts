@@ -2,10 +2,10 @@
 // Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
 import { z } from 'zod';
 import { sampleContent } from '../../core/forms/index.ts';
-import { newId } from '../../core/ids.ts';
-import { MAX_PATH_LENGTH } from '../../core/ingest-path.ts';
-import { METHODS } from '../../core/methods.ts';
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { newId } from '../../core/text/ids.ts';
+import { MAX_PATH_LENGTH } from '../../core/ingest/ingest-path.ts';
+import { METHODS } from '../../core/http/methods.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 import { Transform } from '../../db/entities.ts';
 import type { TransformCode, TransformProblem } from '../../outbound/transforms/index.ts';
 import { type ApiDeps, type Context, organizationId } from '../context.ts';

@@ -1,6 +1,6 @@
 // Slugs of records, derived from the name when none is given.
 // Rules: HTTP-13, ERR-24.
-import { nextFreeSlug, slugify } from '../../core/slugs.ts';
+import { nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { type SluggedKind, takenSlugs } from '../../db/management/slugs.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { ApiError } from '../errors.ts';

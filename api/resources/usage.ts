@@ -1,11 +1,11 @@
 // What an organization uses of its limits now, and what it used day by day.
 // Rules: LIMIT-13 to LIMIT-15.
 import { z } from 'zod';
-import { PLANS } from '../../core/access.ts';
-import { idFloor } from '../../core/ids.ts';
-import { isCalendarDay } from '../../core/timestamps.ts';
-import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
-import { payloadDays } from '../../core/payload-days.ts';
+import { PLANS } from '../../core/config/access.ts';
+import { idFloor } from '../../core/text/ids.ts';
+import { isCalendarDay } from '../../core/text/timestamps.ts';
+import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/fairness/limits.ts';
+import { payloadDays } from '../../core/config/payload-days.ts';
 import { countOpen } from '../../db/delivery/open-deliveries.ts';
 import { countRecords } from '../../db/organizations/record-counts.ts';
 import { type DayOfUse, dailyUse, loadUse, type Use } from '../../db/organizations/usage.ts';

@@ -1,5 +1,5 @@
 // One lane, `express` or `adaptive`, at each rate, saturated, and (adaptive) in a jump from the lowest rate to the highest.
-import type { LaneSetting } from '../../core/lane.ts';
+import type { LaneSetting } from '../../core/delivery/lane.ts';
 import type { Stack } from '../../local/stack.ts';
 import { OUTSTANDING } from '../lanes/lane.ts';
 import { costPer, totalCpuMs } from '../support/cost.ts';

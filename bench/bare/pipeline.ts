@@ -6,8 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { Pool } from 'undici';
-import { createBatcher } from '../../core/batcher.ts';
-import { onEndRequest } from '../../core/end-request.ts';
+import { createBatcher } from '../../core/fairness/batcher.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import { createPool } from '../../db/connections/pool.ts';
 
 const { DATABASE_URL = '', BARE_TARGET = '' } = process.env;

@@ -5,7 +5,7 @@ import { activityInfo } from '@temporalio/activity';
 import { Client } from '@temporalio/client';
 import { bundleWorkflowCode, DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { Pool } from 'undici';
-import { onEndRequest } from '../../core/end-request.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { waitFor } from '../support/wait.ts';
 import type { bare } from './workflow.ts';

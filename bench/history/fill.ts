@@ -86,7 +86,7 @@ async function fillDay(db: Queryable, day: Day): Promise<void> {
   for (const statement of [ARRIVALS, ATTEMPTED, NOT_ATTEMPTED]) await db.query(statement);
 }
 
-// `bench_hash` gives a number from 0 on for a number and a salt; `bench_id` the text of an id (core/ids.ts) made at a time.
+// `bench_hash` gives a number from 0 on for a number and a salt; `bench_id` the text of an id (core/text/ids.ts) made at a time.
 const HELPERS = `
 create or replace function bench_hash(n bigint, salt int) returns bigint language sql immutable parallel safe
 as $$ select hashint8extended(n, salt) & 1073741823 $$;
@@ -222,7 +222,7 @@ from (
   select organization_id, source_id, '', to_timestamp(ms / 1000.0), null, 0, 0, 1 from day_delivery where failover_of is null
 ) s group by 1, 2, 3, 4`;
 
-// With the classes of core/latency-classes.ts.
+// With the classes of core/metrics/latency-classes.ts.
 const ATTEMPTED = `
 insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts, latency_sum, latencies,
                             delivered, failed, failed_over, last_success_at, last_failure_at)

@@ -1,6 +1,6 @@
 // The configuration of the filled service: one big organization and some small ones, with sources, routes and destinations.
-import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
-import { newId } from '../../core/ids.ts';
+import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
+import { newId } from '../../core/text/ids.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 
 /** How large an organization is. */

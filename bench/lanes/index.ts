@@ -4,7 +4,7 @@
 //
 // A lane and its limit are saturated in turns of a few seconds, and each ratio is the median of the rounds' own: a machine
 // that changes its speed changes both.
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type Limit, startBarePipeline, startBareWorkflow } from '../bare/measure.ts';
 import type { BenchOptions } from '../support/options.ts';

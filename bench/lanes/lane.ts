@@ -1,5 +1,5 @@
 // A lane of Hookyard: saturated, at half of what it reached, and at a rate that is the same everywhere.
-import type { LaneSetting } from '../../core/lane.ts';
+import type { LaneSetting } from '../../core/delivery/lane.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type Cost, costPer } from '../support/cost.ts';
 import { createPipe, drained, type Memory, type OwnSettings, quiet, SECRET, startService } from '../support/service.ts';
@@ -31,7 +31,7 @@ export const FIXED_RATE = 100;
 
 /**
  * Webhooks sent and not yet delivered while saturating, with one destination: enough to keep the places busy that it starts with
- * (core/destination-places.ts), and a group waiting behind them. More only waits longer; a quick receiver needs no more places.
+ * (core/delivery/destination-places.ts), and a group waiting behind them. More only waits longer; a quick receiver needs no more places.
  */
 export const OUTSTANDING: Record<LaneSetting, number> = { workflow: 100, express: 200, adaptive: 200 };
 

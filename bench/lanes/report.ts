@@ -1,6 +1,6 @@
 // The report of the lanes: plain text, one figure a line and one column for each of the seven, medians over the rounds.
 import { cpus } from 'node:os';
-import type { LaneSetting } from '../../core/lane.ts';
+import type { LaneSetting } from '../../core/delivery/lane.ts';
 import { type Bar, barLine } from '../support/bars.ts';
 import { type Cost, totalCpuMs } from '../support/cost.ts';
 import { median } from '../support/measure.ts';

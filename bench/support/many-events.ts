@@ -1,6 +1,6 @@
 // Thousands of events at once, by sets: what would take ingest minutes. Ids are made as everywhere, so that lists, partitions and
 // outbox take them for ordinary ones.
-import { newId, shardOf } from '../../core/ids.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 
 export interface ManyEvents {

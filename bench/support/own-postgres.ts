@@ -1,8 +1,8 @@
 // A throw-away PostgreSQL with a migrated database, for benches that need no Temporal.
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSettings } from '../../core/config.ts';
-import { onEndRequest } from '../../core/end-request.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';

@@ -1,6 +1,6 @@
 // Stores events as ingest stores them, for a warehouse that is left alone; then it is let go.
 import { createHash } from 'node:crypto';
-import { newId, shardOf } from '../../core/ids.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { LEASE_SECONDS } from '../../db/warehouse/flushes.ts';
 import { waitFor } from '../support/wait.ts';

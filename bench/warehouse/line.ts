@@ -1,5 +1,5 @@
 // A source with a route to a warehouse destination of its own, and what became of the events that went there.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import type { StoreServer } from '../../test/support/object-stores.ts';
 import type { ProviderCase } from '../../test/support/warehouse-targets.ts';
 import { allRowsOf, readObjects } from '../../test/support/warehouse-objects.ts';

@@ -1,7 +1,7 @@
 // hookyard alert-channels: where the organization is told of its issues.
 import type { Command } from 'commander';
 import type { AlertChannel, Client } from 'hookyard/client';
-import { CHANNEL_TYPES } from '../../core/alerts/channel.ts';
+import { CHANNEL_TYPES } from '../../core/messages/channel.ts';
 import { contextOf } from '../context.ts';
 import { CliError, EXIT, notFound, usage } from '../errors.ts';
 import { collect, dataOf, enabledOf, given, integer, pageOf, withData, withEnabled, withPages } from '../input.ts';

@@ -1,6 +1,6 @@
 // hookyard events follow: events as they arrive, a line each, until it is ended.
 import type { Client, Event } from '../../client/index.ts';
-import { onEndRequest } from '../../core/end-request.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import type { Context } from '../context.ts';
 import { cell } from '../output.ts';
 

@@ -1,7 +1,7 @@
 // hookyard issues: failures that last.
 import type { Command } from 'commander';
 import type { Client, Issue } from '../../client/index.ts';
-import { ISSUE_KINDS, ISSUE_STATES } from '../../core/issues.ts';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../core/messages/issues.ts';
 import { contextOf } from '../context.ts';
 import { findDestination, findRoute, findSource, pageOf, withParts } from '../input.ts';
 import { showDone, showPage, showRecord } from './show.ts';

@@ -1,9 +1,9 @@
 // hookyard keys: who may use the API.
 import type { Command } from 'commander';
-import { SCOPES, type Scope } from '../../core/access.ts';
-import { normalRange } from '../../core/allowed-addresses.ts';
-import { newId } from '../../core/ids.ts';
-import { parseIsoTime } from '../../core/timestamps.ts';
+import { SCOPES, type Scope } from '../../core/config/access.ts';
+import { normalRange } from '../../core/http/allowed-addresses.ts';
+import { newId } from '../../core/text/ids.ts';
+import { parseIsoTime } from '../../core/text/timestamps.ts';
 import { type Context, contextOf } from '../context.ts';
 import { ON_THE_DATABASE, onDatabase } from '../database.ts';
 import { CliError, EXIT, usage } from '../errors.ts';

@@ -1,7 +1,7 @@
 // hookyard listen: webhooks of a source on this machine, for as long as it runs.
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
-import { onEndRequest } from '../../core/end-request.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import { collect, integer, time } from '../input.ts';

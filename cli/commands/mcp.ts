@@ -1,7 +1,7 @@
 // hookyard mcp: the service for programs with a language model, by the Model Context Protocol.
 import type { Command } from 'commander';
-import { onEndRequest } from '../../core/end-request.ts';
-import { secretOf } from '../../core/secret-files.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
+import { secretOf } from '../../core/config/secret-files.ts';
 import { contextOf, type GlobalOptions, serviceAddress } from '../context.ts';
 import { usage } from '../errors.ts';
 import { collect, integer } from '../input.ts';

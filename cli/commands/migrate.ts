@@ -56,7 +56,7 @@ For --check any role will do that may read the tables.`,
 }
 
 async function ownersUrl(): Promise<string> {
-  const { secretOf } = await import('../../core/secret-files.ts');
+  const { secretOf } = await import('../../core/config/secret-files.ts');
   const url = secretOf(process.env, 'DATABASE_DIRECT_URL') ?? secretOf(process.env, 'DATABASE_URL');
   if (!url) throw usage('DATABASE_URL must name the database and the owner of its tables');
   return url;

@@ -1,8 +1,8 @@
 // hookyard orgs: what an operator does with organizations. On the database itself, because an API key belongs to one organization and
 // can do nothing with others.
 import { type Command, Option } from 'commander';
-import { PLANS, type Plan } from '../../core/access.ts';
-import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/limits.ts';
+import { PLANS, type Plan } from '../../core/config/access.ts';
+import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/fairness/limits.ts';
 import type { OrganizationView } from '../../db/organizations/organizations.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { contextOf } from '../context.ts';

@@ -1,8 +1,8 @@
 // hookyard send: a webhook as a provider would send it, to the public address of a source.
 import { type Command, Option } from 'commander';
 import type { Source } from '../../client/index.ts';
-import { headerBytes } from '../../core/header-text.ts';
-import { isRedacted } from '../../core/redaction.ts';
+import { headerBytes } from '../../core/http/header-text.ts';
+import { isRedacted } from '../../core/text/redaction.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';

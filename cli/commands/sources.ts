@@ -1,7 +1,7 @@
 // hookyard sources: where webhooks come in.
 import { type Command, Option } from 'commander';
 import type { Client, Refusal } from 'hookyard/client';
-import { REFUSAL_CAUSES } from '../../core/refusals/refusal.ts';
+import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
 import { VERIFICATION_TYPES } from '../../core/signatures/index.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';

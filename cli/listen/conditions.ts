@@ -1,5 +1,5 @@
 // Which webhooks a session of hookyard listen gets: the conditions of its route. The service applies them, like those of any route.
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 import { providerNamed } from '../../providers/index.ts';
 import type { FilterConditionInput, Source } from '../../client/index.ts';
 import { usage } from '../errors.ts';

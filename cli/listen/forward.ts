@@ -1,6 +1,6 @@
 // Passing a delivery on to the program that is being developed, and its answer back, both byte by byte.
-import { deliveryAddress } from '../../core/delivery-url.ts';
-import { CONNECTION_HEADERS } from '../../core/headers.ts';
+import { deliveryAddress } from '../../core/delivery/delivery-url.ts';
+import { CONNECTION_HEADERS } from '../../core/http/headers.ts';
 import { requestOf } from '../node-fetch.ts';
 import type { Received, Reply } from './receiver.ts';
 

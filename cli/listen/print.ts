@@ -1,6 +1,6 @@
 // How a delivery is shown: a line with what and when, the headers that its sender chose, its body.
-import { headerTexts } from '../../core/header-text.ts';
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { headerTexts } from '../../core/http/header-text.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 import { cell, type Output, printable } from '../output.ts';
 import type { Received, Reply } from './receiver.ts';
 

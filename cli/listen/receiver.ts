@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type HeaderBytes, receivedHeaders } from '../../core/header-text.ts';
+import { type HeaderBytes, receivedHeaders } from '../../core/http/header-text.ts';
 import { CliError, EXIT } from '../errors.ts';
 import { nodeFetch } from '../node-fetch.ts';
 

@@ -1,5 +1,5 @@
 // Keeps answers small: a model reads every byte, and clients refuse answers that are too long.
-import { ExactNumber } from '../../core/numbers/exact-json.ts';
+import { ExactNumber } from '../../core/text/exact-json.ts';
 import { usage } from '../errors.ts';
 
 /** Bytes of an answer. It travels twice, as structured content and as text; with its summary it stays below 50 KiB. */

@@ -1,7 +1,7 @@
 // What several tools take: names or ids, times, pages; and what they answer.
 import { z } from 'zod';
 import type { Client } from '../../client/index.ts';
-import { parseIsoTime } from '../../core/timestamps.ts';
+import { parseIsoTime } from '../../core/text/timestamps.ts';
 import { notFound } from '../errors.ts';
 import { findDestination, findRoute, findSource, time } from '../input.ts';
 

@@ -1,5 +1,5 @@
 // What a tool says when it fails: what is wrong, and what to do next. Never a stack.
-import { ConfigError } from '../../core/config-error.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
 import { HookyardError } from '../../client/index.ts';
 import type { ServiceAddress } from '../context.ts';
 import { CliError, endingOf } from '../errors.ts';

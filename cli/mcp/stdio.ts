@@ -1,6 +1,6 @@
 // MCP over stdin and stdout: the client starts this process, and ends it.
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { onEndRequest } from '../../core/end-request.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import { onUnread } from '../output.ts';
 import { createMcpServer } from './server.ts';
 import type { Connect } from './tool.ts';

@@ -17,9 +17,9 @@
 // "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no number. What fits no
 // line is not true.
 // Rules: FLT-09.
-import type { Budget } from '../budget.ts';
-import { includesText } from '../text-search.ts';
-import { compareNumbers, isJsonNumber, type JsonNumber, jsonNumber } from '../numbers/exact-json.ts';
+import type { Budget } from '../fairness/budget.ts';
+import { includesText } from '../text/text-search.ts';
+import { compareNumbers, isJsonNumber, type JsonNumber, jsonNumber } from '../text/exact-json.ts';
 import { keyOf, NestedValues, stepsOf } from './equality.ts';
 
 /** Whether a value of the webhook meets a condition. @throws BudgetError */

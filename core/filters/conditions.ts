@@ -1,8 +1,8 @@
 // One condition of a filter: what it may be, and what it becomes when it is compiled.
 // Rules: FLT-03, FLT-06 to FLT-08, FLT-15.
-import { type Budget, NO_LIMIT } from '../budget.ts';
-import { isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
-import { compilePattern, PatternError, patternSteps } from '../linear-regex.ts';
+import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
+import { isJsonNumber, type JsonNumber } from '../text/exact-json.ts';
+import { compilePattern, PatternError, patternSteps } from '../text/linear-regex.ts';
 import { contains, equalsAny, inOrder, onText, type ValueTest } from './comparison.ts';
 import { type FieldReader, fieldReader } from './fields.ts';
 

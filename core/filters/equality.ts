@@ -1,8 +1,8 @@
 // When two JSON values are equal: numbers by their exact values, objects and arrays by their members, whatever the order of names.
 // Rules: FLT-09.
-import { type Budget, NO_LIMIT } from '../budget.ts';
-import { decimalKey } from '../numbers/decimal.ts';
-import { ExactNumber, isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
+import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
+import { decimalKey } from '../text/decimal.ts';
+import { ExactNumber, isJsonNumber, type JsonNumber } from '../text/exact-json.ts';
 
 /** What it takes to look at a value: a text or a number with many digits is read through. */
 export function stepsOf(value: unknown): number {

@@ -1,7 +1,7 @@
 // What the `field` of a condition means.
 // Rules: FLT-04, FLT-16.
-import { type Budget, BudgetError } from '../budget.ts';
-import { lookup, parsePath, type PathStep } from '../dotted-path.ts';
+import { type Budget, BudgetError } from '../fairness/budget.ts';
+import { lookup, parsePath, type PathStep } from '../text/dotted-path.ts';
 
 /** Most values that a field may lead to. */
 const MAX_VALUES = 100_000;
@@ -14,7 +14,7 @@ export interface FilteredRequest {
   /** Below the address of the source, as received; empty without one. */
   path: string;
   query(): URLSearchParams;
-  /** The parsed JSON, else the text, else base64 (core/payload.ts). */
+  /** The parsed JSON, else the text, else base64 (core/text/payload.ts). */
   payload(): unknown;
 }
 

@@ -1,5 +1,5 @@
 // Filters: which webhooks a route accepts. Conditions are compiled once and evaluated for every event.
-import { type Budget, NO_LIMIT } from '../budget.ts';
+import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
 import {
   type CompiledCondition,
   compileCondition,

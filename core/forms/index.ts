@@ -1,8 +1,8 @@
 // What filters, schemas, field mappings, transforms and idempotency keys read of a body: beside JSON the fields of a form. The API shows
-// a form as the text that it is (core/payload.ts), and its bytes travel as they came.
+// a form as the text that it is (core/text/payload.ts), and its bytes travel as they came.
 // Rules: EVT-07, FLT-19 to FLT-22.
 import { isUtf8 } from 'node:buffer';
-import { isJsonText, viewPayload, viewText } from '../payload.ts';
+import { isJsonText, viewPayload, viewText } from '../text/payload.ts';
 import { formTypeOf } from './content-type.ts';
 import type { Form } from './form-fields.ts';
 import { readMultipart } from './multipart.ts';

@@ -1,6 +1,6 @@
 // Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part too many.
 import { isUtf8 } from 'node:buffer';
-import { valueText } from '../header-text.ts';
+import { valueText } from '../http/header-text.ts';
 import { parametersOf } from './content-type.ts';
 import { type FilePart, type Form, formOf, type FormValue, MAX_FIELDS } from './form-fields.ts';
 

@@ -1,5 +1,5 @@
 // What is measured of circuits.
-import { CIRCUIT_STATES } from '../circuit.ts';
+import { CIRCUIT_STATES } from '../delivery/circuit.ts';
 import { Counter } from './instruments.ts';
 
 export const circuitTransitions = new Counter({

@@ -1,6 +1,6 @@
 // What is measured of deliveries and their attempts.
-import { LANES } from '../lane.ts';
-import { REASONS_FOR_RELAY } from '../lane-rule.ts';
+import { LANES } from '../delivery/lane.ts';
+import { REASONS_FOR_RELAY } from '../delivery/lane-rule.ts';
 import { QUICK, REQUESTS, WAITS } from './bounds.ts';
 import { Counter, Gauge, Histogram } from './instruments.ts';
 

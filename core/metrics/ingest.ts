@@ -1,5 +1,5 @@
 // What the API measures of webhooks.
-import { LIMIT_NAMES } from '../limits.ts';
+import { LIMIT_NAMES } from '../fairness/limits.ts';
 import { QUICK } from './bounds.ts';
 import { Counter, Gauge, Histogram } from './instruments.ts';
 

@@ -1,5 +1,5 @@
 // Where a process serves its metrics.
-import type { Settings } from '../config.ts';
+import type { Settings } from '../config/config.ts';
 import type { Role } from './instruments.ts';
 
 /** Usual for exporters of OpenTelemetry; the next one is for a worker on the same machine. */

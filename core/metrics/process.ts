@@ -6,7 +6,7 @@ const EVERYWHERE: readonly Role[] = ['api', 'worker'];
 // More than there are paths in the API.
 const MOST_ROUTES = 300;
 
-/** The pools of connections to PostgreSQL (core/database-connections.ts). */
+/** The pools of connections to PostgreSQL (core/config/database-connections.ts). */
 const POOLS = ['ingest', 'service', 'management', 'hot', 'commands', 'warehouses'] as const;
 export type PoolName = (typeof POOLS)[number];
 

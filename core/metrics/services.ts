@@ -1,5 +1,5 @@
 // What is measured of warehouses, notifications and repairs.
-import { CHANNEL_TYPES } from '../alerts/channel.ts';
+import { CHANNEL_TYPES } from '../messages/channel.ts';
 import { WAREHOUSE_TYPES } from '../warehouse/config.ts';
 import { Counter } from './instruments.ts';
 

@@ -1,6 +1,6 @@
 // What is measured of the whole installation. One process at a time takes the figures (telemetry/sampler.ts); every process shows the
 // same ones, so take one of them: max by ().
-import { ISSUE_KINDS, type IssueKind } from '../issues.ts';
+import { ISSUE_KINDS, type IssueKind } from '../messages/issues.ts';
 import { Gauge, type Role } from './instruments.ts';
 
 const EVERYWHERE: readonly Role[] = ['api', 'worker'];

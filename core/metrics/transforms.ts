@@ -1,5 +1,5 @@
 // What is measured of transforms.
-import { TRANSFORM_TYPES } from '../transform-types.ts';
+import { TRANSFORM_TYPES } from '../config/transform-types.ts';
 import { QUICK } from './bounds.ts';
 import { Counter, Histogram } from './instruments.ts';
 

@@ -2,7 +2,7 @@
 import { Ajv, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { compilePattern } from '../linear-regex.ts';
+import { compilePattern } from '../text/linear-regex.ts';
 
 export type Dialect = 'draft-07' | '2020-12';
 

@@ -3,8 +3,8 @@
 import type { Ajv, ErrorObject } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
 import { deepEqual, scalarKey } from '../filters/equality.ts';
-import { isMultiple, isWhole } from '../numbers/decimal.ts';
-import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber } from '../numbers/exact-json.ts';
+import { isMultiple, isWhole } from '../text/decimal.ts';
+import { compareNumbers, ExactNumber, isJsonNumber, type JsonNumber } from '../text/exact-json.ts';
 
 const COMPARISONS: Record<string, [sign: string, holds: (sign: number) => boolean]> = {
   maximum: ['<=', (sign) => sign <= 0],

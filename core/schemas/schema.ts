@@ -1,10 +1,10 @@
 // JSON Schemas of users: checked when they are stored, compiled once for each version, evaluated within bounds.
 // Rules: SCH-03, SCH-04.
 import type { Ajv, ValidateFunction } from 'ajv';
-import { PatternError } from '../linear-regex.ts';
-import { TimeLimitError, withinTime } from '../time-limit.ts';
+import { PatternError } from '../text/linear-regex.ts';
+import { TimeLimitError, withinTime } from '../fairness/time-limit.ts';
 import { evaluationCost } from './cost.ts';
-import { holdsExactNumbers } from '../numbers/exact-json.ts';
+import { holdsExactNumbers } from '../text/exact-json.ts';
 import { type Dialect, dialectOf, metaSchemaProblem, newValidator } from './dialects.ts';
 import { addExactKeywords, hasExactNumbers, roundSchema } from './exact-numbers.ts';
 import { readErrors, type SchemaError } from './errors.ts';

@@ -1,6 +1,6 @@
 // Any provider that signs the body, or a time and the body, with an HMAC in a header of its own choice.
 import { z } from 'zod';
-import { checkHeaderName } from '../headers.ts';
+import { checkHeaderName } from '../http/headers.ts';
 import {
   compared,
   header,

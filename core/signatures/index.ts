@@ -2,7 +2,7 @@
 // a sample for `hookyard send` (cli/samples.ts). Those that an owner describes in full: core/verification/described.
 // Rules: SRC-12 to SRC-17.
 import { z } from 'zod';
-import type { PROVIDER_TYPE } from '../provider-config.ts';
+import type { PROVIDER_TYPE } from '../verification/provider-config.ts';
 import { DESCRIBED_TYPES, type DescribedConfig, describedSchemas } from '../verification/described/index.ts';
 import { githubSchema, verifyGithub } from './github.ts';
 import { hmacSchema, verifyHmac } from './hmac.ts';

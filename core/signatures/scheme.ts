@@ -1,7 +1,7 @@
 // What every signature scheme is made of, and the steps they share.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
-import { type HeaderBytes, valueText } from '../header-text.ts';
+import { type HeaderBytes, valueText } from '../http/header-text.ts';
 
 /** A received request: its headers, the exact body bytes, and the time of its arrival in ms since 1970. */
 export type SignedRequest = { headers: Readonly<HeaderBytes>; body: Buffer; nowMs: number };

@@ -1,7 +1,7 @@
 // How the webhooks of a provider are verified: a scheme with its parameters (providers/). Beside core/signatures, which has the types
 // that a source may name by itself.
 // Rules: PRV-05 to PRV-10, PRV-16.
-import { withoutParameter } from '../query-text.ts';
+import { withoutParameter } from '../http/query-text.ts';
 import type { Verification } from '../signatures/scheme.ts';
 import { type AdyenScheme, adyenProblem, verifyAdyen } from './adyen.ts';
 import { type BraintreeScheme, braintreeProblem, verifyBraintree } from './braintree.ts';

@@ -1,6 +1,6 @@
 // What the schemes of providers read of a request, and how: each value may come once, and what a stranger sends is bounded.
 import { header, invalid, type SignedRequest, type Verification } from '../signatures/scheme.ts';
-import { parseIsoTime } from '../timestamps.ts';
+import { parseIsoTime } from '../text/timestamps.ts';
 
 /** A received request, as far as a provider may sign it. */
 export interface ProviderRequest extends SignedRequest {
@@ -24,7 +24,7 @@ export interface Credentials {
 
 export type Refused = Verification & { valid: false };
 
-// Between the values of a repeated header (core/header-text.ts); no provider sends them in a signature.
+// Between the values of a repeated header (core/http/header-text.ts); no provider sends them in a signature.
 export const JOINED = ', ';
 
 /** A header that must be there, once. @param name as the provider writes it */

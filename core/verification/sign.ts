@@ -1,6 +1,6 @@
 // Signs as a provider does, or as the owner of a source describes it, for `hookyard send`.
 import { createHash, type KeyObject, sign as signWith } from 'node:crypto';
-import { parsePath } from '../dotted-path.ts';
+import { parsePath } from '../text/dotted-path.ts';
 import { hmac } from '../signatures/scheme.ts';
 import { signStandardWebhook } from '../signatures/standard-webhooks.ts';
 import { adyenMac } from './adyen.ts';

@@ -1,6 +1,6 @@
 // Providers that do not sign: they send a secret that they share with the source. It proves nothing about the body, and is taken out
 // of what is stored and forwarded (withoutSecrets).
-import { lookupPath } from '../dotted-path.ts';
+import { lookupPath } from '../text/dotted-path.ts';
 import { readPayload, readShortFields } from '../forms/index.ts';
 import { header, isSameSecret, type Verification } from '../signatures/scheme.ts';
 import { type Credentials, headerOf, memberOf, type ProviderRequest, refused, untrustedJson } from './request.ts';

@@ -1,8 +1,8 @@
 // How a value becomes one of a column's type. docs/warehouses.md has the rules as a table.
 
-import { type DecimalForm, unscaled } from '../numbers/decimal.ts';
-import { isJsonNumber, jsonNumber } from '../numbers/exact-json.ts';
-import { epochMs, parseTimestamp } from '../timestamps.ts';
+import { type DecimalForm, unscaled } from '../text/decimal.ts';
+import { isJsonNumber, jsonNumber } from '../text/exact-json.ts';
+import { epochMs, parseTimestamp } from '../text/timestamps.ts';
 import { wellFormed } from './event.ts';
 
 export const COLUMN_TYPES = ['string', 'number', 'decimal', 'boolean', 'timestamp', 'json'] as const;

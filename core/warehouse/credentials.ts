@@ -1,8 +1,8 @@
 // How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives to organizations
 // (identity.ts). And what of it is secret.
 // Rules: WH-05, WH-07, WH-08, WH-42 to WH-45, AUTH-14, AUTH-15, AUTH-25.
-import { originOf } from '../http-url.ts';
-import { isRedacted, type Kept, keepRedacted, redactSecret } from '../redaction.ts';
+import { originOf } from '../http/http-url.ts';
+import { isRedacted, type Kept, keepRedacted, redactSecret } from '../text/redaction.ts';
 import type { WarehouseType } from './config.ts';
 
 /** The values of `credentials`, the default first. `r2` has no such member. */

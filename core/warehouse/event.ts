@@ -1,6 +1,6 @@
 // An event as warehouses see it, and its payload as a file shows it.
 import { isUtf8 } from 'node:buffer';
-import { isJsonText } from '../payload.ts';
+import { isJsonText } from '../text/payload.ts';
 
 /** What the column of the payload holds: always text, or JSON as it came in. */
 export const PAYLOAD_COLUMNS = ['text', 'json'] as const;

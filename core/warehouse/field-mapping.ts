@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { COLUMN_TYPES, convert } from './convert.ts';
 import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
 import { readPayload } from '../forms/index.ts';
-import type { DecimalForm } from '../numbers/decimal.ts';
-import { parseExact } from '../numbers/exact-json.ts';
+import type { DecimalForm } from '../text/decimal.ts';
+import { parseExact } from '../text/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { FileTooLargeError, MAX_ROW_BYTES } from './size-limit.ts';
 

@@ -1,7 +1,7 @@
 // Numbers in filters of JSONPath by their exact values: the library compares doubles, and takes an ExactNumber for an empty object.
 import { jsonpath } from 'json-p3';
 import { deepEqual } from '../filters/equality.ts';
-import { compareNumbers, ExactNumber, isJsonNumber, jsonNumber } from '../numbers/exact-json.ts';
+import { compareNumbers, ExactNumber, isJsonNumber, jsonNumber } from '../text/exact-json.ts';
 
 const { expressions, functions, JSONPathNodeList, Nothing } = jsonpath;
 type Expression = InstanceType<typeof expressions.FilterExpression>;

@@ -2,7 +2,7 @@
 // payload more than a few times is refused when it is written, and match() and search() take linear time.
 import { FunctionExpressionType, JSONPathEnvironment, JSONPathError, type JSONPathQuery, jsonpath } from 'json-p3';
 import { LRUCache } from 'lru-cache';
-import { compilePattern, type LinearPattern, PatternError } from '../linear-regex.ts';
+import { compilePattern, type LinearPattern, PatternError } from '../text/linear-regex.ts';
 
 import { compareExactly, exactLength } from './json-path-numbers.ts';
 

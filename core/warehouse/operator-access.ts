@@ -1,5 +1,5 @@
 // What of the operator's own access destinations may use: R2 keys, and the identity of this service.
-import type { Settings } from '../config.ts';
+import type { Settings } from '../config/config.ts';
 import { type IdentityGrant, parseIdentityGrant } from './identity.ts';
 import { type OperatorR2, operatorR2 } from './r2-operator.ts';
 

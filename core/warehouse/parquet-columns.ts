@@ -1,7 +1,7 @@
 // The columns of a Parquet file: the same in every file of a destination, whatever was sent. Rows reach the file as JSON on one line
 // (rows.ts), with a member for each column.
 // Rules: WH-39, WH-50.
-import type { DecimalForm } from '../numbers/decimal.ts';
+import type { DecimalForm } from '../text/decimal.ts';
 import type { ColumnType } from './convert.ts';
 import { type FieldMappingRule, idColumnNames } from './field-mapping.ts';
 

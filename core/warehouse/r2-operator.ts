@@ -1,8 +1,8 @@
 // The operator's own access to R2 (R2_* of the environment), and what it is for: buckets, or folders of them, that the operator
 // gives to single organizations. Without a list it is for nobody.
 // Rules: WH-06, WH-29.
-import type { Settings } from '../config.ts';
-import { currentSecret } from '../secret-files.ts';
+import type { Settings } from '../config/config.ts';
+import { currentSecret } from '../config/secret-files.ts';
 import type { BucketGrant } from './bucket-grants.ts';
 import type { WarehouseConfig } from './config.ts';
 import { parseIdentityGrant } from './identity.ts';

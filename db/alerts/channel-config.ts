@@ -1,5 +1,5 @@
 // The config of a channel of alerts, opened. The API seals it (api/resources/alert-channel-config.ts).
-import type { ChannelConfig, ChannelType, OpenChannel } from '../../core/alerts/channel.ts';
+import type { ChannelConfig, ChannelType, OpenChannel } from '../../core/messages/channel.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
 /** The columns of a channel that say where it leads. */

@@ -1,9 +1,9 @@
 // Which channels are to be told of which issues now: compares what is with what each channel has been told, so nothing that a process
 // forgot to say is lost.
 // Rules: ALR-06 to ALR-09, ALR-14 to ALR-16, ALR-26.
-import type { Change } from '../../core/alerts/channel.ts';
-import { MAX_DIGEST_CHANGES } from '../../core/alerts/safe-text.ts';
-import { newId } from '../../core/ids.ts';
+import type { Change } from '../../core/messages/channel.ts';
+import { MAX_DIGEST_CHANGES } from '../../core/messages/safe-text.ts';
+import { newId } from '../../core/text/ids.ts';
 import { jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { LOCKS } from '../sql-rules.ts';

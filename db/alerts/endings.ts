@@ -1,7 +1,7 @@
 // How messages to channels of alerts end: sent, not wanted any more, or given up.
 // Rules: ALR-15, ALR-17 to ALR-20, ALR-25.
-import type { ChannelType } from '../../core/alerts/channel.ts';
-import { newId } from '../../core/ids.ts';
+import type { ChannelType } from '../../core/messages/channel.ts';
+import { newId } from '../../core/text/ids.ts';
 import { jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import type { MessageKey, MessageKind, ToldChange } from './messages.ts';

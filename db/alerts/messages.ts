@@ -1,8 +1,8 @@
 // Messages to channels of alerts on their way: claimed when due, and loaded to be sent (alert_messages). endings.ts ends them.
 // Rules: ALR-14, ALR-19.
-import type { Change, ChannelType } from '../../core/alerts/channel.ts';
-import type { AlertIssue, IssueChange, Named } from '../../core/alerts/message.ts';
-import type { IssueKind, IssueState } from '../../core/issues.ts';
+import type { Change, ChannelType } from '../../core/messages/channel.ts';
+import type { AlertIssue, IssueChange, Named } from '../../core/messages/message.ts';
+import type { IssueKind, IssueState } from '../../core/messages/issues.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn } from '../sql-rules.ts';

@@ -1,7 +1,7 @@
 // Channels that work again, or are gone: what they had failed with is over, and the channel that was told that they fail is told so. At
 // PagerDuty that ends the incident.
 // Rules: ALR-18, ALR-25.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import type { EntityManager } from '../orm.ts';
 import type { Queryable } from '../connections/pool.ts';
 import type { MessageKey } from './messages.ts';

@@ -1,6 +1,6 @@
 // The audit log: who did what. A record is written with the change that it is about (commit-hook.ts), and never changed.
 // Rules: AUDIT-01, AUDIT-03, AUDIT-06.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import type { Execute } from '../commit-hook.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';

@@ -1,4 +1,4 @@
-// Circuits in PostgreSQL: read, and changed by compare-and-set with the state machine of core/circuit.ts.
+// Circuits in PostgreSQL: read, and changed by compare-and-set with the state machine of core/delivery/circuit.ts.
 import {
   type Circuit,
   type CircuitEvent,
@@ -6,8 +6,8 @@ import {
   type CircuitState,
   nextCircuit,
   PROBE_MS,
-} from '../../core/circuit.ts';
-import { newId } from '../../core/ids.ts';
+} from '../../core/delivery/circuit.ts';
+import { newId } from '../../core/text/ids.ts';
 import { circuitTransitions } from '../../core/metrics/circuits.ts';
 import { afterCommit } from '../after-commit.ts';
 import { NOW_MS } from '../clock.ts';

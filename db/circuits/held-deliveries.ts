@@ -1,7 +1,7 @@
 // Deliveries that a circuit blocks: handed to a failover destination, or held until it closes. Those of a paused route or
 // destination are held until that is resumed.
 // Rules: ROUTE-52, CIRC-02, CIRC-07, PAUSE-10 to PAUSE-12.
-import { isId, newId, shardOf } from '../../core/ids.ts';
+import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { electProbe } from './circuits.ts';

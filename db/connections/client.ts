@@ -1,9 +1,9 @@
 // The clients that all connections to PostgreSQL are made with: they know where the database is at the moment.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
-import type { Settings } from '../../core/config.ts';
-import { ConfigError } from '../../core/config-error.ts';
-import { currentSecret } from '../../core/secret-files.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
+import { currentSecret } from '../../core/config/secret-files.ts';
 
 /** The URL of a database, or what tells it for the next connection. */
 export type DatabaseUrl = string | (() => string);

@@ -1,6 +1,6 @@
 // Parsers of column types, where the driver's own do not fit.
 import pg from 'pg';
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 
 const { INT8, JSON: JSON_TEXT, JSONB } = pg.types.builtins;
 

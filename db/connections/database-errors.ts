@@ -1,6 +1,6 @@
 // What an error of PostgreSQL, or of the connection to it, means for the caller of the statement. Codes: PostgreSQL manual,
 // appendix A; those of Node: errno(3).
-import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts';
+import { type ErrorSummary, named, ownWords } from '../../core/text/error-summary.ts';
 
 // Classes after which the same statement may succeed later: connection lost, no resources (memory, disk, connections),
 // ended by the server or by a deadline, a failing disk, a deadlock.

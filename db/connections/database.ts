@@ -1,6 +1,6 @@
 // Where Hookyard's database is: for the pools of a process, and for what needs a session of its own (docs/poolers.md).
-import type { Settings } from '../../core/config.ts';
-import { ConfigError } from '../../core/config-error.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
 import { checkTls, clientOf, currentUrl, databaseUrl, type DatabaseUrl } from './client.ts';
 
 export interface Database {

@@ -3,7 +3,7 @@
 // waiting for slow ones.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
-import { FairQueue } from '../../core/fair-queue.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
 
 const acting = new AsyncLocalStorage<string>();
 

@@ -1,5 +1,5 @@
 // What the server can do, by its version (docs/production.md).
-import { ConfigError } from '../../core/config-error.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
 import type { Queryable } from './pool.ts';
 
 const OLDEST = 15;

@@ -1,9 +1,9 @@
 // Commands of users and workflows on deliveries and events. PostgreSQL is the record: these statements decide, and the workflows
 // are signalled afterwards (a workflow that misses the signal notices at its next attempt).
 // Rules: DEST-37.
-import { errorText } from '../../core/clean-text.ts';
-import { type DescribedError, openError, ownWords } from '../../core/error-summary.ts';
-import { idFloor, idTime } from '../../core/ids.ts';
+import { errorText } from '../../core/text/clean-text.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { idFloor, idTime } from '../../core/text/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';

@@ -1,6 +1,6 @@
 // Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
 // Rules: DEST-13, DLV-25.
-import { shardOf } from '../../core/ids.ts';
+import { shardOf } from '../../core/text/ids.ts';
 import { databaseTime } from '../clock.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { OPEN, toOutbox, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Settings } from '../../core/config.ts';
-import { ConfigError } from '../../core/config-error.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
 import { DecryptionError, type EncryptionKey, SecretBox } from './secret-box.ts';
 import { type KeyUse, keyUse } from './rotation.ts';
 import type { Queryable } from '../connections/pool.ts';

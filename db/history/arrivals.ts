@@ -1,6 +1,6 @@
 // Events in the order in which they arrive. Ids are in the order of receipt, but what is received first may be stored second, so each
 // look begins a little before the latest event that was seen.
-import { idTime } from '../../core/ids.ts';
+import { idTime } from '../../core/text/ids.ts';
 import type { Pool } from '../connections/pool.ts';
 import { type EventFilter, type EventRecord, listEvents } from './events.ts';
 

@@ -1,6 +1,6 @@
 // Which deliveries a filter selects.
-import { DELIVERY_STATUSES } from '../../core/delivery-status.ts';
-import type { Lane } from '../../core/lane.ts';
+import { DELIVERY_STATUSES } from '../../core/delivery/delivery-status.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import type { Parameters, Selection } from './selection.ts';
 
 /** Of the latest attempt; `none`: attempts were made, and the latest had no answer. */
@@ -26,7 +26,7 @@ export interface DeliveryFilter {
   to?: Date;
 }
 
-// What succeeds has no error (core/verdict.ts), so most rows need not be read.
+// What succeeds has no error (core/delivery/verdict.ts), so most rows need not be read.
 const WITH_ERROR = DELIVERY_STATUSES.filter((status) => status !== 'delivered');
 
 export function deliverySelection(organizationId: string, filter: DeliveryFilter): Selection {

@@ -1,13 +1,13 @@
 // Events by where they were delivered. A delivery made with its event has an id of the same second or so, so these events are found
 // in the order of the deliveries to a destination. The others (replays, failovers) are few, and have indexes (deliveries_apart_by_...).
-import { idFloor, idTime } from '../../core/ids.ts';
+import { idFloor, idTime } from '../../core/text/ids.ts';
 import { CLOCK_SKEW_MS } from '../clock.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { newestRange, prepare, type RowRange } from './lists/indexed.ts';
 import { matches, Parameters, type Range, rangeOfSelection, rowMatches, rowsOf, type Selection } from './selection.ts';
 import { FIRST_ROWS, type Step } from './search.ts';
 
-/** The width of the eighth character of an id (core/ids.ts), ms. */
+/** The width of the eighth character of an id (core/text/ids.ts), ms. */
 const SLOT_MS = 1024;
 const slotEnd = (ms: number): number => Math.ceil(ms / SLOT_MS) * SLOT_MS;
 

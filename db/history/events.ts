@@ -1,8 +1,8 @@
 // Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while its rows
 // are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of those days.
 import type { TypedBody } from '../../core/forms/index.ts';
-import type { HeaderBytes } from '../../core/header-text.ts';
-import { idFloor } from '../../core/ids.ts';
+import type { HeaderBytes } from '../../core/http/header-text.ts';
+import { idFloor } from '../../core/text/ids.ts';
 import { bounds } from '../parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 import { findPart } from './lists/find.ts';

@@ -1,5 +1,5 @@
 // What a list selects, and the conditions of it in SQL.
-import { boundTime, type IdPrefix, idFloor } from '../../core/ids.ts';
+import { boundTime, type IdPrefix, idFloor } from '../../core/text/ids.ts';
 
 /** A range of time, ms since 1970; the end is not part of it, and may be Infinity. */
 export interface Range {

@@ -1,9 +1,9 @@
 // Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored; `openSecrets` decrypts them.
-import type { AuthType } from '../../core/auth-config.ts';
-import type { FailoverRule } from '../../core/failover.ts';
-import type { ForwardHeaders } from '../../core/forwarded-headers.ts';
-import type { ExpectedResponse } from '../../core/response-check.ts';
-import type { TransformType } from '../../core/transform-types.ts';
+import type { AuthType } from '../../core/delivery/auth-config.ts';
+import type { FailoverRule } from '../../core/delivery/failover.ts';
+import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
+import type { ExpectedResponse } from '../../core/delivery/response-check.ts';
+import type { TransformType } from '../../core/config/transform-types.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 import type { Queryable } from '../connections/pool.ts';
 

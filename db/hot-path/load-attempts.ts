@@ -1,8 +1,8 @@
 // Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version through a cache
 // (activities/config-cache.ts), so an unchanged destination costs two integers.
-import type { ReceivedAddress } from '../../core/delivery-url.ts';
-import type { HeaderBytes } from '../../core/header-text.ts';
-import type { ErrorSummary } from '../../core/error-summary.ts';
+import type { ReceivedAddress } from '../../core/delivery/delivery-url.ts';
+import type { HeaderBytes } from '../../core/http/header-text.ts';
+import type { ErrorSummary } from '../../core/text/error-summary.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';

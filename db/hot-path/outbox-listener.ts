@@ -1,8 +1,8 @@
 // The connection on which a worker listens (PostgreSQL LISTEN and NOTIFY) and shows that it lives (shards.ts). A connection may be dead
 // without either side knowing it: a beat without an answer shows that, and it is made anew.
 import type pg from 'pg';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { CHANNEL, WAKE_RELAYS } from '../sql-rules.ts';

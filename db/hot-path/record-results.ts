@@ -1,8 +1,8 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
 // Rules: EVT-13.
-import { errorText } from '../../core/clean-text.ts';
-import type { DescribedError } from '../../core/error-summary.ts';
-import type { Lane } from '../../core/lane.ts';
+import { errorText } from '../../core/text/clean-text.ts';
+import type { DescribedError } from '../../core/text/error-summary.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue, WAKE_RELAYS } from '../sql-rules.ts';
@@ -23,7 +23,7 @@ export interface AttemptResult {
   errorCode?: string;
   /** ms */
   latency: number;
-  /** Upper edge of the latency's class (core/latency-classes.ts); null when there was no response. */
+  /** Upper edge of the latency's class (core/metrics/latency-classes.ts); null when there was no response. */
   latencyClass: number | null;
   startedAt: Date;
   completedAt: Date;

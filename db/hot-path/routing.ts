@@ -1,10 +1,10 @@
 // Reads a source and its routes for ingest. Secrets are returned encrypted, as stored.
 import type { FilterLogic } from '../../core/filters/filter.ts';
-import { FilterText, SchemaText } from '../../core/gates/stored-gates.ts';
-import type { IngestTokenRule } from '../../core/ingest-token.ts';
+import { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
+import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
-import type { SourceAnswer } from '../../core/source-answer.ts';
-import type { SourceHandshake } from '../../core/source-handshake.ts';
+import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
+import type { SourceHandshake } from '../../core/ingest/source-handshake.ts';
 import type { IdempotencyKeyRule } from '../entities.ts';
 import type { StandingRow } from '../organizations/standing.ts';
 import type { Queryable } from '../connections/pool.ts';

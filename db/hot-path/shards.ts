@@ -4,11 +4,11 @@
 // Nobody compares clocks. A worker takes another one for dead when it has seen the same beat for DEAD_MS of its own monotonic clock, and
 // its own beats were answered all the time. It deletes the row with that beat, which frees the shards. If the other one lives after all, it
 // finds its row gone, and registers again with no shards; its claims find none before that, because a claim looks at the owner (claim.ts).
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { WAKE_WORKERS } from '../sql-rules.ts';
 
-/** Number of shards; `shardOf` of core/ids.ts gives each delivery one of them. */
+/** Number of shards; `shardOf` of core/text/ids.ts gives each delivery one of them. */
 export const SHARDS = 64;
 /** A worker whose beat stands still for this long is dead, ms. */
 export const DEAD_MS = 2000;

@@ -1,6 +1,6 @@
 // Statements of the hot path name the partitions of a day, because PostgreSQL makes every partition of a table ready before it prunes
 // them: with 90 days, that takes two thirds of the time of a group of one.
-import { boundTime } from '../../core/ids.ts';
+import { boundTime } from '../../core/text/ids.ts';
 import { DAY_MS, type PartitionedTable, partitionName } from '../retention/partitions.ts';
 
 /** The tables to name in a statement. */

@@ -1,9 +1,9 @@
 // Counts failures and successes of this process in memory, and stores them about once a second (docs/issues.md).
-import { IssueCounts } from '../../core/issue-counts.ts';
-import type { IssueFailure, IssueSink, IssueSubject } from '../../core/issues.ts';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { PollLoop } from '../../core/poll-loop.ts';
+import { IssueCounts } from '../../core/messages/issue-counts.ts';
+import type { IssueFailure, IssueSink, IssueSubject } from '../../core/messages/issues.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { PollLoop } from '../../core/process/poll-loop.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { recordIssues, organizationsWithIssues } from './record-issues.ts';

@@ -1,6 +1,6 @@
 // Reads the issues of an organization, and changes their states.
 // Rules: ISS-08, ISS-10.
-import type { Issue, IssueKind, IssueState } from '../../core/issues.ts';
+import type { Issue, IssueKind, IssueState } from '../../core/messages/issues.ts';
 import { countMatching, type Found, type Part, readPart } from '../history/lists/part.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 

@@ -1,5 +1,5 @@
 // What an issue is about, in statements. Where a kind names no source, route or destination, parameters have an empty text.
-import { type IssueSubject, REOPENS_WITHIN_MINUTES } from '../../core/issues.ts';
+import { type IssueSubject, REOPENS_WITHIN_MINUTES } from '../../core/messages/issues.ts';
 
 /** The columns of a subject as they are compared: the key of the index `issues_unresolved`, but for the cause. */
 export const SUBJECT_KEY = `organization_id, kind, coalesce(source_id, ''), coalesce(route_id, ''), coalesce(destination_id, '')`;

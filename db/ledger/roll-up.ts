@@ -1,6 +1,6 @@
 // Adds the entries of the ledger to its roll-ups, and merges old buckets. Each statement moves counts from one place to the other, so
 // readers, which add both, see the same before and after it. One process at a time (LOCKS.ledger).
-import { HOURS_AFTER_MS, MOST_DAYS } from '../../core/figure-steps.ts';
+import { HOURS_AFTER_MS, MOST_DAYS } from '../../core/metrics/figure-steps.ts';
 import { inTransaction, type Pool } from '../connections/pool.ts';
 import { Stride, takeUnlocked, throughPages } from '../ranges.ts';
 import { LOCKS } from '../sql-rules.ts';

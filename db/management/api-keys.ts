@@ -1,7 +1,7 @@
 // Looks up API keys for authentication.
 // Rules: AUTH-09, EVT-37.
-import type { Scope } from '../../core/access.ts';
-import type { LimitOverrides } from '../../core/limits.ts';
+import type { Scope } from '../../core/config/access.ts';
+import type { LimitOverrides } from '../../core/fairness/limits.ts';
 import type { Organization } from '../entities.ts';
 import type { Queryable } from '../connections/pool.ts';
 

@@ -1,11 +1,11 @@
 // One-time codes of the console's sign-in links, and the keys that they are exchanged for.
 // Rules: AUTH-23.
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { operatorEntry } from '../audit/operator.ts';
 import { type AuditEntry, recordEntry } from '../audit/records.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { hashToken, newToken } from '../../core/api-token.ts';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
 
 const CODE_MINUTES = 10;
 const KEY_HOURS = 12;

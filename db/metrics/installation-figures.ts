@@ -4,10 +4,10 @@
 // What it costs: the rows of the outbox, of `held_deliveries` and of `retrying_deliveries` are counted, a second of one core for a
 // few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few rows by an index, or sizes of files,
 // whatever is stored.
-import type { Settings } from '../../core/config.ts';
-import type { IssueKind } from '../../core/issues.ts';
+import type { Settings } from '../../core/config/config.ts';
+import type { IssueKind } from '../../core/messages/issues.ts';
 import type { Figures } from '../../core/metrics/snapshot.ts';
-import { payloadDays } from '../../core/payload-days.ts';
+import { payloadDays } from '../../core/config/payload-days.ts';
 import { databaseTime } from '../clock.ts';
 import { databaseBytes } from '../delivery/backlog.ts';
 import { countLanes } from '../hot-path/shards.ts';

@@ -2,12 +2,12 @@
 // Rules: AUTH-07.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Plan } from '../../core/access.ts';
-import { hashToken, newToken } from '../../core/api-token.ts';
-import type { Settings } from '../../core/config.ts';
-import { ConfigError } from '../../core/config-error.ts';
-import { newId } from '../../core/ids.ts';
-import { isSlug } from '../../core/slugs.ts';
+import type { Plan } from '../../core/config/access.ts';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
+import { newId } from '../../core/text/ids.ts';
+import { isSlug } from '../../core/text/slugs.ts';
 import { recordEntry } from '../audit/records.ts';
 import { operatorEntry } from '../audit/operator.ts';
 import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';

@@ -1,6 +1,6 @@
 // Notifications of routes: recorded where deliveries end, claimed when due, frozen while they are sent.
 // Rules: NOTE-01 to NOTE-04.
-import type { ErrorSummary } from '../../core/error-summary.ts';
+import type { ErrorSummary } from '../../core/text/error-summary.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn } from '../sql-rules.ts';
 

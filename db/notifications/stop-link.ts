@@ -1,6 +1,6 @@
 // The link in a mail that stops further ones.
 // Rules: NOTE-13.
-import type { RecipientRule, StopLink } from '../../core/notify-recipients.ts';
+import type { RecipientRule, StopLink } from '../../core/messages/notify-recipients.ts';
 import { sealStop } from '../encryption/confirmation-token.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 

@@ -1,5 +1,5 @@
 // An operator's overrides of the limits of an organization.
-import { LIMIT_NAMES, type LimitName, type LimitOverrides } from '../../core/limits.ts';
+import { LIMIT_NAMES, type LimitName, type LimitOverrides } from '../../core/fairness/limits.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { forgetPlans } from '../replay/replay-pace.ts';
 

@@ -1,10 +1,10 @@
 // Organizations as an operator sees and changes them (cli/commands/orgs.ts). What tenants do is limited to their own organization;
 // these statements are for operators only.
-import type { Plan } from '../../core/access.ts';
-import { newId } from '../../core/ids.ts';
-import type { LimitOverrides } from '../../core/limits.ts';
+import type { Plan } from '../../core/config/access.ts';
+import { newId } from '../../core/text/ids.ts';
+import type { LimitOverrides } from '../../core/fairness/limits.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { hashToken, newToken } from '../../core/api-token.ts';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
 import { forgetPlans } from '../replay/replay-pace.ts';
 
 export interface OrganizationView {

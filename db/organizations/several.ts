@@ -1,10 +1,10 @@
 // Whether the service has more than one organization: defaults that suit one machine with one user end there.
-import type { Settings } from '../../core/config.ts';
-import { LOOPBACK_BACK, LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/loopback-default.ts';
-import { PollLoop } from '../../core/poll-loop.ts';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { throttled } from '../../core/throttled-log.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { LOOPBACK_BACK, LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
+import { PollLoop } from '../../core/process/poll-loop.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 export interface OrganizationWatch {

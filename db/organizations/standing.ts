@@ -1,7 +1,7 @@
 // What an organization may do at the moment: its limits, and whether it is suspended.
 import { LRUCache } from 'lru-cache';
-import type { Plan } from '../../core/access.ts';
-import { type LimitOverrides, type Limits, limitsOf } from '../../core/limits.ts';
+import type { Plan } from '../../core/config/access.ts';
+import { type LimitOverrides, type Limits, limitsOf } from '../../core/fairness/limits.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 export interface Standing {

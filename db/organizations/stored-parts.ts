@@ -1,4 +1,4 @@
-// Whose the database is: for the limit of its size (core/backlog-room.ts). Read while the database is nearly full only.
+// Whose the database is: for the limit of its size (core/fairness/backlog-room.ts). Read while the database is nearly full only.
 import type { Queryable } from '../connections/pool.ts';
 import { keptPayloads } from './usage.ts';
 

@@ -1,6 +1,6 @@
 // Reads refused webhooks for the API.
-import type { LimitName } from '../../core/limits.ts';
-import { KEPT_REFUSALS, type RefusalCause, type RefusedWebhook } from '../../core/refusals/refusal.ts';
+import type { LimitName } from '../../core/fairness/limits.ts';
+import { KEPT_REFUSALS, type RefusalCause, type RefusedWebhook } from '../../core/ingest/refusal.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 interface OfSource {

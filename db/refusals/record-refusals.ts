@@ -1,5 +1,5 @@
 // Stores refused webhooks: their counts by hour, and a sample.
-import { KEPT_REFUSALS, type RefusalCount, type RefusedWebhook } from '../../core/refusals/refusal.ts';
+import { KEPT_REFUSALS, type RefusalCount, type RefusedWebhook } from '../../core/ingest/refusal.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { addedUp } from '../sql-rules.ts';

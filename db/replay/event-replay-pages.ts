@@ -1,8 +1,8 @@
 // The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
 // point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to validate: no
 // lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
-import type { BacklogRoom, Undo, WaitingOf } from '../../core/backlog-room.ts';
-import { boundTime, idAfter } from '../../core/ids.ts';
+import type { BacklogRoom, Undo, WaitingOf } from '../../core/fairness/backlog-room.ts';
+import { boundTime, idAfter } from '../../core/text/ids.ts';
 import {
   expectedDeliveries,
   OPEN_REPLAY_STATUSES,
@@ -11,7 +11,7 @@ import {
   pageEvents,
   type ReplayProgress,
   waitsFor,
-} from '../../core/event-replay.ts';
+} from '../../core/delivery/event-replay.ts';
 import { planPage } from './replay-pace.ts';
 import {
   type EventReplayKey,

@@ -1,8 +1,8 @@
 // Replays of events selected by a filter: created, counted, cancelled, and claimed by workers. event-replay-pages.ts creates
 // their pages.
 // Rules: RPL-12, RPL-13.
-import { errorText } from '../../core/clean-text.ts';
-import { idAfter, newId } from '../../core/ids.ts';
+import { errorText } from '../../core/text/clean-text.ts';
+import { idAfter, newId } from '../../core/text/ids.ts';
 import { isStatementTimeout } from '../connections/database-errors.ts';
 import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';

@@ -1,7 +1,7 @@
 // Replays: new deliveries of events that are already stored.
 // Rules: EVT-10, EVT-15, RPL-03, RPL-04, RPL-16, RPL-17.
-import { newId, shardOf } from '../../core/ids.ts';
-import type { Undo } from '../../core/backlog-room.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
+import type { Undo } from '../../core/fairness/backlog-room.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';

@@ -1,5 +1,5 @@
 // Counts failures of housekeeping by part, so that a part that fails repeatedly is noticed (docs/retention.md).
-import { errorText } from '../../core/clean-text.ts';
+import { errorText } from '../../core/text/clean-text.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 /** Counts a failure of a part. */

@@ -1,6 +1,6 @@
 // Housekeeping of issues: those of what is gone are resolved, and old ones are removed.
 // Rules: ISS-05, ISS-07.
-import { ISSUE_DAYS } from '../../core/issues.ts';
+import { ISSUE_DAYS } from '../../core/messages/issues.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';
 

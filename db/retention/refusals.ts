@@ -1,6 +1,6 @@
 // Removes refused webhooks and their counts when their days have passed.
-import { idFloor } from '../../core/ids.ts';
-import { REFUSAL_DAYS } from '../../core/refusals/refusal.ts';
+import { idFloor } from '../../core/text/ids.ts';
+import { REFUSAL_DAYS } from '../../core/ingest/refusal.ts';
 import { databaseTime } from '../clock.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { Stride } from '../ranges.ts';

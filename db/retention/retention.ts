@@ -1,8 +1,8 @@
 // Ends rows before their partition is dropped, so that no acknowledged event vanishes silently and nothing refers to dropped
 // rows: open deliveries, and deliveries that are younger than their event (activities/retention.ts).
 // Rules: EVT-24.
-import { openError, ownWords } from '../../core/error-summary.ts';
-import { idFloor, idTime } from '../../core/ids.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { idFloor, idTime } from '../../core/text/ids.ts';
 import { endDeliveries, removeDeliveries } from '../delivery/delivery-commands.ts';
 import { bisectRefused } from '../bisect-refused.ts';
 import { endOpen } from '../delivery/open-deliveries.ts';
@@ -28,7 +28,7 @@ function floors(day: number): { event: string; delivery: string } {
 
 /**
  * Fails open deliveries of events before a day. Deliveries in a warehouse file that is being written are skipped: the file will
- * be written or given up (core/tuning.ts).
+ * be written or given up (core/config/tuning.ts).
  * @param day days since 1970
  * @param forMs starts no further step after this time, ms
  * @returns how many were failed; those that PostgreSQL refuses to change; and whether all are done

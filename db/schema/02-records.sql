@@ -42,7 +42,7 @@ create table destinations (
   auth_type text not null, auth_config text, signing_secret text,  -- encrypted: auth_config (JSON), signing_secret
   previous_signing_secret text, previous_signing_secret_until timestamptz(3),  -- the secret before, encrypted; valid until then
   timeout_ms integer not null check (timeout_ms between 1 and 60000), rate_limit_per_minute integer check (rate_limit_per_minute > 0),
-  -- Most attempts under way at a time, all workers together; null: as many as it copes with (core/concurrency-limit.ts).
+  -- Most attempts under way at a time, all workers together; null: as many as it copes with (core/delivery/destination-limit.ts).
   max_concurrency integer check (max_concurrency between 1 and 1000),
   forward_headers jsonb,  -- the received headers that it gets: "all", "none", a list of names; null: all but those that steer servers
   forward_query boolean not null default false, forward_path boolean not null default false,  -- path: the part below the source

@@ -57,7 +57,7 @@ create table deliveries (
   route_id text collate "C", destination_id text collate "C" not null, priority integer not null, status text not null,
   counted boolean not null,  -- whether this delivery counts in its event's totals: skipped and superseded ones do not
   attempt_count integer not null default 0, status_code integer, latency integer, error text, replay_of text collate "C",
-  error_summary text,  -- for logs, mails and Temporal: without what a transform, destination or store said (core/error-summary.ts)
+  error_summary text,  -- for logs, mails and Temporal: without what a transform, destination or store said (core/text/error-summary.ts)
   lane text,  -- in which the first attempt was made; null before that
   next_attempt_at timestamptz(3), delivered_at timestamptz(3), finished_at timestamptz(3), failover_of text collate "C",
   original_destination_id text collate "C", failover_reason text,  -- of a failover: the first destination, and why it got nothing
@@ -138,7 +138,7 @@ end $$;
 -- none to change the schema (docs/database-roles.md). They can do nothing else: the table is one of four, the rest of the name is a
 -- day. Names are qualified and the search path is fixed, so that no other object can stand in for one of these.
 
--- The smallest id of a day: its first ten characters after the prefix are the milliseconds since 1970 (core/ids.ts).
+-- The smallest id of a day: its first ten characters after the prefix are the milliseconds since 1970 (core/text/ids.ts).
 create function id_floor(prefix text, day date) returns text
 language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
   select prefix || string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', 1 + (ms >> shift & 31)::int, 1), '' order by shift desc)

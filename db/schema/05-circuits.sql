@@ -1,7 +1,7 @@
 -- Circuit breakers, pauses, and the deliveries that both hold.
 
 -- Circuits of routes that have had a failure or a pause; a route without a row is closed. Changed by compare-and-set on `version`
--- (core/circuit.ts). No foreign key: recording a result must not fail when its route is deleted at the same moment.
+-- (core/delivery/circuit.ts). No foreign key: recording a result must not fail when its route is deleted at the same moment.
 create table circuits (
   route_id text collate "C" primary key,  -- or the id of a destination that is or was paused: its row is always closed
   organization_id text collate "C" not null, state text not null default 'closed' check (state in ('closed', 'open', 'half_open')),

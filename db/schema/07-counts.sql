@@ -14,7 +14,7 @@ create table ledger_entries (
   events integer, bytes bigint, routed integer, filtered integer, last_event_at timestamptz(3),
   deliveries integer,  -- that were made, but for those that take over from another: `failed_over` counts these
   removed_bytes bigint,  -- of payloads that were deleted on request
-  -- Attempts; the sum (ms) and histogram of latencies are of those with an answer: {{class, attempts}, ...} (core/latency-classes.ts).
+  -- Attempts; the sum (ms) and histogram of latencies are of those with an answer: {{class, attempts}, ...} (core/metrics/latency-classes.ts).
   attempts integer, latency_sum bigint, latencies integer[],
   last_success_at timestamptz(3), last_failure_at timestamptz(3),
   -- How deliveries ended. not_sent: failed without an attempt.
@@ -46,7 +46,7 @@ create function add_latencies(one integer[], other integer[]) returns integer[] 
 $$;
 
 -- When an event or a delivery was made: ten characters after the prefix of its id are the time in ms in Crockford base32
--- (core/ids.ts). One expression, so that PostgreSQL inlines it; the digit 0 is not in the alphabet, where strpos returns 0.
+-- (core/text/ids.ts). One expression, so that PostgreSQL inlines it; the digit 0 is not in the alphabet, where strpos returns 0.
 create function id_time(id text) returns timestamptz language sql immutable parallel safe as $$
   select to_timestamp((
     strpos('123456789abcdefghjkmnpqrstvwxyz', substr(id, 5, 1)) * 32^9 + strpos('123456789abcdefghjkmnpqrstvwxyz', substr(id, 6, 1)) * 32^8

@@ -6,7 +6,7 @@
 -- that was deleted stays until retention removes it.
 create table issues (
   id text collate "C" primary key, organization_id text collate "C" not null,
-  kind text not null,  -- a word of core/issues.ts
+  kind text not null,  -- a word of core/messages/issues.ts
   source_id text collate "C", route_id text collate "C", destination_id text collate "C",
   cause text not null,  -- a short stable code: HTTP_500, TIMEOUT, the name of a limit
   state text not null default 'open' check (state in ('open', 'acknowledged', 'resolved', 'ignored')),
@@ -59,7 +59,7 @@ create trigger destinations_resolve_issues after delete on destinations
   for each row execute function resolve_issues_of_deleted('destination_id');
 
 -- Failures in a row that are not an issue yet, or belong to one that is: kinds that a retry may mend open an issue after some of them
--- (core/issues.ts), counted over all processes. A success removes the row. Empty texts stand for what the kind does not name.
+-- (core/messages/issues.ts), counted over all processes. A success removes the row. Empty texts stand for what the kind does not name.
 create table issue_streaks (
   organization_id text collate "C" not null, kind text not null, source_id text collate "C" not null,
   route_id text collate "C" not null, destination_id text collate "C" not null, failures bigint not null,
@@ -74,7 +74,7 @@ create index issue_streaks_by_time on issue_streaks (last_at);  -- retention fin
 create table alert_channels (
   id text collate "C" primary key, organization_id text collate "C" not null references organizations (id) on delete cascade,
   name text not null,
-  type text not null,  -- a word of core/alerts/channel.ts
+  type text not null,  -- a word of core/messages/channel.ts
   config text,  -- encrypted: address and credentials. Null: a channel of mail, whose addresses are in notify_emails
   -- Encrypted: the secret before the one in config, for as long as both are valid.
   previous_secret text, previous_secret_until timestamptz(3),

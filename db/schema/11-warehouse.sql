@@ -28,7 +28,7 @@ create table warehouse_batches (
   sha256 text,
   attempts integer not null default 0,  -- uploads begun
   error text,  -- of the latest upload, one sentence
-  error_summary text,  -- what logs, mails and Temporal may have of it (core/error-summary.ts)
+  error_summary text,  -- what logs, mails and Temporal may have of it (core/text/error-summary.ts)
   created_at timestamptz(3) not null default now(), frozen_at timestamptz(3),
   started_at timestamptz(3),  -- the latest upload
   latency integer,  -- of the latest upload that had an outcome, ms

@@ -3,7 +3,7 @@
 //
 // The role is the operator's, so its policies are not made by a migration. What is made for it is found out from the catalogue, so
 // that each new table is bound when the database is next brought up to date. Other roles may do what they may do without policies.
-import { ConfigError } from '../../core/config-error.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { INHERITANCE_BY_GRANT, serverVersion } from '../connections/server-version.ts';
 import { changeSchema } from '../migrate/schema-changes.ts';

@@ -1,6 +1,6 @@
 // The `config` of warehouse destinations at rest: encrypted as a whole, with the record's id as associated data.
 import { z } from 'zod';
-import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts';
+import { type ErrorSummary, named, ownWords } from '../../core/text/error-summary.ts';
 import { type WarehouseConfig, warehouseConfigSchemas, type WarehouseType } from '../../core/warehouse/config.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 

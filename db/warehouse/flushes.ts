@@ -1,6 +1,6 @@
 // Warehouse destinations with something to write: the rows by which workers start and wake the workflows
 // `warehouse:<destination>` (warehouse_flushes).
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
 import { jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';

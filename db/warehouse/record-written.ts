@@ -33,7 +33,7 @@ interface WrittenAttempt {
   statusCode: number;
   /** ms */
   latency: number;
-  /** Upper edge of the latency's class (core/latency-classes.ts). */
+  /** Upper edge of the latency's class (core/metrics/latency-classes.ts). */
   latencyClass: number;
   startedAt: Date;
   completedAt: Date;

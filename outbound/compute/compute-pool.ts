@@ -1,5 +1,5 @@
 // The threads for filters, schemas and mappings.
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../core/process/log.ts';
 import { NoThreadError, ThreadPool, type ThreadWork, WAIT_DEADLINE_MS, WorkEndedError } from '../thread-pool.ts';
 import { ComputeBusyError, ComputeOverrunError, type ResultOf, type Task } from './types.ts';
 

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { readPayload } from '../../core/forms/index.ts';
-import { Gate, type GatedRequest } from '../../core/gates/gate.ts';
-import { keyInPayload } from '../../core/gates/idempotency-key.ts';
-import { parseExact } from '../../core/numbers/exact-json.ts';
-import { TimedBudget } from '../../core/timed-budget.ts';
+import { Gate, type GatedRequest } from '../../core/filters/gate.ts';
+import { keyInPayload } from '../../core/filters/idempotency-key.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
+import { TimedBudget } from '../../core/fairness/timed-budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
 import type { GateSet, GatesResult, GatesTask } from './types.ts';
 

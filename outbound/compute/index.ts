@@ -1,5 +1,5 @@
 // Filters, schemas and mappings that are too much for the event loop, in threads: one task of an organization after the other's.
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../core/process/log.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { TypedBody } from '../../core/forms/index.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';

@@ -1,10 +1,10 @@
 // Schemas of users in a thread: checked before they are stored, and payloads validated by them.
 import { readPayload } from '../../core/forms/index.ts';
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import { checkSchema, compileSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
-import { TimedBudget } from '../../core/timed-budget.ts';
+import { TimedBudget } from '../../core/fairness/timed-budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
 import type { SchemaTask, SchemaTrial, SchemaTrialTask, ValidateTask } from './types.ts';
 

@@ -1,6 +1,6 @@
 // What the threads for filters, schemas and mappings take and give. Everything crosses the border as plain data: payloads as their
 // bytes, values with exact numbers as JSON text.
-import type { Passage, StoredFilter } from '../../core/gates/gate.ts';
+import type { Passage, StoredFilter } from '../../core/filters/gate.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { PayloadColumn, WarehouseEvent } from '../../core/warehouse/event.ts';

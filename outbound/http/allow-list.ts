@@ -1,8 +1,8 @@
 // `HOOKYARD_DELIVERY_ALLOW`: what an operator opens in the address guard.
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { isDenied } from '../../core/host-and-port.ts';
-import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/loopback-default.ts';
+import { isDenied } from '../../core/http/host-and-port.ts';
+import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/config/loopback-default.ts';
 
 export type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -49,7 +49,7 @@ export function parseAllowList(entries: readonly string[]): AllowList {
  * @throws Error as `parseAllowList` does
  */
 export function currentAllowList(entries: readonly string[], several: () => boolean): () => AllowList {
-  // core/own-services.ts has those that deny.
+  // core/http/own-services.ts has those that deny.
   const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE && !isDenied(entry));
   const shared = parseAllowList(lasting);
   if (!entries.includes(LOOPBACK_FOR_ONE)) return () => shared;

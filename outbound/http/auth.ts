@@ -1,6 +1,6 @@
 // The headers by which a request proves itself to a destination.
-import type { AuthType } from '../../core/auth-config.ts';
-import { type ErrorSummary, named, ownWords } from '../../core/error-summary.ts';
+import type { AuthType } from '../../core/delivery/auth-config.ts';
+import { type ErrorSummary, named, ownWords } from '../../core/text/error-summary.ts';
 
 /** A destination lacks the credentials that its `authType` needs, for example after an import without them. */
 export class MissingCredentialsError extends Error {

@@ -1,7 +1,7 @@
 // One request and its response on a pool, under one deadline. It listens to undici's events directly: its `signal`
 // option does not end a request that still waits for its connection.
 import type { Dispatcher, Pool } from 'undici';
-import { valueText } from '../../core/header-text.ts';
+import { valueText } from '../../core/http/header-text.ts';
 import { AnswerReader } from './answer-body.ts';
 import { RequestWatch, type WatchedHandler } from './connections.ts';
 import { describeError, TimeoutError } from './send-errors.ts';

@@ -5,7 +5,7 @@ import dns from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import { buildConnector } from 'undici';
-import { named, openError, ownWords } from '../../core/error-summary.ts';
+import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { type IsOfThisMachine, refusalOf } from './address-guard.ts';
 import { type AllowList, currentAllowList, normalHost } from './allow-list.ts';
 import { type Connection, watchSocket } from './connections.ts';

@@ -1,6 +1,6 @@
 // Look-ups of names that tenants chose. The system's resolver takes a thread for each, until a server answers or it gives up by itself;
 // libuv has few, which the names of PostgreSQL, Temporal and the mail server need too. So organizations share the threads, and take turns.
-import { FairQueue, type Leave } from '../../core/fair-queue.ts';
+import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
 import type { Resolve, ResolvedAddress } from './guarded-connect.ts';
 
 // The system's resolver gives up after 5 to 40 s.

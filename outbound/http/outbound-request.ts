@@ -1,13 +1,13 @@
 // Builds the request of one attempt from the records it is about.
 // Rules: OUT-01 to OUT-12, TRC-03 to TRC-06.
-import type { AuthType } from '../../core/auth-config.ts';
-import { deliveryAddress, type ReceivedAddress } from '../../core/delivery-url.ts';
-import { type ForwardHeaders, forwardableHeaders, isForwarded } from '../../core/forwarded-headers.ts';
-import { type HeaderBytes, headerBytes, headerTexts } from '../../core/header-text.ts';
-import { foldedName, mergeHeaders } from '../../core/headers.ts';
-import { HOPS_HEADER, hopsOf } from '../../core/hops.ts';
-import { maskHeaders } from '../../core/redaction.ts';
-import { keepTrace } from '../../core/trace-context.ts';
+import type { AuthType } from '../../core/delivery/auth-config.ts';
+import { deliveryAddress, type ReceivedAddress } from '../../core/delivery/delivery-url.ts';
+import { type ForwardHeaders, forwardableHeaders, isForwarded } from '../../core/ingest/forwarded-headers.ts';
+import { type HeaderBytes, headerBytes, headerTexts } from '../../core/http/header-text.ts';
+import { foldedName, mergeHeaders } from '../../core/http/headers.ts';
+import { HOPS_HEADER, hopsOf } from '../../core/ingest/hops.ts';
+import { maskHeaders } from '../../core/text/redaction.ts';
+import { keepTrace } from '../../core/http/trace-context.ts';
 import { signStandardWebhook } from '../../core/signatures/standard-webhooks.ts';
 import { authHeaders } from './auth.ts';
 

@@ -2,7 +2,7 @@
 // organization. An entry of HOOKYARD_DELIVERY_ALLOW does not open them.
 // Rules: DLV-36.
 import { isIP } from 'node:net';
-import type { HostAndPort } from '../../core/host-and-port.ts';
+import type { HostAndPort } from '../../core/http/host-and-port.ts';
 import { normalForm } from './address-forms.ts';
 import { classifyAddress } from './address-guard.ts';
 import { normalHost } from './allow-list.ts';

@@ -1,7 +1,7 @@
 // Keep-alive connections of the most recently used destinations.
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
-import { ownWords } from '../../core/error-summary.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
 import type { AllowList } from './allow-list.ts';
 import { WatchedClient } from './connections.ts';
 import type { GuardedConnector } from './guarded-connect.ts';

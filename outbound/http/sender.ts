@@ -1,9 +1,9 @@
 // Sends one HTTP request and reports what came back. Every request that Hookyard makes to an address a user gave goes
 // through here, and so through the address guard.
 // Rules: DLV-23, HTTP-10.
-import type { HeaderBytes } from '../../core/header-text.ts';
-import { openError, ownWords } from '../../core/error-summary.ts';
-import { addressesUnder } from '../../core/own-address.ts';
+import type { HeaderBytes } from '../../core/http/header-text.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { addressesUnder } from '../../core/http/own-address.ts';
 import type { AnswerBody } from './answer-body.ts';
 import type { ExchangeFacts } from './connections.ts';
 import { exchange } from './exchange.ts';

@@ -2,7 +2,7 @@
 // the same bytes. The format: https://parquet.apache.org/docs/file-format/.
 import { constants, gzipSync, zstdCompressSync } from 'node:zlib';
 import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
-import { type DecimalForm, unscaled } from '../../core/numbers/decimal.ts';
+import { type DecimalForm, unscaled } from '../../core/text/decimal.ts';
 import type { Compression } from '../../core/warehouse/object-key.ts';
 import type { ParquetColumn, ParquetType } from '../../core/warehouse/parquet-columns.ts';
 

@@ -1,6 +1,6 @@
 // One question to a provider, by the sender of deliveries and so through the address guard: one deadline, no redirects, a bounded answer.
 import type { Sender } from '../http/sender.ts';
-import { type ErrorSummary, ownWords } from '../../core/error-summary.ts';
+import { type ErrorSummary, ownWords } from '../../core/text/error-summary.ts';
 
 const TIMEOUT_MS = 5000;
 // The largest set of keys of a provider has some ten thousand bytes.

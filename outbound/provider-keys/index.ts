@@ -4,10 +4,10 @@
 // Rules: PRV-16, PRV-17, PRV-19.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type ErrorSummary, ownWords } from '../../core/error-summary.ts';
-import type { Log } from '../../core/log.ts';
-import { throttled } from '../../core/throttled-log.ts';
-import { limitConcurrency, type Limiter, QueueFullError } from '../../core/limit-concurrency.ts';
+import { type ErrorSummary, ownWords } from '../../core/text/error-summary.ts';
+import type { Log } from '../../core/process/log.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
+import { limitConcurrency, type Limiter, QueueFullError } from '../../core/fairness/limit-concurrency.ts';
 import {
   type KeyDocument,
   KeysAwayError,

@@ -1,4 +1,4 @@
-// What a transform language is. A new one is a name in core/transform-types.ts, a file like javascript.ts, a line in languages.ts
+// What a transform language is. A new one is a name in core/config/transform-types.ts, a file like javascript.ts, a line in languages.ts
 // and its row in test/conformance/transforms.test.ts.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import type { NumberForm } from './numbers.ts';

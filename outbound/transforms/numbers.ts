@@ -1,13 +1,13 @@
 // Numbers that a double does not hold, on their way through a transform (docs/transforms.md, "Numbers"). QuickJS knows
 // doubles only, so the host finds these numbers in the payload and tells the sandbox where they are.
-import { decimalKey } from '../../core/numbers/decimal.ts';
+import { decimalKey } from '../../core/text/decimal.ts';
 import {
   ExactNumber,
   holdsExactNumbers,
   isJsonNumber,
   type JsonNumber,
   parseExact,
-} from '../../core/numbers/exact-json.ts';
+} from '../../core/text/exact-json.ts';
 
 /** `objects`: every number that is not exact becomes an object; `mixed`: fractions stay numbers where they can. */
 export type NumberForm = 'objects' | 'mixed';

@@ -1,5 +1,5 @@
 // The host's side of the sandbox: its threads, and the budgets of organizations.
-import { named, openError, ownWords } from '../../core/error-summary.ts';
+import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { NoThreadError, ThreadPool, WAIT_DEADLINE_MS, WorkEndedError } from '../thread-pool.ts';
 import { Budgets } from './budgets.ts';
 import type { Job } from './sandbox-thread.ts';

@@ -1,7 +1,7 @@
 // What transforms take and give, as the attempt and the API see it.
 // Rules: TFM-04, TFM-05, TFM-09.
-import type { DescribedError } from '../../core/error-summary.ts';
-import type { TransformType } from '../../core/transform-types.ts';
+import type { DescribedError } from '../../core/text/error-summary.ts';
+import type { TransformType } from '../../core/config/transform-types.ts';
 
 /** Code to run. `key` names it in the caches of warm sandboxes (id and version); null for code that is not stored. */
 export interface TransformCode {

@@ -1,6 +1,6 @@
 // Google Cloud Storage.
 import { createHash } from 'node:crypto';
-import { named, ownWords } from '../../core/error-summary.ts';
+import { named, ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { usesIdentity } from '../../core/warehouse/credentials.ts';
 import { readServiceAccountKey, type ServiceAccount } from '../../core/warehouse/service-account.ts';

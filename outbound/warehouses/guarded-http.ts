@@ -1,7 +1,7 @@
 // The one way out to object stores. The SDKs build, sign and read requests; sending is done here for all of them, through
 // the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
 import { Agent, type buildConnector } from 'undici';
-import { type DescribedError, named, openError, ownWords } from '../../core/error-summary.ts';
+import { type DescribedError, named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { GrowingBytes } from '../growing-bytes.ts';
 import { describeError, type SendError } from '../http/send-errors.ts';
 

@@ -1,6 +1,6 @@
 // The object stores of warehouse destinations: opened when first used, kept by destination and version, called under one
 // deadline each, through the address guard.
-import { named, openError, ownWords } from '../../core/error-summary.ts';
+import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { LRUCache } from 'lru-cache';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
 import { identityNeeds } from '../../core/warehouse/identity.ts';

@@ -1,5 +1,5 @@
 // Whose credentials a destination of type R2 uses, and what it may write with them.
-import { named, ownWords } from '../../core/error-summary.ts';
+import { named, ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { type OperatorR2, usesOperatorsKeys } from '../../core/warehouse/r2-operator.ts';
 import { withinGrants } from './within-grants.ts';

@@ -1,7 +1,7 @@
 // The interface of object store providers. A new provider is its config in core/warehouse/config.ts, a file that opens stores, a
 // line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
 // (test/conformance/warehouses.test.ts).
-import type { DescribedError, ErrorSummary } from '../../core/error-summary.ts';
+import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
 import type { OperatorR2 } from '../../core/warehouse/r2-operator.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 

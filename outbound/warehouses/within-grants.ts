@@ -1,5 +1,5 @@
 // Stores that are used with access of the operator: only where that is for the organization.
-import type { ErrorSummary } from '../../core/error-summary.ts';
+import type { ErrorSummary } from '../../core/text/error-summary.ts';
 import { type BucketGrant, isGranted } from '../../core/warehouse/bucket-grants.ts';
 import { dataKeyOf } from '../../core/warehouse/object-key.ts';
 import { type ObjectStore, StoreSettingsError } from './store.ts';

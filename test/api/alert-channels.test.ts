@@ -1,7 +1,7 @@
 // /api/alert-channels: records, their secrets, what is refused, and test messages.
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { type AlertReceiver, jsonOf, startAlertReceiver } from '../support/alert-receiver.ts';
 import { formProblems } from '../support/alert-schemas.ts';

@@ -1,6 +1,6 @@
 // API keys: shown once, scoped, expiring, revocable at once.
 import { expect } from 'chai';
-import { hashToken } from '../../core/api-token.ts';
+import { hashToken } from '../../core/config/api-token.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { createOrganization, startService, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 // Bulk endpoints (DEST-33, ROUTE-37, ROUTE-38).
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';
 import { deliveryOf, forgetQueued, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';

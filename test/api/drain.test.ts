@@ -13,7 +13,7 @@ import { until } from '../support/until.ts';
 import { answersTo, openConnection } from '../security/raw-connection.ts';
 
 const CLIENTS = 20;
-// Two signals within half a second count as one (core/end-request.ts).
+// Two signals within half a second count as one (core/process/end-request.ts).
 const NEXT_SIGNAL_MS = 600;
 
 const portOf = ({ url }: Service) => Number(new URL(url).port);

@@ -1,7 +1,7 @@
 // HOOKYARD_PLAN over the start of an API: the plan of the organization that is made, and what is said when there is one already.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { newToken } from '../../core/api-token.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import { createClient } from '../support/api-client.ts';
 import { commandLine } from '../support/cli.ts';
 import { logLines } from '../support/log-lines.ts';

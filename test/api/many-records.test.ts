@@ -1,6 +1,6 @@
 // Organizations with very many records: what reads of them load.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 

@@ -1,12 +1,12 @@
 // `/readyz` tells a load balancer whether this process can store webhooks, even if other parts are slow or down.
 import { expect } from 'chai';
-import { CachedProbe } from '../../core/cached-probe.ts';
+import { CachedProbe } from '../../core/process/cached-probe.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createClient, expectError } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { until } from '../support/until.ts';
 
-// As many as look up keys have connections (core/database-connections.ts).
+// As many as look up keys have connections (core/config/database-connections.ts).
 const SLOW_REQUESTS = 4;
 
 describe('readiness', () => {

@@ -1,7 +1,7 @@
 // Webhooks that were refused, as their organization is told of them. Each cause: refusal-causes.test.ts.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
-import { REFUSAL_CAUSES } from '../../core/refusals/refusal.ts';
+import { newId } from '../../core/text/ids.ts';
+import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

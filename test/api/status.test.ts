@@ -1,6 +1,6 @@
 // GET /api/status: the state of the installation, for its operator alone.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { ensurePartitions } from '../../db/retention/partitions.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ApiClient, createClient, expectError, type Json } from '../support/api-client.ts';

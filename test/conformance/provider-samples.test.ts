@@ -1,7 +1,7 @@
 // The samples of every provider have what the registry says of its webhooks: their type, their id and what tells a repeat.
 import { expect } from 'chai';
 import { readPayload } from '../../core/forms/index.ts';
-import { lookupPath } from '../../core/dotted-path.ts';
+import { lookupPath } from '../../core/text/dotted-path.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
 import { isSigned, type ProviderRequest } from '../../core/verification/index.ts';
 import { type Place, type Provider, providers } from '../../providers/index.ts';

@@ -1,7 +1,7 @@
 // Transforms that try to take the machine or to get out of the sandbox: each ends with its reason, and others continue.
 import { expect } from 'chai';
 import { createTransforms, type Transforms, type TransformResult } from '../../outbound/transforms/index.ts';
-import type { TransformType } from '../../core/transform-types.ts';
+import type { TransformType } from '../../core/config/transform-types.ts';
 import { unlimited } from '../support/transforms.ts';
 
 const js = (body: string) => `export default function (event) { ${body} }`;

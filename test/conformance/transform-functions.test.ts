@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import * as liquidJs from 'liquidjs';
-import type { TransformType } from '../../core/transform-types.ts';
+import type { TransformType } from '../../core/config/transform-types.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import { unlimited } from '../support/transforms.ts';
 import type { Answers } from './functions/answers.ts';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createTransforms } from '../../outbound/transforms/index.ts';
-import type { TransformType } from '../../core/transform-types.ts';
+import type { TransformType } from '../../core/config/transform-types.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
 import { unlimited } from '../support/transforms.ts';
 

@@ -1,7 +1,7 @@
 // What every transform language must do, run over all of them. A new language is a new row of `samples`.
 import { expect } from 'chai';
 import { createTransforms, type TransformEvent, type TransformResult } from '../../outbound/transforms/index.ts';
-import type { TransformType } from '../../core/transform-types.ts';
+import type { TransformType } from '../../core/config/transform-types.ts';
 import { unlimited } from '../support/transforms.ts';
 
 /** Code that does the same in each language; undefined where the language cannot do such a thing. */

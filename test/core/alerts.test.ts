@@ -1,7 +1,7 @@
 // Messages of alerts: their forms hold, whatever tenants have written into names.
 import { expect } from 'chai';
-import { type Change, CHANGES } from '../../core/alerts/channel.ts';
-import { alertMail } from '../../core/alerts/mail.ts';
+import { type Change, CHANGES } from '../../core/messages/channel.ts';
+import { alertMail } from '../../core/messages/mail.ts';
 import {
   type AlertIssue,
   type AlertMessage,
@@ -11,13 +11,13 @@ import {
   linesOf,
   linkOf,
   titleOf,
-} from '../../core/alerts/message.ts';
-import { pagerDutyBody } from '../../core/alerts/pagerduty.ts';
-import { slackBody } from '../../core/alerts/slack.ts';
-import { teamsBody } from '../../core/alerts/teams.ts';
-import { webhookBody } from '../../core/alerts/webhook.ts';
-import { newId } from '../../core/ids.ts';
-import { ISSUE_KINDS, type IssueKind } from '../../core/issues.ts';
+} from '../../core/messages/message.ts';
+import { pagerDutyBody } from '../../core/messages/pagerduty.ts';
+import { slackBody } from '../../core/messages/slack.ts';
+import { teamsBody } from '../../core/messages/teams.ts';
+import { webhookBody } from '../../core/messages/webhook.ts';
+import { newId } from '../../core/text/ids.ts';
+import { ISSUE_KINDS, type IssueKind } from '../../core/messages/issues.ts';
 import { formProblems } from '../support/alert-schemas.ts';
 
 const AT = new Date('2026-11-23T10:00:00.000Z');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BacklogRoom, type WaitingOf } from '../../core/backlog-room.ts';
+import { BacklogRoom, type WaitingOf } from '../../core/fairness/backlog-room.ts';
 
 const LIMIT = 100;
 

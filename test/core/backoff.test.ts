@@ -6,7 +6,7 @@ import {
   parseRetryAfter,
   retryDelay,
   waitBeforeRetry,
-} from '../../core/backoff.ts';
+} from '../../core/delivery/backoff.ts';
 
 const policy = fc.record({
   maxRetries: fc.integer({ min: 0, max: 50 }),

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { until } from '../support/until.ts';
-import { BatcherFullError, createBatcher, type Linger } from '../../core/batcher.ts';
+import { BatcherFullError, createBatcher, type Linger } from '../../core/fairness/batcher.ts';
 
 /** A batcher whose groups end when the test says so. */
 function controlled(

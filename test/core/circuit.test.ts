@@ -9,7 +9,7 @@ import {
   type CircuitRule,
   CLOSED_CIRCUIT,
   nextCircuit,
-} from '../../core/circuit.ts';
+} from '../../core/delivery/circuit.ts';
 
 const RULE: CircuitRule = { cooldownSeconds: 60, failureThreshold: 3, probeSuccessThreshold: 2 };
 const circuitAfter = (...events: CircuitEvent[]) =>

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { dataFolder, isPackage, userDataFolder } from '../../core/data-folder.ts';
+import { dataFolder, isPackage, userDataFolder } from '../../core/config/data-folder.ts';
 
 describe('the data folder', () => {
   it('of a checkout is beside its code', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readSettings } from '../../core/config.ts';
-import { apiConnections, workerConnections } from '../../core/database-connections.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { apiConnections, workerConnections } from '../../core/config/database-connections.ts';
 
 const sum = (parts: object) => Object.values(parts).reduce((total: number, part: number) => total + part, 0);
 

@@ -1,6 +1,6 @@
 // How many attempts one worker may have under way at a destination, with simulated receivers and a clock of its own.
 import { expect } from 'chai';
-import { type AnswerKind, DestinationLimit, type LimitRange } from '../../core/destination-limit.ts';
+import { type AnswerKind, DestinationLimit, type LimitRange } from '../../core/delivery/destination-limit.ts';
 
 const RANGE: LimitRange = { hanging: 4, initial: 50, ceiling: 500 };
 

@@ -1,6 +1,6 @@
 // How many attempts a worker may have under way at destinations: its share, and slots where there are fewer places than workers.
 import { expect } from 'chai';
-import { DestinationPlaces } from '../../core/destination-places.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type ErrorSummary, named, openError, ownWords } from '../../core/error-summary.ts';
-import { MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
-import { judge } from '../../core/verdict.ts';
+import { type ErrorSummary, named, openError, ownWords } from '../../core/text/error-summary.ts';
+import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
+import { judge } from '../../core/delivery/verdict.ts';
 import { describeError, OwnSendError } from '../../outbound/http/send-errors.ts';
 import { transformError } from '../../outbound/transforms/content.ts';
 import { SandboxUnavailableError } from '../../outbound/transforms/types.ts';

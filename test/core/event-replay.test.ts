@@ -7,7 +7,7 @@ import {
   pageSize,
   pauseAfterPage,
   REPLAY_RATE,
-} from '../../core/event-replay.ts';
+} from '../../core/delivery/event-replay.ts';
 
 describe('event replays', () => {
   it('have pages of a second, and of at most 100 events', () => {

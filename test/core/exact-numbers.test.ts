@@ -1,12 +1,12 @@
 // Numbers keep their values, whatever parses and prints them.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NO_LIMIT } from '../../core/budget.ts';
+import { NO_LIMIT } from '../../core/fairness/budget.ts';
 import { deepEqual, NestedValues } from '../../core/filters/equality.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
-import { compareDecimals, decimalKey } from '../../core/numbers/decimal.ts';
-import { ExactNumber, parseExact } from '../../core/numbers/exact-json.ts';
-import { viewPayload } from '../../core/payload.ts';
+import { compareDecimals, decimalKey } from '../../core/text/decimal.ts';
+import { ExactNumber, parseExact } from '../../core/text/exact-json.ts';
+import { viewPayload } from '../../core/text/payload.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
 
 const requestOf = (json: string) => ({

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { FairQueue } from '../../core/fair-queue.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
 
 const options = { waitMs: 60_000, onTimeout: () => new Error('too late') };
 

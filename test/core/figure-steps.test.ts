@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Steps, stepsOf } from '../../core/figure-steps.ts';
+import { type Steps, stepsOf } from '../../core/metrics/figure-steps.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

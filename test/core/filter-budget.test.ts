@@ -1,6 +1,6 @@
 // Filters count their work before they do it.
 import { expect } from 'chai';
-import { Budget, BudgetError, STEPS_PER_MS } from '../../core/budget.ts';
+import { Budget, BudgetError, STEPS_PER_MS } from '../../core/fairness/budget.ts';
 import type { FilterCondition } from '../../core/filters/conditions.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter } from '../../core/filters/filter.ts';

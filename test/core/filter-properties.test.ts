@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { NO_LIMIT } from '../../core/budget.ts';
+import { NO_LIMIT } from '../../core/fairness/budget.ts';
 import { compileCondition, OPERATOR_NAMES } from '../../core/filters/conditions.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter } from '../../core/filters/filter.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { forwardableHeaders, isNeverForwarded } from '../../core/forwarded-headers.ts';
+import { forwardableHeaders, isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { providerNamed, providers } from '../../providers/index.ts';
 import { signers } from '../support/provider-signers.ts';
 

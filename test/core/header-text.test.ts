@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { headerBytes, headerTexts, receivedHeaders, valueBytes, valueText } from '../../core/header-text.ts';
+import { headerBytes, headerTexts, receivedHeaders, valueBytes, valueText } from '../../core/http/header-text.ts';
 
 const latin1 = (...bytes: number[]) => Buffer.from(bytes).toString('latin1');
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { valueBytes } from '../../core/header-text.ts';
+import { valueBytes } from '../../core/http/header-text.ts';
 import {
   checkCustomHeaders,
   checkHeaderName,
@@ -8,7 +8,7 @@ import {
   MAX_CUSTOM_HEADER_BYTES,
   MAX_CUSTOM_HEADERS,
   mergeHeaders,
-} from '../../core/headers.ts';
+} from '../../core/http/headers.ts';
 
 describe('checkCustomHeaders', () => {
   it('accepts ordinary headers', () => {

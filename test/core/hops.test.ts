@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hopsOf, MAX_HOPS } from '../../core/hops.ts';
+import { hopsOf, MAX_HOPS } from '../../core/ingest/hops.ts';
 
 describe('the count of hops', () => {
   const counts: [value: string | undefined, hops: number][] = [

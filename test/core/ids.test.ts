@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { idFloor, idTime, isId, newId, shardOf } from '../../core/ids.ts';
+import { idFloor, idTime, isId, newId, shardOf } from '../../core/text/ids.ts';
 
 const time = fc.integer({ min: 0, max: 2 ** 48 - 1 });
 

@@ -1,8 +1,8 @@
 // What a process remembers of failures between two writes, and how that is bounded.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
-import { IssueCounts } from '../../core/issue-counts.ts';
-import { issueSubjects, MAX_CAUSES } from '../../core/issues.ts';
+import { newId } from '../../core/text/ids.ts';
+import { IssueCounts } from '../../core/messages/issue-counts.ts';
+import { issueSubjects, MAX_CAUSES } from '../../core/messages/issues.ts';
 
 const organizationId = newId('org');
 const [routeId, destinationId] = [newId('rte'), newId('dst')];

@@ -1,8 +1,8 @@
 // The lane `adaptive` by the clock: 28 workflows a second, of which one organization may have twenty, and four places for those whose
 // attempts have not begun.
 import { expect } from 'chai';
-import { LaneRule } from '../../core/lane-rule.ts';
-import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { LaneRule } from '../../core/delivery/lane-rule.ts';
+import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 
 /** `name` is due `times` times, every `everyMs`; a workflow of it begins `beginsMs` later. */
 interface Due {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { latencyClass, percentilesOf } from '../../core/latency-classes.ts';
+import { latencyClass, percentilesOf } from '../../core/metrics/latency-classes.ts';
 
 describe('latency classes', () => {
   it('are exact below 128 ms', () => {

@@ -1,6 +1,6 @@
 // The cause of a failure in a log line: whose answer it was, its code, its words, and nothing else of the error.
 import { expect } from 'chai';
-import { causeOf } from '../../core/log-cause.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 
 const grpc = (code: number, details: string) =>
   Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: { authorization: 'Bearer hidden' } });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { lookupPath, parsePath } from '../../core/dotted-path.ts';
-import { isSlug, isSlugOf, nextFreeSlug, slugify } from '../../core/slugs.ts';
+import { lookupPath, parsePath } from '../../core/text/dotted-path.ts';
+import { isSlug, isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 
 describe('slugs', () => {
   it('are lowercase letters and digits with single hyphens, at most 63', () => {

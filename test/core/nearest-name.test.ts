@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { nearestName } from '../../core/nearest-name.ts';
+import { nearestName } from '../../core/text/nearest-name.ts';
 
 describe('The nearest known name', () => {
   const known = ['page', 'pageSize', 'sourceId', 'destinationId', 'status', 'from', 'to', 'search', 'maxRetries'];

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { named, ownWords } from '../../core/error-summary.ts';
-import { type MailFacts, messageId, recipients, renderMail } from '../../core/notification-mail.ts';
+import { named, ownWords } from '../../core/text/error-summary.ts';
+import { type MailFacts, messageId, recipients, renderMail } from '../../core/messages/notification-mail.ts';
 
 const failure: MailFacts = {
   kind: 'failure',

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { listReference, plain, summaryLine, workflowReference } from '../../core/operator-markdown.ts';
+import { listReference, plain, summaryLine, workflowReference } from '../../core/temporal/operator-markdown.ts';
 
 describe('Markdown for the Temporal UI', () => {
   it('shows text from elsewhere as it is', () => {

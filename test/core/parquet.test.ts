@@ -1,7 +1,7 @@
 // Parquet files of warehouses, as the threads encode them and another library reads them.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { headerBytes } from '../../core/header-text.ts';
+import { headerBytes } from '../../core/http/header-text.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { type FieldMappingRule, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { COMPRESSIONS, type Compression } from '../../core/warehouse/object-key.ts';

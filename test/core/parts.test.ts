@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LANE_SETTINGS } from '../../core/lane.ts';
+import { LANE_SETTINGS } from '../../core/delivery/lane.ts';
 import {
   BY_LANES,
   BY_TURNS,

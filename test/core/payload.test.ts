@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashPayload, MAX_NESTING, viewPayload } from '../../core/payload.ts';
-import { isSuccess } from '../../core/response-check.ts';
+import { hashPayload, MAX_NESTING, viewPayload } from '../../core/text/payload.ts';
+import { isSuccess } from '../../core/delivery/response-check.ts';
 
 describe('viewPayload', () => {
   it('shows JSON as what it means', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PollLoop, type PollLoopOptions, type Rest } from '../../core/poll-loop.ts';
+import { PollLoop, type PollLoopOptions, type Rest } from '../../core/process/poll-loop.ts';
 import { until } from '../support/until.ts';
 
 const SHORT: Rest = { ms: 1 };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { AUTH_TYPES, authConfigSchemas } from '../../core/auth-config.ts';
+import { AUTH_TYPES, authConfigSchemas } from '../../core/delivery/auth-config.ts';
 import {
   AUTH_SECRET_FIELD,
   isRedacted,
@@ -9,7 +9,7 @@ import {
   maskHeaders,
   redactAuthConfig,
   redactSecret,
-} from '../../core/redaction.ts';
+} from '../../core/text/redaction.ts';
 
 describe('redactSecret', () => {
   it('shows four bullets and the last 4 characters, of a short value the bullets alone', () => {

@@ -1,9 +1,9 @@
 // What is held of refused webhooks until it is stored: bounded, no matter who sends them, and fair. And what of their headers is kept.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
-import { PendingRefusals } from '../../core/refusals/pending.ts';
-import type { Refusal, RefusalOwner, RefusedWebhook } from '../../core/refusals/refusal.ts';
-import { shownHeaders } from '../../core/refusals/shown-headers.ts';
+import { newId } from '../../core/text/ids.ts';
+import { PendingRefusals } from '../../core/ingest/pending-refusals.ts';
+import type { Refusal, RefusalOwner, RefusedWebhook } from '../../core/ingest/refusal.ts';
+import { shownHeaders } from '../../core/ingest/shown-headers.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = 400_000 * HOUR_MS + 5;

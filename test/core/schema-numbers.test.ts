@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { parseExact } from '../../core/numbers/exact-json.ts';
-import { viewPayload } from '../../core/payload.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
+import { viewPayload } from '../../core/text/payload.ts';
 import { checkSchema, compileSchema, type JsonSchema } from '../../core/schemas/schema.ts';
 
 const BIG = '9007199254740993';

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { describeSettings, readSettings } from '../../core/config.ts';
-import { ConfigError } from '../../core/config-error.ts';
-import { currentSecret, SECRETS, secretOf, withSecretFiles } from '../../core/secret-files.ts';
+import { describeSettings, readSettings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
+import { currentSecret, SECRETS, secretOf, withSecretFiles } from '../../core/config/secret-files.ts';
 
 const problemsOf = (run: () => unknown): string[] => {
   try {

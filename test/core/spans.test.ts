@@ -2,8 +2,8 @@
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { ownWords } from '../../core/error-summary.ts';
-import type { AttemptSteps, EndedAttempt, TracedAttempt } from '../../core/tracing.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
+import type { AttemptSteps, EndedAttempt, TracedAttempt } from '../../core/process/tracing.ts';
 import type { OtelVariables } from '../../telemetry/otel-variables.ts';
 import { sendsMetrics, sendsTraces } from '../../telemetry/otel-variables.ts';
 import { createTracing } from '../../telemetry/spans.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { threadCpuMs } from '../../core/thread-time.ts';
-import { includesText } from '../../core/text-search.ts';
+import { threadCpuMs } from '../../core/process/thread-time.ts';
+import { includesText } from '../../core/text/text-search.ts';
 
 describe('a text in a text', () => {
   it('is found as the engine finds it, also in texts that are long', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseTime } from '../../api/query.ts';
-import { epochMs, parseIsoTime, parseTimestamp } from '../../core/timestamps.ts';
+import { epochMs, parseIsoTime, parseTimestamp } from '../../core/text/timestamps.ts';
 
 const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 const at = (text: string): string | null => isoOf(parseIsoTime(text));

@@ -6,7 +6,7 @@ import {
   keepTrace,
   newTraceparent,
   parseTraceparent,
-} from '../../core/trace-context.ts';
+} from '../../core/http/trace-context.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const SPAN = '00f067aa0ba902b7';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TurnQueue } from '../../core/turn-queue.ts';
+import { TurnQueue } from '../../core/fairness/turn-queue.ts';
 
 describe('a queue in turns', () => {
   const entry = (owner: string, name: string) => ({ owner, weight: 1, name });

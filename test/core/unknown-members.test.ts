@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { z } from 'zod';
-import { unknownMembers } from '../../core/unknown-members.ts';
+import { unknownMembers } from '../../core/text/unknown-members.ts';
 
 const policy = z.object({ maxRetries: z.int().optional() });
 const schema = z

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/error-summary.ts';
-import { type Answer, judge } from '../../core/verdict.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { type Answer, judge } from '../../core/delivery/verdict.ts';
 
 const REFUSED = openError(ownWords`Refused: 10.0.0.1 is a private address`);
 const TIMED_OUT = { summary: ownWords`TLS failed`, detail: 'TLS failed: the words of a certificate' };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHash, createHmac } from 'node:crypto';
 import { Received } from '../../api/ingest/received.ts';
-import { openCredentials } from '../../core/provider-config.ts';
+import { openCredentials } from '../../core/verification/provider-config.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
 import {

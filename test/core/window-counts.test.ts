@@ -1,7 +1,7 @@
 // Counts by name in fixed windows of time.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { WindowCounts } from '../../core/window-counts.ts';
+import { WindowCounts } from '../../core/fairness/window-counts.ts';
 
 // Longer than a test; one that begins within the test would begin a new window.
 const LONG_MS = 1e15;

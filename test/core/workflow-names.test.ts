@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { readSettings } from '../../core/config.ts';
-import { workflowLinks } from '../../core/temporal-link.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { workflowLinks } from '../../core/temporal/temporal-link.ts';
 import {
   circuitWorkflowId,
   prefixOf,
@@ -8,7 +8,7 @@ import {
   TASK_QUEUE,
   withoutPrefix,
   withPrefix,
-} from '../../core/workflow-names.ts';
+} from '../../core/temporal/workflow-names.ts';
 
 const DELIVERY = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
 

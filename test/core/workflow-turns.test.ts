@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 
 describe('turns of organizations at Temporal', () => {
   const made: WorkflowTurns[] = [];

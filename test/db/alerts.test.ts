@@ -1,7 +1,7 @@
 // Which messages are due, and what becomes of them, where order and concurrency matter.
 import { expect } from 'chai';
-import { MAX_DIGEST_CHANGES } from '../../core/alerts/safe-text.ts';
-import { newId } from '../../core/ids.ts';
+import { MAX_DIGEST_CHANGES } from '../../core/messages/safe-text.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createDueMessages } from '../../db/alerts/due.ts';
 import { finishMessage } from '../../db/alerts/endings.ts';
 import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';

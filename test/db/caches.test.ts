@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import { createRoutingCache } from '../../api/ingest/routing.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { providerNamed } from '../../providers/index.ts';

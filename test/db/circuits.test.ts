@@ -1,7 +1,7 @@
 // Circuits under concurrency: with concurrent writers, every attempt counts once and a circuit opens once.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
-import { REOPENS_WITHIN_MINUTES } from '../../core/issues.ts';
+import { newId } from '../../core/text/ids.ts';
+import { REOPENS_WITHIN_MINUTES } from '../../core/messages/issues.ts';
 import {
   changeCircuits,
   countAttempts,

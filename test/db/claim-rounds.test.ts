@@ -1,7 +1,7 @@
 // Which destinations relays get to, claim by claim: models of relays on a real outbox, without anything being sent.
 import { expect } from 'chai';
-import { DestinationPlaces } from '../../core/destination-places.ts';
-import { newId, shardOf } from '../../core/ids.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import { claimDeliveries, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { Claims } from '../../worker/relay/claim.ts';

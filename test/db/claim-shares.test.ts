@@ -1,7 +1,7 @@
 // Claims of many relays: each takes its own, and reads as many rows for each of them as there are relays.
 import { expect } from 'chai';
 import pg from 'pg';
-import { ALPHABET, newId, shardOf } from '../../core/ids.ts';
+import { ALPHABET, newId, shardOf } from '../../core/text/ids.ts';
 import { type Claim, claimDeliveries, claimStatement, type OutboxRow } from '../../db/hot-path/claim.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
@@ -48,7 +48,7 @@ describe('claims of many relays @turns', function () {
     ...given,
   });
 
-  // The last three characters of an id decide over its shard, as in core/ids.ts.
+  // The last three characters of an id decide over its shard, as in core/text/ids.ts.
   const ADD = `
     insert into outbox (delivery_id, destination_id, organization_id, event_id, source_id, route_id, priority, shard)
     select 'dlv_' || lpad(n::text, 23, '0') || substr($1, (r >> 10) + 1, 1) || substr($1, (r >> 5 & 31) + 1, 1) || substr($1, (r & 31) + 1, 1),

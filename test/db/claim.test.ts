@@ -1,6 +1,6 @@
 // What a claim reads: the rows that it returns and those in flight, however many wait.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { claimDeliveries, vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -1,6 +1,6 @@
 // Counters of metrics tell what was committed: what a transaction did and took back is not counted.
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { circuitTransitions } from '../../core/metrics/circuits.ts';
 import { resetCircuit } from '../../db/circuits/circuits.ts';

@@ -1,9 +1,9 @@
 // Slots of destinations that may get fewer attempts at a time than there are workers.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { DestinationPlaces } from '../../core/destination-places.ts';
-import { readSettings } from '../../core/config.ts';
-import { createLog } from '../../core/log.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { createLog } from '../../core/process/log.ts';
 import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
 import { keepDestinationSlots } from '../../worker/destination-slots.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

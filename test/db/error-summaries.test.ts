@@ -1,6 +1,6 @@
 // What is read back of errors to leave PostgreSQL: the summary, never the detail.
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';

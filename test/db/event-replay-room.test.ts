@@ -1,7 +1,7 @@
 // Pages of replays and the room in the backlog, straight on PostgreSQL.
 import { expect } from 'chai';
 import { createReplayRoom } from '../../activities/replay-room.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { setLimits } from '../../db/organizations/limits.ts';
 import { setPlan } from '../../db/organizations/organizations.ts';

@@ -1,6 +1,6 @@
 // Which events a replay takes, how many of them at a time, and how many replays there may be.
 import { expect } from 'chai';
-import { idFloor, newId } from '../../core/ids.ts';
+import { idFloor, newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import {
   countMatching,

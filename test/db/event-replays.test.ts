@@ -1,6 +1,6 @@
 // The pages of replays, straight on PostgreSQL: every event once, whatever happens in between.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { countExpired, countMatching, endEventReplay, selectEvents } from '../../db/replay/event-replays.ts';
 import { createPool } from '../../db/connections/pool.ts';

@@ -1,7 +1,7 @@
 // The figures of organizations against the rows that they count: every metric, grouping and step, before and after they are rolled up.
 import { expect } from 'chai';
-import { type Steps, stepsOf } from '../../core/figure-steps.ts';
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { type Steps, stepsOf } from '../../core/metrics/figure-steps.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import {
   cancelDeliveries,

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { Client, Connection, type WorkflowClientInterceptor } from '@temporalio/client';
 import { advanceCircuit, type CircuitDeps } from '../../activities/circuit.ts';
-import { FairQueue } from '../../core/fair-queue.ts';
-import { newId } from '../../core/ids.ts';
-import { createLog } from '../../core/log.ts';
-import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
+import { newId } from '../../core/text/ids.ts';
+import { createLog } from '../../core/process/log.ts';
+import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 import {
   changeCircuits,
   countAttempts,

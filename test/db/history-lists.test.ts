@@ -1,12 +1,12 @@
 // The lists against a plain recount: totals and pages must be what the rows say, in every snapshot, while everything that
 // changes rows continues.
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { maintain } from '../../activities/maintenance.ts';
 import { unusedTemporal } from '../support/unused-temporal.ts';
-import { createLog } from '../../core/log.ts';
-import { readSettings } from '../../core/config.ts';
-import { TUNING } from '../../core/tuning.ts';
+import { createLog } from '../../core/process/log.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { TUNING } from '../../core/config/tuning.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { eventSelection, listEvents } from '../../db/history/events.ts';

@@ -1,6 +1,6 @@
 // The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets are merged.
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';
 import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } from '../../db/ledger/statistics.ts';

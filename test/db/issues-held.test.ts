@@ -1,7 +1,7 @@
 // The failed deliveries that an issue holds: all of them are found, whatever their number, in looks of bounded work.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
-import type { Issue } from '../../core/issues.ts';
+import { newId } from '../../core/text/ids.ts';
+import type { Issue } from '../../core/messages/issues.ts';
 import { heldDeliveries } from '../../db/issues/held.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner } from '../support/history.ts';
 

@@ -1,8 +1,8 @@
 // How counted failures become issues in PostgreSQL: by one statement, for all processes together, within bounds.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { IssueCounts } from '../../core/issue-counts.ts';
-import { newId } from '../../core/ids.ts';
+import { IssueCounts } from '../../core/messages/issue-counts.ts';
+import { newId } from '../../core/text/ids.ts';
 import {
   ISSUE_DAYS,
   type Issue,
@@ -11,7 +11,7 @@ import {
   MAX_ISSUES,
   OTHER_CAUSE,
   REOPENS_WITHIN_MINUTES,
-} from '../../core/issues.ts';
+} from '../../core/messages/issues.ts';
 import { CountedIssues } from '../../db/issues/counted.ts';
 import { changeIssue, findIssue, listIssues } from '../../db/issues/list-issues.ts';
 import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts';

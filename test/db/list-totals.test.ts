@@ -1,7 +1,7 @@
 // Totals of lists that are longer than what is counted: an estimate, whose cost does not follow the number of rows.
 // Rules: LIST-01, LIST-12, LIST-13.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { deliverySelection } from '../../db/history/delivery-filter.ts';
 import { findPart } from '../../db/history/lists/find.ts';
 import { MOST_COUNTED, PageTooDeepError } from '../../db/history/lists/part.ts';

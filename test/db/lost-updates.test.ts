@@ -1,8 +1,8 @@
 // Statements that change several deliveries or events and have to wait for one of them: none of their changes may be lost,
 // under the plan that PostgreSQL keeps for any values (docs/postgresql-18-lost-update.md).
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/error-summary.ts';
-import { newId } from '../../core/ids.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { newId } from '../../core/text/ids.ts';
 import { changeCircuits } from '../../db/circuits/circuits.ts';
 import { cancelDeliveries, deleteEvent, endDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { divertBlocked, endHold, oldestHeld } from '../../db/circuits/held-deliveries.ts';

@@ -1,6 +1,6 @@
 // The figures of the whole installation: what they count, and that one process at a time takes them.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { countWaiting } from '../../db/delivery/backlog.ts';
 import { takeFigures } from '../../db/metrics/installation-figures.ts';
 import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../../db/metrics/snapshot.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { applyMigrations, missingMigrations } from '../../db/migrate/apply-migrations.ts';
 import { type Migration, SCHEMA } from '../../db/migrate/migration-files.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';

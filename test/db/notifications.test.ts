@@ -1,6 +1,6 @@
 // Noting and claiming notifications, where order and concurrency matter.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import {
   claimNotifications,
   finishMail,

@@ -1,6 +1,6 @@
 // Rows leave the outbox by their keys: what else waits is not read, also by a statement that was planned while nothing waited.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';

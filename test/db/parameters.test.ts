@@ -1,7 +1,7 @@
 // Whatever text a statement is given, PostgreSQL takes it and gives it back, with U+FFFD for what it cannot hold.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
+import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
 import { bisectRefused } from '../../db/bisect-refused.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { bytesParameter, jsonParameter } from '../../db/parameters.ts';

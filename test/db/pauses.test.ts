@@ -1,6 +1,6 @@
 // Pauses in the database: whose they are, what they stop, and what they leave as it is.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { changeCircuits, countAttempts, electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
 import {
   divertBlocked,

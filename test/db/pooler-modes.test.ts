@@ -1,7 +1,7 @@
 // Where Hookyard connects with a pooler before PostgreSQL: a real PgBouncer in both modes that work.
 import { expect } from 'chai';
-import { readSettings } from '../../core/config.ts';
-import { ConfigError } from '../../core/config-error.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
 import { findDatabase } from '../../db/connections/database.ts';
 import { migrate } from '../../db/migrate/migrate.ts';
 import { commandLine } from '../support/cli.ts';

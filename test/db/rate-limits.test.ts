@@ -1,6 +1,6 @@
 // Reservations of a rate-limited destination, straight on PostgreSQL.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { lookAtSlot, reserveSlot } from '../../db/delivery/rate-limits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { Records } from '../support/records.ts';

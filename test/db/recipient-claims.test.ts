@@ -1,6 +1,6 @@
 // Whom to ask next, and forgetting, when one organization has very many addresses.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { askAgain, noteAsked } from '../../db/notifications/notification-recipients.ts';
 import {
   claimRecipients,

@@ -1,9 +1,9 @@
 // What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time to be woken.
 import { expect } from 'chai';
-import { isOpenStatus } from '../../core/delivery-status.ts';
-import { idFloor, newId } from '../../core/ids.ts';
+import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
+import { idFloor, newId } from '../../core/text/ids.ts';
 import { claimNotifications } from '../../db/notifications/notifications.ts';
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { removeQueued } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';

@@ -1,7 +1,7 @@
 // Recording results under concurrency: no total of an event may be lost, whatever plan PostgreSQL has chosen.
 import { expect } from 'chai';
 import type { PoolClient } from 'pg';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';

@@ -1,10 +1,10 @@
 // What may keep payloads beyond their retention, and for how long.
 import { expect } from 'chai';
 import { applyRetention } from '../../activities/retention.ts';
-import { readSettings } from '../../core/config.ts';
-import { TUNING } from '../../core/tuning.ts';
-import { newId } from '../../core/ids.ts';
-import { createLog } from '../../core/log.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { TUNING } from '../../core/config/tuning.ts';
+import { newId } from '../../core/text/ids.ts';
+import { createLog } from '../../core/process/log.ts';
 import { forgetEarlierVersions } from '../../db/retention/earlier-versions.ts';
 import { DAY_MS, daysBefore } from '../../db/retention/partitions.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -1,6 +1,6 @@
 // Shards of the outbox in the database: each has one owner, however workers come, go and die.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import {
   type Beat,

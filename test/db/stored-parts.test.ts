@@ -1,6 +1,6 @@
 // Whose the database is, by a sample of its rows and the counts of payloads.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { storedParts } from '../../db/organizations/stored-parts.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 

@@ -2,8 +2,8 @@
 // leaves nothing behind. A real PgBouncer with fewer sessions than there are connections.
 import { expect } from 'chai';
 import pg from 'pg';
-import { readSettings } from '../../core/config.ts';
-import { newId } from '../../core/ids.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { newId } from '../../core/text/ids.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { createPool, inSnapshot, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { findDatabase } from '../../db/connections/database.ts';

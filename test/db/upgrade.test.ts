@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import pg from 'pg';
 import { applyMigrations } from '../../db/migrate/apply-migrations.ts';
 import { type Migration, migrations, SCHEMA } from '../../db/migrate/migration-files.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createDatabase } from '../support/own-database.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';

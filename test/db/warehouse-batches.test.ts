@@ -1,7 +1,7 @@
 // Deliveries that wait for warehouses, the signals for them, and how they are moved into batches, in a separate database.
 import { expect } from 'chai';
-import { openError, ownWords } from '../../core/error-summary.ts';
-import { newId } from '../../core/ids.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { newId } from '../../core/text/ids.ts';
 import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';

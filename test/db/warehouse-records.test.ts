@@ -1,8 +1,8 @@
 // What a file ends: its deliveries are recorded together, with all that the recording of single attempts changes. And how its events
 // are read.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
-import { openError, ownWords } from '../../core/error-summary.ts';
+import { newId } from '../../core/text/ids.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { deleteEvent, endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';

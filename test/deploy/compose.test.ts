@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { newToken } from '../../core/api-token.ts';
-import { readSettings } from '../../core/config.ts';
+import { newToken } from '../../core/config/api-token.ts';
+import { readSettings } from '../../core/config/config.ts';
 import { composeModel, type ComposeModel } from '../support/compose/model.ts';
 import { COLD_START_MS } from '../support/go-program.ts';
 

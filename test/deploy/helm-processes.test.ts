@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { newToken } from '../../core/api-token.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import { freePorts } from '../../local/ports.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { createClient } from '../support/api-client.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
-import { readSettings } from '../../core/config.ts';
+import { readSettings } from '../../core/config/config.ts';
 import { classifyAddress } from '../../outbound/http/address-guard.ts';
 import { containerOf, type Manifest, manifest, manifestsOf, podOf } from '../support/kubernetes/manifests.ts';
 import { lint, template, validate } from '../support/kubernetes/tools.ts';

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readSettings } from '../../core/config.ts';
+import { readSettings } from '../../core/config/config.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const textOf = (name: string) => readFileSync(join(project, 'deploy', 'systemd', name), 'utf8');

@@ -2,7 +2,7 @@
 // attempts itself.
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
-import { PLACES_PER_PROCESSOR } from '../../core/workflow-turns.ts';
+import { PLACES_PER_PROCESSOR } from '../../core/fairness/workflow-turns.ts';
 import { status } from '../../workflows/messages.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

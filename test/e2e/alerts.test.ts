@@ -1,9 +1,9 @@
 // Alerts: from an issue to what the services behind the channels receive, over real processes.
 import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
-import { CHANNEL_TYPES } from '../../core/alerts/channel.ts';
-import { DEFAULT_RETRY_POLICY } from '../../core/backoff.ts';
-import { newId } from '../../core/ids.ts';
+import { CHANNEL_TYPES } from '../../core/messages/channel.ts';
+import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
+import { newId } from '../../core/text/ids.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type AlertReceiver, jsonOf, type ReceivedAlert, startAlertReceiver } from '../support/alert-receiver.ts';
 import { formProblems } from '../support/alert-schemas.ts';

@@ -2,7 +2,7 @@
 // its route, a cancel.
 import { expect } from 'chai';
 import { resetCircuit } from '../../workflows/messages.ts';
-import { circuitWorkflowId } from '../../core/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

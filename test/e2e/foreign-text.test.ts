@@ -1,7 +1,7 @@
 // Text that others wrote and that PostgreSQL or Temporal cannot hold: NUL, halves of surrogate pairs, and far too much of it. It
 // is shown as far as that goes, and keeps nothing from continuing.
 import { expect } from 'chai';
-import { MAX_ERROR_LENGTH } from '../../core/clean-text.ts';
+import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

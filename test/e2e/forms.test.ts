@@ -2,7 +2,7 @@
 // the event and what is sent on stay the bytes that came.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { hashPayload } from '../../core/payload.ts';
+import { hashPayload } from '../../core/text/payload.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { signers } from '../support/provider-signers.ts';

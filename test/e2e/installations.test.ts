@@ -2,8 +2,8 @@
 // the same id in both. A prefix of one of them keeps their names apart, and each looks at its own workflows only.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { newToken } from '../../core/api-token.ts';
-import { withPrefix } from '../../core/workflow-names.ts';
+import { newToken } from '../../core/config/api-token.ts';
+import { withPrefix } from '../../core/temporal/workflow-names.ts';
 import { requestDeletion } from '../../db/organizations/organizations.ts';
 import { keepHouse } from '../support/housekeeping.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

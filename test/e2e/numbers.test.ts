@@ -1,6 +1,6 @@
 // Numbers that a double does not hold, from the webhook that comes in to all that shows or sends it.
 import { expect } from 'chai';
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';

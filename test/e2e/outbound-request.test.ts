@@ -1,7 +1,7 @@
 // The request that a destination gets: method, headers, credentials and signature.
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import { valueBytes } from '../../core/header-text.ts';
+import { valueBytes } from '../../core/http/header-text.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';

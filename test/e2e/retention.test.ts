@@ -2,9 +2,9 @@
 // before, and nothing acknowledged vanishes without having ended visibly.
 import { expect } from 'chai';
 import { applyRetention, firstKeptDays } from '../../activities/retention.ts';
-import { createLog } from '../../core/log.ts';
-import { TUNING } from '../../core/tuning.ts';
-import { readSettings } from '../../core/config.ts';
+import { createLog } from '../../core/process/log.ts';
+import { TUNING } from '../../core/config/tuning.ts';
+import { readSettings } from '../../core/config/config.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
 import { PAYLOAD_REMOVED } from '../../db/retention/retention.ts';
 import { status } from '../../workflows/messages.ts';

@@ -1,8 +1,8 @@
 // Warehouse destinations from the webhook to the object: on every provider's server, what was sent is what is read back.
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
-import { valueBytes } from '../../core/header-text.ts';
-import { warehouseWorkflowId } from '../../core/workflow-names.ts';
+import { valueBytes } from '../../core/http/header-text.ts';
+import { warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';

@@ -3,8 +3,8 @@
 // lasts, so whatever one party writes and another compares would show. Nothing here depends on the time of day.
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import { newId } from '../../core/ids.ts';
-import { TASK_QUEUE } from '../../core/workflow-names.ts';
+import { newId } from '../../core/text/ids.ts';
+import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { ProcessClock } from '../support/clock.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

@@ -10,8 +10,8 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { until } from '../support/until.ts';
-import { newId } from '../../core/ids.ts';
-import { TASK_QUEUE } from '../../core/workflow-names.ts';
+import { newId } from '../../core/text/ids.ts';
+import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
 
 // Of 5000 each, the steps are three.
 const EVENTS = 12_000;

@@ -2,9 +2,9 @@
 import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import { finishOrganizations, type OrganizationDeletionDeps } from '../../activities/organization-deletions.ts';
-import { readSettings } from '../../core/config.ts';
-import { newId } from '../../core/ids.ts';
-import { createLog } from '../../core/log.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { newId } from '../../core/text/ids.ts';
+import { createLog } from '../../core/process/log.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

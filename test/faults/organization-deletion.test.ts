@@ -3,8 +3,8 @@
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect } from 'chai';
 import { storeMany } from '../../bench/support/many-events.ts';
-import { newId } from '../../core/ids.ts';
-import { TASK_QUEUE } from '../../core/workflow-names.ts';
+import { newId } from '../../core/text/ids.ts';
+import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
 import { pauseHousekeeping } from '../support/aged-events.ts';
 import { commandLine } from '../support/cli.ts';
 import { Circuits, switchedEndpoint } from '../support/circuits.ts';

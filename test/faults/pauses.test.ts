@@ -1,6 +1,6 @@
 // A pause survives whatever dies, and so does its end.
 import { expect } from 'chai';
-import { circuitWorkflowId } from '../../core/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { Circuits } from '../support/circuits.ts';
 import { useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';

@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ownWords } from '../../core/error-summary.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
 import {
   cancel,
   circuitChanged,

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import { MissingCredentialsError } from '../../outbound/http/auth.ts';
 import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/outbound-request.ts';
-import type { AuthType } from '../../core/auth-config.ts';
-import type { ForwardHeaders } from '../../core/forwarded-headers.ts';
+import type { AuthType } from '../../core/delivery/auth-config.ts';
+import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
 
 const input = (
   destination: Partial<OutboundInput['destination']> = {},

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
-import { hostAndPort } from '../../core/host-and-port.ts';
-import { ownServices } from '../../core/own-services.ts';
+import { hostAndPort } from '../../core/http/host-and-port.ts';
+import { ownServices } from '../../core/http/own-services.ts';
 import { createOwnServices } from '../../outbound/http/own-services.ts';
 import { guardedConnector, type Resolve } from '../../outbound/http/guarded-connect.ts';
 import { createLookUps } from '../../outbound/http/look-ups.ts';

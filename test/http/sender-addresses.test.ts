@@ -1,7 +1,7 @@
 // The address guard as a sender applies it (the guard alone: address-guard.test.ts).
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
-import { LOOPBACK_FOR_ONE } from '../../core/loopback-default.ts';
+import { LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
 import { refusalOf } from '../../outbound/http/address-guard.ts';
 import { currentAllowList, parseAllowList } from '../../outbound/http/allow-list.ts';
 import { createSender, type Sender } from '../../outbound/http/sender.ts';

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import pg from 'pg';
-import { readSettings } from '../../core/config.ts';
+import { readSettings } from '../../core/config/config.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { findTenantRole } from '../../db/tenants/tenant-rights.ts';

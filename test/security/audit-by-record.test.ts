@@ -1,6 +1,6 @@
 // The audit log asked for one record: found by an index, also behind the policy that binds a tenant to its organization.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { listAuditRecords } from '../../db/audit/records.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';

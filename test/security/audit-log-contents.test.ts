@@ -1,6 +1,6 @@
 // What the audit log holds and shows: names and no values, reads of payloads and secrets, refusals.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type AuditRecord, auditRecordsOf } from '../support/audit-log.ts';

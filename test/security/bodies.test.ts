@@ -7,7 +7,7 @@ import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';
 import { send } from '../support/http-client.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
-import { TUNING } from '../../core/tuning.ts';
+import { TUNING } from '../../core/config/tuning.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const MAX_PAYLOAD = 5 * MEBIBYTE;

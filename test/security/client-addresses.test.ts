@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { clientAddressOf, type ProxyTrust } from '../../api/clients/client-addresses.ts';
 import { connectionCounts, HTTP_LIMITS, type HttpLimits } from '../../api/http-limits.ts';
 import { createHttpServer } from '../../api/http-server.ts';
-import { parseRange } from '../../core/address-ranges.ts';
+import { parseRange } from '../../core/http/address-ranges.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { BALANCER_ADDRESS, type Balancer, requireHaproxy, startBalancer } from '../support/haproxy.ts';
 import { createOrganization, runToEnd, type Service, startService, type TestOrganization } from '../support/service.ts';

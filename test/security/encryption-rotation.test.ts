@@ -1,7 +1,7 @@
 // Rotation of encryption keys, from the first key alone to the second one alone, while deliveries continue.
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { SEALED_COLUMNS } from '../../db/encryption/rotation.ts';
 import { problemsIn } from '../support/log-lines.ts';

@@ -1,7 +1,7 @@
 // The attacks of docs/security.md that the limits of an organization stop, each in short and in every run: the one at its limit is
 // refused, by name and with Retry-After, and the other is served.
 import { expect } from 'chai';
-import type { LimitName } from '../../core/limits.ts';
+import type { LimitName } from '../../core/fairness/limits.ts';
 import type { Answer } from '../support/api-client.ts';
 import { deliveryOf, forgetQueued, makeDestination } from '../support/api-records.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';

@@ -183,7 +183,7 @@ describe('The sandbox of workflows', () => {
       }
     };
     for (const file of globSync('workflows/**/*.ts', { cwd: root })) follow(file);
-    expect([...seen]).to.include('core/backoff.ts');
+    expect([...seen]).to.include('core/delivery/backoff.ts');
     const work = /^core\/(?:filters|schemas|gates|linear-regex|warehouse\/(?:json-path|field-mapping))/;
     expect([...seen].filter((file) => work.test(file))).to.deep.equal([]);
   });

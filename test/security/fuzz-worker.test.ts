@@ -2,7 +2,7 @@
 // its event loop is never held for long, and every delivery ends.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { TRANSFORM_TYPES } from '../../core/transform-types.ts';
+import { TRANSFORM_TYPES } from '../../core/config/transform-types.ts';
 import { expectAlive, seed, tryFor } from '../support/fuzzing.ts';
 import { body, headers, query } from '../support/hostile-input.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { connectionCounts, HTTP_LIMITS, type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http-limits.ts';
 import { createHttpServer } from '../../api/http-server.ts';
 import { refusedConnections } from '../../api/refused-connections.ts';
-import { clientOf } from '../../core/address-ranges.ts';
-import type { Log } from '../../core/log.ts';
+import { clientOf } from '../../core/http/address-ranges.ts';
+import type { Log } from '../../core/process/log.ts';
 import { until } from '../support/until.ts';
 import { answersTo, openConnection, type RawConnection } from './raw-connection.ts';
 

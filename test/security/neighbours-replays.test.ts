@@ -1,7 +1,7 @@
 // Replays count in the backlog, so they are refused like webhooks: one organization cannot close ingest for others with them.
 import { expect } from 'chai';
 import { type LimitChanges, setLimits } from '../../db/organizations/limits.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
 import { expectLimited } from '../support/quotas.ts';

@@ -1,10 +1,10 @@
-// An organization whose deliveries fail by the dozen asks Temporal for no more than its turns (core/workflow-turns.ts) while
+// An organization whose deliveries fail by the dozen asks Temporal for no more than its turns (core/fairness/workflow-turns.ts) while
 // another one has something to deliver.
 import { expect } from 'chai';
 import { availableParallelism } from 'node:os';
 import { freePorts } from '../../local/ports.ts';
-import { WORKFLOWS_PER_PROCESSOR } from '../../core/lane-rule.ts';
-import { PLACES_PER_PROCESSOR } from '../../core/workflow-turns.ts';
+import { WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
+import { PLACES_PER_PROCESSOR } from '../../core/fairness/workflow-turns.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, type Neighbour } from '../support/neighbours.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

@@ -2,8 +2,8 @@
 // the organization of its request, and nothing else; in every table of the catalogue.
 import { expect } from 'chai';
 import pg from 'pg';
-import { readSettings } from '../../core/config.ts';
-import { ConfigError } from '../../core/config-error.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';

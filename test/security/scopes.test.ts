@@ -2,7 +2,7 @@
 // that it needs, and with a key that has only this one.
 import { expect } from 'chai';
 import { apiDocument } from '../../api/openapi/document.ts';
-import { SCOPES } from '../../core/access.ts';
+import { SCOPES } from '../../core/config/access.ts';
 import { type ApiClient, createClient, expectError } from '../support/api-client.ts';
 import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';

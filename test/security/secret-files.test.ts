@@ -5,7 +5,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { newToken } from '../../core/api-token.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';

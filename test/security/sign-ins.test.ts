@@ -1,8 +1,8 @@
 // A stranger guesses keys, or only wants to keep the service busy: wrong credentials are refused without work beyond a limit, they
 // fill no table and no memory, and nobody else at that address is locked out.
 import { expect } from 'chai';
-import { createLog } from '../../core/log.ts';
-import { newToken } from '../../core/api-token.ts';
+import { createLog } from '../../core/process/log.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import { createSignIns } from '../../api/sign-ins.ts';
 import { type Reply, sendFrom } from '../support/from-address.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

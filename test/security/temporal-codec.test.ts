@@ -4,7 +4,7 @@ import { Client, type WorkflowHandle } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
-import type { CodecMode } from '../../core/codec-mode.ts';
+import type { CodecMode } from '../../core/config/codec-mode.ts';
 import { ENCRYPTED, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { status as statusQuery } from '../../workflows/messages.ts';

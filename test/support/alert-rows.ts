@@ -1,5 +1,5 @@
 // Channels of alerts and issues as rows of a database that no worker looks at.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createDueMessages } from '../../db/alerts/due.ts';
 import { finishMessage } from '../../db/alerts/endings.ts';
 import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';

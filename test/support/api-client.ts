@@ -1,6 +1,6 @@
 // Sends requests to the API under test and reads its answers; each of them must be as the API's description says.
 import { expect } from 'chai';
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 import { expectDescribed } from './described.ts';
 
 /** A JSON object as it came back. */

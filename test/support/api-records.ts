@@ -1,6 +1,6 @@
 // Short ways to the records that tests of the API need.
-import { named, openError } from '../../core/error-summary.ts';
-import { latencyClass } from '../../core/latency-classes.ts';
+import { named, openError } from '../../core/text/error-summary.ts';
+import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { expectDescribed } from './described.ts';

@@ -1,7 +1,7 @@
 // Programs that tests need and npm does not bring are installed once, in the cache folder that also holds Temporal.
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheFolder as folderOfPrograms } from '../../core/cache-folder.ts';
+import { cacheFolder as folderOfPrograms } from '../../core/config/cache-folder.ts';
 import { phase } from '../../local/errors.ts';
 
 export const cacheFolder = folderOfPrograms();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
 import { expect } from 'chai';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { newToken } from '../../core/api-token.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import { freePorts } from '../../local/ports.ts';
 import { browserProgram, hasBrowser } from './browser.ts';
 import { type OwnHookyard, startHookyard } from './hookyard.ts';

@@ -2,7 +2,7 @@
 import { managementRouter } from '../../api/app.ts';
 import type { ApiDeps } from '../../api/context.ts';
 import { shortPath } from '../../api/operation.ts';
-import { TUNING } from '../../core/tuning.ts';
+import { TUNING } from '../../core/config/tuning.ts';
 
 export interface Endpoint {
   method: string;

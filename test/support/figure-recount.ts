@@ -1,5 +1,5 @@
 // The figures of an organization counted again from its events, deliveries and attempts, row by row and without any roll-up.
-import { latencyClass } from '../../core/latency-classes.ts';
+import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import type { FigureAnswer, FigureQuestion, Figures } from '../../db/ledger/figures.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 

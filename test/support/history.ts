@@ -1,8 +1,8 @@
 // History made by the statements of the hot path, with ids of a chosen time, in a database of its own: what is merged is
 // days old, and merging concerns the whole database.
 import { createHash } from 'node:crypto';
-import { latencyClass } from '../../core/latency-classes.ts';
-import { newId, shardOf } from '../../core/ids.ts';
+import { latencyClass } from '../../core/metrics/latency-classes.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type NewDelivery, storeEvents } from '../../db/hot-path/store-events.ts';
 import { ensurePartitions } from '../../db/retention/partitions.ts';

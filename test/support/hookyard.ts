@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { newToken } from '../../core/api-token.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { type CreatedDatabase, createDatabase, createMigratedDatabase } from './own-database.ts';

@@ -1,5 +1,5 @@
 // Issues as the API shows them, and the waits for them.
-import type { IssueKind } from '../../core/issues.ts';
+import type { IssueKind } from '../../core/messages/issues.ts';
 import type { ApiClient, Json } from './api-client.ts';
 import { until } from './until.ts';
 

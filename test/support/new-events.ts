@@ -1,6 +1,6 @@
 // Events as ingest hands them to the database, for tests of what stores them.
 import { createHash } from 'node:crypto';
-import { newId, shardOf } from '../../core/ids.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { ever } from '../../db/ledger/columns.ts';

@@ -1,5 +1,5 @@
 // Deliveries in an outbox, without the records that they belong to.
-import { newId, shardOf } from '../../core/ids.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 

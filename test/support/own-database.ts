@@ -1,6 +1,6 @@
 // A database for one test file, beside the one that all share: no worker does what its tests do.
 import { randomBytes } from 'node:crypto';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { migrate } from '../../db/migrate/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';

@@ -1,7 +1,7 @@
 // What `npm test` runs: parts, each one run of mocha on a stack of its own.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LANE_SETTINGS, type LaneSetting } from '../../core/lane.ts';
+import { LANE_SETTINGS, type LaneSetting } from '../../core/delivery/lane.ts';
 import { DAY_MS, dayOfRun, THOROUGH } from './thorough.ts';
 
 export interface Part {

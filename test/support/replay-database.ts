@@ -1,5 +1,5 @@
 // A database with one route from one source, whose events are replayed by calls: no worker and no Temporal.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { countMatching, createEventReplay, type EventReplayKey, selectEvents } from '../../db/replay/event-replays.ts';
 import type { EventFilter } from '../../db/history/events.ts';

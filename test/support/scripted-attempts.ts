@@ -17,17 +17,21 @@ import type {
   ReconcileStep,
 } from '../../activities/types.ts';
 import { withHeartbeat } from '../../activities/heartbeat.ts';
-import { ownWords } from '../../core/error-summary.ts';
-import { newId } from '../../core/ids.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
+import { newId } from '../../core/text/ids.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import type { circuit } from '../../workflows/circuit.ts';
 import type { delivery } from '../../workflows/delivery.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import type { DeliveryInput } from '../../workflows/messages.ts';
-import { circuitWorkflowId } from '../../core/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import type { reconcile } from '../../workflows/reconcile.ts';
-import { destinationIdAttribute, eventIdAttribute, organizationIdAttribute } from '../../core/search-attributes.ts';
+import {
+  destinationIdAttribute,
+  eventIdAttribute,
+  organizationIdAttribute,
+} from '../../core/temporal/search-attributes.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';
 

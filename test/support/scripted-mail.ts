@@ -9,9 +9,9 @@ import type {
   NotificationRequest,
   NotifyActivities,
 } from '../../activities/types.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
-import { alertTaskQueue, mailTaskQueue } from '../../core/workflow-names.ts';
+import { alertTaskQueue, mailTaskQueue } from '../../core/temporal/workflow-names.ts';
 import type { alert } from '../../workflows/alert.ts';
 import type { notify } from '../../workflows/notify.ts';
 import { quietLogger } from './quiet-temporal.ts';

@@ -2,11 +2,11 @@
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { ReplayActivities, ReplayReference } from '../../activities/types.ts';
-import type { ReplayProgress } from '../../core/event-replay.ts';
-import { newId } from '../../core/ids.ts';
+import type { ReplayProgress } from '../../core/delivery/event-replay.ts';
+import { newId } from '../../core/text/ids.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import type { ReplayInput } from '../../workflows/messages.ts';
-import { replayTaskQueue } from '../../core/workflow-names.ts';
+import { replayTaskQueue } from '../../core/temporal/workflow-names.ts';
 import type { replay } from '../../workflows/replay.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';

@@ -1,13 +1,13 @@
 // A Temporal worker with the real workflow of warehouses and activities that follow a script, on a real server.
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { ownWords } from '../../core/error-summary.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseActivities, WarehouseAdvice, WritingOutcome } from '../../activities/types.ts';
-import { newId } from '../../core/ids.ts';
-import { warehouseWorkflowId } from '../../core/workflow-names.ts';
+import { newId } from '../../core/text/ids.ts';
+import { warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import type { WarehouseInput } from '../../workflows/messages.ts';
-import { warehouseTaskQueue } from '../../core/workflow-names.ts';
+import { warehouseTaskQueue } from '../../core/temporal/workflow-names.ts';
 import type { warehouseFlush } from '../../workflows/warehouse-flush.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';

@@ -3,7 +3,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { makeConsoleCode } from '../../db/management/console-codes.ts';
 import { commandLine } from './cli.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { keepHouse } from './housekeeping.ts';
 import { type OwnHookyard, startHookyard } from './hookyard.ts';
 import { type MailServer, startMailServer } from './mail-server.ts';

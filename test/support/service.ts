@@ -3,10 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { hashToken, newToken } from '../../core/api-token.ts';
-import type { Tuning } from '../../core/tuning.ts';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
+import type { Tuning } from '../../core/config/tuning.ts';
 import { type ApiClient, createClient } from './api-client.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
@@ -16,7 +16,7 @@ const STOP_DEADLINE_MS = 30_000;
 
 export type RoleName = 'api' | 'worker';
 
-/** What a process is started with: variables of its environment, and limits that are no settings (core/tuning.ts). */
+/** What a process is started with: variables of its environment, and limits that are no settings (core/config/tuning.ts). */
 export interface ProcessSettings {
   [variable: Uppercase<string>]: string;
   tuning?: Partial<Tuning>;

@@ -1,5 +1,5 @@
 // An organization that has one record of every kind, each with a word in it by which it is recognised wherever it shows up.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from './api-records.ts';
 import { Issues, type IssueView } from './issues.ts';
 import type { TestOrganization } from './service.ts';

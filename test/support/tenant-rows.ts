@@ -1,6 +1,6 @@
 // A row of each organization in every table that belongs to one, made of the catalogue, so that a new table has its rows too.
 import type pg from 'pg';
-import { type IdPrefix, newId } from '../../core/ids.ts';
+import { type IdPrefix, newId } from '../../core/text/ids.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 

@@ -1,5 +1,5 @@
 // Rows by the hundred thousand, in one statement a table: what housekeeping finds after months.
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { insertSource } from './own-database.ts';
@@ -17,7 +17,7 @@ export interface Volume {
   open: number;
 }
 
-// The first ten characters of an id, of its time in ms (core/ids.ts).
+// The first ten characters of an id, of its time in ms (core/text/ids.ts).
 const TIME_PREFIX = `(select string_agg(substr('0123456789abcdefghjkmnpqrstvwxyz', ((ms >> (45 - 5 * i)) & 31)::int + 1, 1), '' order by i)
   from generate_series(0, 9) i)`;
 

@@ -2,7 +2,7 @@
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { ContainerClient, StorageSharedKeyCredential } from '@azure/storage-blob';
-import { parseExact } from '../../core/numbers/exact-json.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
 import * as stores from './object-stores.ts';
 import { parquetRows } from './parquet.ts';
 import type { ProviderCase } from './warehouse-targets.ts';

@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
-import { readSettings } from '../../core/config.ts';
-import { newToken } from '../../core/api-token.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { newToken } from '../../core/config/api-token.ts';
 import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Service, startService } from '../../local/process.ts';

@@ -3,7 +3,7 @@
 // rate, behind and beside what large installations have (--with). docs/torture.md says what is done.
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { onEndRequest } from '../../core/end-request.ts';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import { oneLine } from '../../local/errors.ts';
 import { stopLeftovers } from '../../local/leftovers.ts';
 import { readOptions, type TortureOptions } from './options.ts';

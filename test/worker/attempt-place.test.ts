@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Place } from '../../activities/attempt/place.ts';
 import type { AttemptRequest } from '../../activities/types.ts';
-import { DestinationPlaces } from '../../core/destination-places.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';

@@ -1,6 +1,6 @@
 // Retries beyond their organization's share of a worker: where they wait, and what is kept for them meanwhile.
 import { expect } from 'chai';
-import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 import { createTurns } from '../../activities/attempt/turn.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { ReplayDatabase } from '../support/replay-database.ts';

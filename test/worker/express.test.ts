@@ -1,7 +1,7 @@
 // First attempts that the relay makes itself, on a real outbox: what becomes of a row when the attempt or what follows it fails.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { ownWords } from '../../core/error-summary.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';

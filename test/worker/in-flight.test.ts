@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { DestinationPlaces } from '../../core/destination-places.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 

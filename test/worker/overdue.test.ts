@@ -2,10 +2,10 @@
 import { Client } from '@temporalio/client';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { newId } from '../../core/ids.ts';
-import { ATTEMPT_TIMEOUT_MS } from '../../core/attempt-times.ts';
+import { newId } from '../../core/text/ids.ts';
+import { ATTEMPT_TIMEOUT_MS } from '../../core/delivery/attempt-times.ts';
 import type { OutboxRow, Resume } from '../../db/hot-path/claim.ts';
-import { DestinationPlaces } from '../../core/destination-places.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import { lookUp } from '../../temporal-config/workflow-state.ts';
 import { InFlight } from '../../worker/relay/in-flight.ts';
 import { lookAfterOverdue } from '../../worker/overdue.ts';

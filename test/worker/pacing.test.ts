@@ -1,6 +1,6 @@
 // How relays pace the starts of deliveries to a destination with a rate limit, straight on PostgreSQL: their attempts run in any worker.
 import { expect } from 'chai';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { reserveSlot } from '../../db/delivery/rate-limits.ts';
 import { createPacing } from '../../worker/pacing.ts';

@@ -3,7 +3,7 @@ import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { type Parking, startParking } from '../../activities/parking.ts';
-import { newId } from '../../core/ids.ts';
+import { newId } from '../../core/text/ids.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
 import { cancel } from '../../workflows/messages.ts';
 import { failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';

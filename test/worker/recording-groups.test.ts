@@ -1,10 +1,10 @@
 // Which results of attempts share a commit, seen by the transactions that wrote them.
 import { expect } from 'chai';
 import { createResultRecorder } from '../../activities/attempt/results.ts';
-import { readSettings } from '../../core/config.ts';
-import type { Lane } from '../../core/lane.ts';
-import { IssueCounts } from '../../core/issue-counts.ts';
-import { createLog } from '../../core/log.ts';
+import { readSettings } from '../../core/config/config.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
+import { IssueCounts } from '../../core/messages/issue-counts.ts';
+import { createLog } from '../../core/process/log.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import {
   attemptResult,

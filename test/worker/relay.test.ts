@@ -2,10 +2,10 @@
 import { NativeConnection } from '@temporalio/worker';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { DestinationPlaces } from '../../core/destination-places.ts';
-import { newId, shardOf } from '../../core/ids.ts';
-import type { Lane } from '../../core/lane.ts';
-import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
+import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 import { pause } from '../../db/circuits/pauses.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';

@@ -2,7 +2,7 @@
 // theirs, because others would make the same attempts again.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { newId, shardOf } from '../../core/ids.ts';
+import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import { holdShards, type Shards } from '../../worker/relay/shards.ts';

@@ -2,8 +2,8 @@
 import { asyncLocalStorage, type Context } from '@temporalio/activity';
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { ownWords } from '../../core/error-summary.ts';
-import { DestinationPlaces } from '../../core/destination-places.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
+import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
@@ -15,10 +15,10 @@ import { createContextLoader, createResultRecorder } from '../../activities/atte
 import { createTurns } from '../../activities/attempt/turn.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
-import { readSettings } from '../../core/config.ts';
-import { IssueCounts } from '../../core/issue-counts.ts';
-import { createLog } from '../../core/log.ts';
-import { WorkflowTurns } from '../../core/workflow-turns.ts';
+import { readSettings } from '../../core/config/config.ts';
+import { IssueCounts } from '../../core/messages/issue-counts.ts';
+import { createLog } from '../../core/process/log.ts';
+import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';

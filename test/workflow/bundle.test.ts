@@ -25,7 +25,7 @@ describe('workflow bundle', () => {
     const [preloaded = ''] = /preloadModules\(\) \{[^}]*\}/.exec(code) ?? [];
     expect(preloaded).to.contain('./workflows/index.ts');
     const modules = new Set(code.match(/(?<=")\.\/(workflows|core)\/[\w/-]+\.ts(?=")/g));
-    expect(modules).to.include('./workflows/delivery.ts').and.to.include('./core/backoff.ts');
+    expect(modules).to.include('./workflows/delivery.ts').and.to.include('./core/delivery/backoff.ts');
     for (const name of modules) {
       const source = readFileSync(join(import.meta.dirname, '..', '..', name), 'utf8');
       expect(source, name).not.to.match(/^(export )?(let|var) |^(export )?const [^\n]*= new (Map|Set|WeakMap)\b/m);

@@ -1,7 +1,7 @@
 // Errors on their way to Temporal, whose messages somebody else wrote: no message ends the worker, or is too long to be taken.
 import { WorkflowFailedError } from '@temporalio/client';
 import { expect } from 'chai';
-import { named } from '../../core/error-summary.ts';
+import { named } from '../../core/text/error-summary.ts';
 import { delivered, failed, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 
 // Short texts are written to Protocol Buffers by other code than long ones (protobufjs, Writer.string).

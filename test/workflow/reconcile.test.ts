@@ -1,6 +1,6 @@
 // What the reconciliation's workflow does with the steps of its activity, and what a delivery does that it has resumed.
 import { expect } from 'chai';
-import { ownWords } from '../../core/error-summary.ts';
+import { ownWords } from '../../core/text/error-summary.ts';
 import { status } from '../../workflows/messages.ts';
 import { delivered, failed, retrying, type ScriptedWorker, startScriptedWorker } from '../support/scripted-attempts.ts';
 import { until } from '../support/until.ts';

@@ -1,9 +1,9 @@
 // Deliveries that the relay has started and whose first result is not recorded yet. This feedback limits starts to the free
 // slots.
 //
-// Organizations share the places first, by the rule of core/fair-queue.ts: a delivery counts for its organization until its result is
+// Organizations share the places first, by the rule of core/fairness/fair-queue.ts: a delivery counts for its organization until its result is
 // recorded, also while it waits for its organization's turn at Temporal. A destination's unanswered attempts may then not exceed half of
-// what its organization may still take, nor what it copes with (core/destination-places.ts, which retries count for too). Answered
+// what its organization may still take, nor what it copes with (core/delivery/destination-places.ts, which retries count for too). Answered
 // attempts that are being recorded do not count there, else a quick destination would wait for commits. With them a destination has at
 // most 50 more than its limit in flight; this is how many a killed relay may have to send again.
 //
@@ -13,8 +13,8 @@
 //
 // What others may rely on: a row counts from `add` until `delete`; `hasRoom` before `add` keeps every limit; `answered` may come at
 // any time, once or several times, or never. Nothing here waits, and nothing is written anywhere.
-import type { DestinationPlaces } from '../../core/destination-places.ts';
-import { FairQueue } from '../../core/fair-queue.ts';
+import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 
 interface Entry {

@@ -1,7 +1,7 @@
 // The relay: from the outbox to workflows. Each round (round.ts) claims the deliveries that this process may start, and starts them; they
 // count as in flight until their first result is recorded. loop.ts decides when rounds run; this file puts the parts together.
-import { causeOf } from '../../core/log-cause.ts';
-import { throttled } from '../../core/throttled-log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { BackgroundTasks, oneAtATime } from '../background-tasks.ts';
 import { InFlight } from './in-flight.ts';

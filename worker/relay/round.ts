@@ -3,8 +3,8 @@
 //
 // Rows in flight are not claimed again, so a round waits for nothing that may take long: blocked deliveries, starts and signals run in the
 // background.
-import type { DestinationPlaces } from '../../core/destination-places.ts';
-import { settleAll } from '../../core/settle-all.ts';
+import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
+import { settleAll } from '../../core/process/settle-all.ts';
 import { type OutboxRow, vacuumOutbox } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type BackgroundTasks, oneAtATime } from '../background-tasks.ts';

@@ -1,10 +1,10 @@
 // Keeps this worker's row and its share of the shards (db/hot-path/shards.ts), and knows which of them it owns.
 import { setTimeout as delay } from 'node:timers/promises';
-import { shardOf } from '../../core/ids.ts';
-import type { Lane } from '../../core/lane.ts';
-import type { Log } from '../../core/log.ts';
-import { causeOf } from '../../core/log-cause.ts';
-import { throttled } from '../../core/throttled-log.ts';
+import { shardOf } from '../../core/text/ids.ts';
+import type { Lane } from '../../core/delivery/lane.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import {
   type Beat,

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Client } from '../../../client/index.ts';
 import { isFormType } from '../../../core/forms/index.ts';
-import { TRANSFORM_TYPES } from '../../../core/transform-types.ts';
+import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
 import { usage } from '../../errors.ts';
 import { findRoute } from '../../input.ts';
 import { cell } from '../../output.ts';

@@ -1,6 +1,6 @@
 // Senders that do not sign, but send a secret.
 import { z } from 'zod';
-import { parsePath } from '../../dotted-path.ts';
+import { parsePath } from '../../text/dotted-path.ts';
 import { headerName } from '../../signatures/hmac.ts';
 import { secretSchema } from '../../signatures/scheme.ts';
 import type { BasicScheme, HeaderTokenScheme, PayloadTokenScheme, QueryTokenScheme } from '../tokens.ts';

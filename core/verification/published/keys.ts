@@ -1,7 +1,7 @@
 // Keys that a provider publishes at an address of its own. A scheme says which document it needs; how that is fetched, kept and limited
 // is the matter of outbound/provider-keys/.
 import { createPublicKey, type JsonWebKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { isShortRsa } from '../../rsa-keys.ts';
+import { isShortRsa } from '../rsa-keys.ts';
 import { jsonOf, memberOf } from '../request.ts';
 
 export interface PublishedKey {

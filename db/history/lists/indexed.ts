@@ -1,6 +1,6 @@
 // Rows in the order of an index, of which nothing but the index is read: those of an organization, or of one source (events) or
 // destination (deliveries). Lists without another filter are read so; others go through these rows in steps (../search.ts).
-import { idTime } from '../../../core/ids.ts';
+import { idTime } from '../../../core/text/ids.ts';
 import type { Queryable } from '../../connections/pool.ts';
 import { READ_IN_ORDER } from '../../sql-rules.ts';
 import { KINDS, madeWithin, Parameters, type Range, rangeOfSelection, type Selection } from '../selection.ts';

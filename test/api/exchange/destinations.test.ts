@@ -1,7 +1,7 @@
 // Export and import of destinations (EXP).
 import { expect } from 'chai';
-import { newId } from '../../../core/ids.ts';
-import { hashToken, newToken } from '../../../core/api-token.ts';
+import { newId } from '../../../core/text/ids.ts';
+import { hashToken, newToken } from '../../../core/config/api-token.ts';
 import { type Answer, createClient, expectError, expectInvalid } from '../../support/api-client.ts';
 import { makeDestination } from '../../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../../support/service.ts';

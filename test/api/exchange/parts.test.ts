@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { newId } from '../../../core/ids.ts';
+import { newId } from '../../../core/text/ids.ts';
 import { commandLine } from '../../support/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../../support/service.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,6 @@
 // Export and import of routes (EXP).
 import { expect } from 'chai';
-import { newId } from '../../../core/ids.ts';
+import { newId } from '../../../core/text/ids.ts';
 import { makeRoute } from '../../support/api-records.ts';
 import type { TestOrganization } from '../../support/service.ts';
 import { everything, exported, furnished, importRoutes, minimal, plain, routeOf } from './route-files.ts';

@@ -1,7 +1,7 @@
 // EVT, RPL.
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { valueBytes } from '../../../core/header-text.ts';
+import { valueBytes } from '../../../core/http/header-text.ts';
 import { expectError, expectInvalid, type Json } from '../../support/api-client.ts';
 import { BODY, expectIntegers, expectTimestamps, rowsOf, type World } from '../world.ts';
 

@@ -7,7 +7,7 @@ import type {
   NotificationRequest,
   Repairs,
 } from '../../../activities/types.ts';
-import type { ReplayProgress } from '../../../core/event-replay.ts';
+import type { ReplayProgress } from '../../../core/delivery/event-replay.ts';
 import { alert as originalAlert } from '../../../workflows/alert.ts';
 import { circuit as originalCircuit } from '../../../workflows/circuit.ts';
 import { delivery as original } from '../../../workflows/delivery.ts';

@@ -1,0 +1,114 @@
+// Custom headers of a destination, and merging of headers.
+// Rules: DEST-22.
+import { HOPS_HEADER } from '../ingest/hops.ts';
+
+/** At most this many custom headers on a destination. */
+export const MAX_CUSTOM_HEADERS = 50;
+/** At most this many bytes of custom header names and values together. */
+export const MAX_CUSTOM_HEADER_BYTES = 16 * 1024;
+
+// RFC 9110, section 5.6.2 (token) and 5.5 (field value: visible characters, space, tab, and the bytes 0x80 to 0xff, of which the UTF-8
+// of everything else is made).
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const FIELD_VALUE = /^[\t\x20-\x7e\xa0-\u{10ffff}]*$/u;
+
+// Headers of one connection (RFC 9110, section 7.6.1), and those the HTTP client computes itself.
+export const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Whether a text can be sent as a header's value. */
+export function isHeaderValue(value: string): boolean {
+  return FIELD_VALUE.test(value) && value.isWellFormed();
+}
+
+// RFC 9110, section 8.3.1: type "/" subtype and parameters.
+const TOKEN_TEXT = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
+// Text in quotes without quotes or backslashes in it.
+const QUOTED_TEXT = '"[\\x20\\x21\\x23-\\x5b\\x5d-\\x7e]*"';
+const MEDIA_TYPE = new RegExp(`^${TOKEN_TEXT}/${TOKEN_TEXT}(?: *; *${TOKEN_TEXT}=(?:${TOKEN_TEXT}|${QUOTED_TEXT}))*$`);
+const MAX_MEDIA_TYPE_LENGTH = 255;
+
+/** Whether a text can be sent as `Content-Type`. */
+export function isMediaType(value: string): boolean {
+  return value.length <= MAX_MEDIA_TYPE_LENGTH && MEDIA_TYPE.test(value);
+}
+
+/**
+ * The name of a header as receivers may see it that get their headers by CGI's rules (RFC 3875, section 4.1.18) or by those
+ * of their kin: these cannot tell `Content_Length` from `Content-Length`.
+ */
+export function foldedName(name: string): string {
+  const lower = name.toLowerCase();
+  return lower.includes('_') ? lower.replaceAll('_', '-') : lower;
+}
+
+function isSetByHookyard(folded: string): boolean {
+  return CONNECTION_HEADERS.has(folded) || folded.startsWith('proxy-') || folded === HOPS_HEADER.toLowerCase();
+}
+
+/** What is wrong with the name of a header that a user wants to be sent, or null. */
+export function checkHeaderName(name: string): string | null {
+  if (!TOKEN.test(name)) return "must be a header name: letters, digits and !#$%&'*+-.^_`|~ only";
+  // The name of an object's prototype cannot be a key of a plain record.
+  if (name === '__proto__' || isSetByHookyard(foldedName(name))) return `must not be ${name}, which is set by Hookyard`;
+  return null;
+}
+
+/** One problem of a custom header; `name` is empty when it concerns all of them. */
+export type HeaderProblem = { name: string; message: string };
+
+/**
+ * Checks the custom headers of a destination.
+ * @returns the problems, none when the headers can be sent as they are
+ */
+export function checkCustomHeaders(headers: Readonly<Record<string, string>>): HeaderProblem[] {
+  const problems: HeaderProblem[] = [];
+  const seen = new Set<string>();
+  let bytes = 0;
+  for (const [name, value] of Object.entries(headers)) {
+    const nameProblem = checkHeaderName(name);
+    if (nameProblem !== null) problems.push({ name, message: nameProblem });
+    if (!isHeaderValue(value)) {
+      problems.push({ name, message: 'must not contain line breaks or control characters' });
+    }
+    if (seen.has(name.toLowerCase())) problems.push({ name, message: 'is given twice; header names ignore case' });
+    seen.add(name.toLowerCase());
+    bytes += name.length + Buffer.byteLength(value);
+  }
+  if (seen.size > MAX_CUSTOM_HEADERS) {
+    problems.push({ name: '', message: `must be at most ${MAX_CUSTOM_HEADERS} headers` });
+  }
+  if (bytes > MAX_CUSTOM_HEADER_BYTES) {
+    problems.push({
+      name: '',
+      message: `must be at most ${MAX_CUSTOM_HEADER_BYTES} bytes of names and values together`,
+    });
+  }
+  return problems;
+}
+
+/** Merges sets of headers; names ignore case and the later value, with its spelling of the name, wins. */
+export function mergeHeaders(...sets: Readonly<Record<string, string>>[]): Record<string, string> {
+  const merged = Object.create(null) as Record<string, string>;
+  const spelling = new Map<string, string>();
+  for (const set of sets) {
+    for (const name of Object.keys(set)) {
+      const lower = name.toLowerCase();
+      const earlier = spelling.get(lower);
+      if (earlier !== undefined && earlier !== name) delete merged[earlier];
+      spelling.set(lower, name);
+      merged[name] = set[name] ?? '';
+    }
+  }
+  return merged;
+}

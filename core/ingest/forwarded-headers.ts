@@ -1,0 +1,137 @@
+// Which received headers travel on to a destination. A webhook's sender is a stranger: what it sends must not steer the servers
+// behind a destination, or speak for the proxies in front of them.
+// Rules: OUT-02, OUT-08 to OUT-10, DEST-47.
+import { CONNECTION_HEADERS, foldedName } from '../http/headers.ts';
+import { HOPS_HEADER } from './hops.ts';
+
+/** What a destination gets: `all` that may travel, `none`, the headers of these names; null: all but those that steer servers. */
+export type ForwardHeaders = 'all' | 'none' | readonly string[] | null;
+
+// Credentials meant for this service, the encodings that the sender accepts, and what Hookyard sets itself.
+const NEVER: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
+  'accept-encoding',
+  'authorization',
+  'cookie',
+  HOPS_HEADER.toLowerCase(),
+]);
+
+// Read by servers and frameworks as the method, address or file of the request, in place of what it really has: Rails, Express,
+// Symfony, ASP.NET (method), IIS, Symfony, Zend (address), Rack and nginx (files), Envoy, Next.js (its middleware and its router).
+const STEERING = [
+  ...['x-http-method', 'x-http-method-override', 'x-method-override'],
+  ...['x-original-*', 'x-rewrite-url', 'x-host', 'x-http-host-override', 'x-url-scheme', 'front-end-https'],
+  ...['x-accel-*', 'x-sendfile-type', 'x-envoy-*', 'x-middleware-*', 'x-matched-path', 'x-invoke-*', 'x-now-*'],
+];
+
+// Written by proxies and networks: the address of the client, and what they are asked to believe of it.
+const CLIENT_ADDRESS = [
+  ...['forwarded', 'x-forwarded', 'x-forwarded-*', 'x-forward-for', 'x-real-ip', 'true-client-ip', 'client-ip'],
+  ...['x-client-ip', 'x-cluster-client-ip', 'x-proxyuser-ip', 'wl-proxy-*', 'fastly-client-ip', 'fly-client-ip'],
+  ...['fly-forwarded-*', 'do-connecting-ip', 'x-nf-client-connection-ip', 'incap-client-ip', 'x-sucuri-clientip'],
+  ...['cf-connecting-ip', 'cf-connecting-ipv6', 'cf-pseudo-ipv4', 'cloudfront-viewer-*', 'x-appengine-*'],
+  ...['x-azure-clientip', 'x-azure-socketip', 'x-azure-fdid', 'x-vercel-*'],
+];
+
+// Written by proxies that sign users in: CGI, Grafana, oauth2-proxy, Authelia, authentik, Pomerium, Vouch, Kong, IBM, SiteMinder,
+// mod_auth_openidc, Shibboleth, Traefik's plugins, gatekeepers of OpenID Connect, TLS terminators, Kubernetes, and those of AWS,
+// Azure, Cloudflare, Google, Tailscale, Teleport.
+const IDENTITY = [
+  ...['remote-*', 'x-remote-*', 'impersonate-*', 'x-webauth-*', 'x-auth-request-*', 'x-auth-email', 'x-auth-userid'],
+  ...['x-auth-user', 'x-auth-username', 'x-auth-groups', 'x-auth-roles', 'x-auth-subject', 'x-userinfo', 'x-id-token'],
+  ...['x-access-token', 'shib-*'],
+  ...['x-authenticated-*', 'x-authentik-*', 'x-pomerium-*', 'x-vouch-*', 'x-consumer-*', 'x-credential-*'],
+  ...['x-anonymous-consumer', 'iv-user', 'iv-groups', 'iv-creds', 'sm-user', 'oidc-*'],
+  ...['ssl-client-*', 'x-ssl-client-*', 'x-client-cert', 'x-client-cert-*', 'x-arr-clientcert'],
+  ...['x-amzn-oidc-*', 'x-amzn-mtls-*', 'x-ms-client-principal', 'x-ms-client-principal-*', 'x-ms-token-aad-*'],
+  ...['cf-access-*', 'x-goog-authenticated-user-*', 'x-goog-iap-*', 'x-apigateway-api-userinfo'],
+  ...['x-endpoint-api-userinfo', 'tailscale-*', 'teleport-jwt-assertion'],
+];
+
+// Of Standard Webhooks: Hookyard signs with them, so a receiver takes them for Hookyard's word.
+const SIGNATURES = ['webhook-*'];
+
+// What a provider signs its webhooks with (providers/), though it is named like what its servers write.
+const OF_PROVIDERS: ReadonlySet<string> = new Set(['x-vercel-signature']);
+
+const LISTED = [...STEERING, ...CLIENT_ADDRESS, ...IDENTITY, ...SIGNATURES];
+const STEERING_NAMES: ReadonlySet<string> = new Set(LISTED.filter((entry) => !entry.endsWith('*')));
+const STEERING_PREFIXES = LISTED.filter((entry) => entry.endsWith('*')).map((entry) => entry.slice(0, -1));
+
+// Without them the body cannot be read.
+const OF_THE_BODY: ReadonlySet<string> = new Set(['content-type', 'content-encoding']);
+
+type Kind = 'never' | 'steering' | 'ordinary';
+
+function classify(name: string): Kind {
+  const folded = foldedName(name);
+  if (NEVER.has(folded) || folded.startsWith('proxy-')) return 'never';
+  if (OF_PROVIDERS.has(folded)) return 'ordinary';
+  if (STEERING_NAMES.has(folded) || STEERING_PREFIXES.some((prefix) => folded.startsWith(prefix))) return 'steering';
+  return 'ordinary';
+}
+
+// The same few names come with every webhook. Strangers choose them, so what is remembered is bounded.
+const MAX_REMEMBERED = 2000;
+const LONGEST_REMEMBERED = 64;
+const remembered = new Map<string, Kind>();
+
+function kindOf(name: string): Kind {
+  const known = remembered.get(name);
+  if (known !== undefined) return known;
+  const kind = classify(name);
+  if (name.length <= LONGEST_REMEMBERED) {
+    if (remembered.size >= MAX_REMEMBERED) remembered.clear();
+    remembered.set(name, kind);
+  }
+  return kind;
+}
+
+/** Whether a header of this name is never forwarded, whatever a destination says. */
+export function isNeverForwarded(name: string): boolean {
+  return classify(name) === 'never';
+}
+
+/** The received headers that a destination gets. Those that the `Connection` header names belong to the connection too. */
+export function forwardableHeaders(
+  received: Readonly<Record<string, string>>,
+  choice: ForwardHeaders,
+): Record<string, string> {
+  const forwarded = Object.create(null) as Record<string, string>;
+  const ofConnection = namedByConnection(received);
+  const chosen = typeof choice === 'object' && choice !== null ? namesOf(choice) : null;
+  for (const name of Object.keys(received)) {
+    if (!travels(name, choice, chosen) || ofConnection?.has(name.toLowerCase())) continue;
+    forwarded[name] = received[name] ?? '';
+  }
+  return forwarded;
+}
+
+/** Whether a destination gets a header of this name, when it comes with a webhook. */
+export function isForwarded(name: string, choice: ForwardHeaders): boolean {
+  return travels(name, choice, typeof choice === 'object' && choice !== null ? namesOf(choice) : null);
+}
+
+function travels(name: string, choice: ForwardHeaders, chosen: ReadonlySet<string> | null): boolean {
+  const kind = kindOf(name);
+  if (choice === null) return kind === 'ordinary';
+  if (choice === 'all') return kind !== 'never';
+  const lower = name.toLowerCase();
+  return kind !== 'never' && (OF_THE_BODY.has(lower) || chosen?.has(lower) === true);
+}
+
+// A destination's list is the same object in all of its attempts.
+const lowerNames = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function namesOf(names: readonly string[]): ReadonlySet<string> {
+  const known = lowerNames.get(names) ?? new Set(names.map((name) => name.toLowerCase()));
+  lowerNames.set(names, known);
+  return known;
+}
+
+function namedByConnection(received: Readonly<Record<string, string>>): Set<string> | null {
+  const name = Object.keys(received).find((key) => key.toLowerCase() === 'connection');
+  const value = name === undefined ? undefined : received[name];
+  if (value === undefined || /^(?:close|keep-alive)$/i.test(value)) return null;
+  return new Set(value.split(',').map((part) => part.trim().toLowerCase()));
+}

@@ -1,0 +1,115 @@
+// Refused webhooks of a few seconds, until they are stored together. Strangers cause them, as many as they like, so all of it is
+// bounded: sources, counts and samples. What finds no place is counted as such.
+import { FairQueue } from '../fairness/fair-queue.ts';
+import type { Refusal, RefusalCount, RefusalOwner, RefusedWebhook } from './refusal.ts';
+
+const MAX_SOURCES = 1000;
+// Hours and causes of one source. More come together only while they cannot be stored for days.
+const MAX_COUNTS = 64;
+// All together: one process stores no more in one statement, however many are refused.
+const MAX_SAMPLES = 100;
+const HOUR_MS = 3_600_000;
+
+// How many samples may be held, as a multiple of what is left free: half of them by an organization, a fifth by a source.
+const SAMPLES_TIMES_FREE = { organization: 1, source: 1 / 4 };
+
+interface OfSource {
+  owner: RefusalOwner;
+  /** By hour, cause and limit. */
+  counts: Map<string, RefusalCount>;
+  samples: RefusedWebhook[];
+}
+
+export class PendingRefusals {
+  readonly #sources = new Map<string, OfSource>();
+  readonly #places = new FairQueue(MAX_SOURCES);
+  readonly #samples = {
+    ofOrganizations: new FairQueue(MAX_SAMPLES, SAMPLES_TIMES_FREE.organization),
+    ofSources: new FairQueue(MAX_SAMPLES, SAMPLES_TIMES_FREE.source),
+  };
+  #uncounted = 0;
+
+  /** Whether nothing is counted. */
+  get isEmpty(): boolean {
+    return this.#sources.size === 0;
+  }
+
+  /** All that are counted. */
+  get counted(): number {
+    return this.counts().reduce((sum, { count }) => sum + count, 0);
+  }
+
+  /**
+   * Counts a refusal.
+   * @param describe gives what is kept of it; called only when there is room for a sample
+   */
+  add(
+    { organizationId, sourceId }: RefusalOwner,
+    { cause, limit }: Refusal,
+    atMs: number,
+    describe: () => RefusedWebhook,
+  ): void {
+    const hour = atMs - (atMs % HOUR_MS);
+    const ofSource = this.#count({ organizationId, sourceId, cause, limit, hour, count: 1, lastAt: atMs });
+    if (ofSource !== null && this.#holdSample(ofSource.owner)) ofSource.samples.push(describe());
+  }
+
+  /** Takes over what others hold, as far as there is room. @param only of these sources; by default all */
+  absorb(others: PendingRefusals, only?: ReadonlySet<string>): void {
+    for (const [sourceId, { owner, counts, samples }] of others.#sources) {
+      if (only?.has(sourceId) === false) continue;
+      for (const count of counts.values()) this.#count(count);
+      for (const sample of samples) {
+        if (this.#sources.has(sourceId) && this.#holdSample(owner)) this.#sources.get(sourceId)?.samples.push(sample);
+      }
+    }
+    this.#uncounted += others.takeUncounted();
+  }
+
+  /** How many found no place since the last call. */
+  takeUncounted(): number {
+    const uncounted = this.#uncounted;
+    this.#uncounted = 0;
+    return uncounted;
+  }
+
+  counts(): RefusalCount[] {
+    return Array.from(this.#sources.values(), ({ counts }) => [...counts.values()]).flat();
+  }
+
+  samples(): RefusedWebhook[] {
+    return Array.from(this.#sources.values(), ({ samples }) => samples).flat();
+  }
+
+  /** @returns null when there is no place for it */
+  #count(added: RefusalCount): OfSource | null {
+    const ofSource = this.#sources.get(added.sourceId) ?? this.#enter(added);
+    const key = `${added.hour} ${added.cause} ${added.limit}`;
+    const known = ofSource?.counts.get(key);
+    if (known !== undefined) {
+      known.count += added.count;
+      known.lastAt = Math.max(known.lastAt, added.lastAt);
+    } else if (ofSource !== null && ofSource.counts.size < MAX_COUNTS) ofSource.counts.set(key, { ...added });
+    else {
+      this.#uncounted += added.count;
+      return null;
+    }
+    return ofSource;
+  }
+
+  #enter({ organizationId, sourceId }: RefusalOwner): OfSource | null {
+    if (!this.#places.hold(organizationId)) return null;
+    const ofSource: OfSource = { owner: { organizationId, sourceId }, counts: new Map(), samples: [] };
+    this.#sources.set(sourceId, ofSource);
+    return ofSource;
+  }
+
+  /** Both have their share of the same samples. */
+  #holdSample({ organizationId, sourceId }: RefusalOwner): boolean {
+    const { ofOrganizations, ofSources } = this.#samples;
+    if (!ofSources.hold(sourceId)) return false;
+    if (ofOrganizations.hold(organizationId)) return true;
+    ofSources.release(sourceId);
+    return false;
+  }
+}

@@ -1,0 +1,54 @@
+// What a source answers to a GET or HEAD by which its sender checks the address, where its owner says so. The providers that Hookyard
+// knows have their handshakes built in (providers/).
+// Rules: SRC-55, INGEST-27.
+import { z } from 'zod';
+import { SIGNATURE_ENCODINGS, secretSchema } from '../signatures/scheme.ts';
+import type { Handshake } from '../verification/handshakes.ts';
+
+const name = (of: string) =>
+  z
+    .string()
+    .min(1, `must be the name of ${of}`)
+    .max(256, 'must be at most 256 characters')
+    .meta({ examples: ['challenge'] });
+const parameter = name('a parameter in the query of the address');
+const member = name('a member of the JSON that is answered').optional();
+
+const echo = { type: z.literal('echo'), parameter, member };
+const others = [
+  z.object({ type: z.literal('ok') }),
+  z.object({
+    ...{ type: z.literal('hmac'), parameter, member, echoMember: member },
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
+    encoding: z.enum(SIGNATURE_ENCODINGS).default('base64'),
+    prefix: z.string().max(256, 'must be at most 256 characters').default(''),
+  }),
+] as const;
+
+export const sourceHandshakeSchema = z.discriminatedUnion('type', [
+  z.object({ ...echo, verifyToken: secretSchema.nullish() }),
+  ...others,
+]);
+export type SentHandshake = z.output<typeof sourceHandshakeSchema>;
+
+const storedSchema = z.discriminatedUnion('type', [z.object(echo), ...others]);
+/** As it is stored: its verify token stands beside it, encrypted. */
+export type SourceHandshake = z.output<typeof storedSchema>;
+
+/** @param verifyToken in clear; null: it has none */
+export function handshakesOf(own: SourceHandshake | null, verifyToken: string | null): Handshake[] {
+  switch (own?.type) {
+    case undefined:
+      return [];
+    case 'ok':
+      return [{ kind: 'get' }, { kind: 'head' }];
+    case 'echo': {
+      const { type: _echo, ...rest } = own;
+      return [{ kind: 'echo-query', method: 'GET', ...rest, ...(verifyToken !== null && { verifyToken }) }];
+    }
+    case 'hmac': {
+      const { type: _hmac, ...rest } = own;
+      return [{ kind: 'query-hmac', ...rest }];
+    }
+  }
+}

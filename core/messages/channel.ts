@@ -1,0 +1,122 @@
+// What a channel of alerts is: where it leads, by type, and which issues it is told of.
+// Rules: ALR-03 to ALR-12.
+import { z } from 'zod';
+import { emailList } from './email-list.ts';
+import { urlProblem } from '../http/http-url.ts';
+import { signingSecretProblem } from '../signatures/standard-webhooks.ts';
+
+const url = z
+  .string()
+  .superRefine((text, context) => {
+    const problem = urlProblem(text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem, params: { apiCode: 'INVALID_URL' } });
+  })
+  .meta({ examples: ['https://alerts.example/hooks'] });
+
+const signingSecret = z
+  .string()
+  .superRefine((text, context) => {
+    const problem = signingSecretProblem(text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  })
+  .meta({
+    description: '`whsec_` and 24 to 64 bytes in base64.',
+    examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
+  });
+
+const key = (pattern: RegExp, message: string, example: string) =>
+  z
+    .string()
+    .regex(pattern, message)
+    .meta({ examples: [example] });
+
+const REGIONS = ['us', 'eu'] as const;
+const region = z
+  .enum(REGIONS)
+  .default('us')
+  .meta({ description: 'Where the account is.', examples: ['us'] });
+
+/** How PagerDuty calls the weight of an event. */
+const PAGERDUTY_SEVERITIES = ['critical', 'error', 'warning', 'info'] as const;
+
+/** The schema of `config`, by type; its id names it in the API's description. */
+export const channelConfigSchemas = {
+  mail: z
+    .object({
+      emails: emailList
+        .refine((text) => text.trim() !== '', 'must name an address')
+        .meta({ description: 'Separated by commas.', examples: ['ops@example.com'] }),
+    })
+    .meta({ id: 'MailChannel' }),
+  webhook: z.object({ url, secret: signingSecret }).meta({ id: 'WebhookChannel' }),
+  slack: z.object({ url: url.meta({ description: 'Of an incoming webhook.' }) }).meta({ id: 'SlackChannel' }),
+  teams: z
+    .object({ url: url.meta({ description: 'Of a workflow that posts to a channel when a webhook is received.' }) })
+    .meta({ id: 'TeamsChannel' }),
+  pagerduty: z
+    .object({
+      routingKey: key(
+        /^[A-Za-z0-9]{32}$/,
+        'must be the integration key of a service (Events API v2): 32 letters and digits',
+        'R0123456789ABCDEFGHIJKLMNOPQRSTU',
+      ),
+      severity: z
+        .enum(PAGERDUTY_SEVERITIES)
+        .default('error')
+        .meta({ examples: ['error'] }),
+      region,
+    })
+    .meta({ id: 'PagerDutyChannel' }),
+} as const;
+
+type Schemas = typeof channelConfigSchemas;
+export type ChannelType = keyof Schemas;
+export const CHANNEL_TYPES = Object.keys(channelConfigSchemas) as [ChannelType, ...ChannelType[]];
+
+/** Where a channel leads, by type, secrets in clear. */
+export type ChannelConfig = { [Type in ChannelType]: { type: Type } & z.output<Schemas[Type]> }[ChannelType];
+
+/** A channel, opened to be sent to. */
+export interface OpenChannel {
+  id: string;
+  config: ChannelConfig;
+  /** The secret before the one in `config`, while both are valid. */
+  previousSecret: string | null;
+}
+
+/** The member of `config` that is a secret; addresses of Slack and Teams let everyone who knows them post there. */
+export const CHANNEL_SECRET: Readonly<Record<ChannelType, string | null>> = {
+  mail: null,
+  webhook: 'secret',
+  slack: 'url',
+  teams: 'url',
+  pagerduty: 'routingKey',
+};
+
+/** Types that keep one incident per issue, so a message of several issues makes no sense there. */
+export const INCIDENT_TYPES: readonly ChannelType[] = ['pagerduty'];
+
+/** When a channel is told nothing, every day. */
+export interface QuietHours {
+  /** `22:00` */
+  from: string;
+  to: string;
+  /** `Europe/Berlin` */
+  timeZone: string;
+}
+
+/** Whether a text names a time zone of the IANA database. */
+export function isTimeZone(text: string): boolean {
+  // An offset is a time zone to Node, and an abbreviation may be one of several.
+  if (!/^(?:UTC|[A-Za-z_]+(?:\/[A-Za-z0-9_+-]+)+)$/.test(text)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: text });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The change of an issue that a message tells. `exhausted`: the first delivery has failed for good. */
+export const CHANGES = ['opened', 'exhausted', 'acknowledged', 'resolved', 'ignored'] as const;
+export type Change = (typeof CHANGES)[number];

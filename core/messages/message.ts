@@ -1,0 +1,208 @@
+// What a message to a channel says, before it is written in the form of its type.
+// Rules: ALR-13 to ALR-16, ALR-27.
+import type { IssueKind, IssueState } from './issues.ts';
+import { type PeopleLinks, peopleLink } from './people-link.ts';
+import type { Change, ChannelType } from './channel.ts';
+
+/** A record that a message is about; its name is null when it was deleted. */
+export interface Named {
+  id: string;
+  name: string | null;
+}
+
+/** An issue with the names of what it is about. Names and the cause may hold any text, and must be escaped. */
+export interface AlertIssue {
+  id: string;
+  kind: IssueKind;
+  cause: string;
+  state: IssueState;
+  count: number;
+  firstSeenAt: Date;
+  lastSeenAt: Date;
+  openedAt: Date;
+  resolvedAt: Date | null;
+  source: Named | null;
+  route: Named | null;
+  destination: Named | null;
+  sampleEventId: string | null;
+  sampleDeliveryId: string | null;
+}
+
+export interface IssueChange {
+  change: Change;
+  issue: AlertIssue;
+  /** Whether a delivery had failed for good when the message was made. */
+  exhausted: boolean;
+}
+
+export interface FailingChannel {
+  id: string;
+  name: string;
+  type: ChannelType;
+  since: Date;
+  /** Why its last message was given up. */
+  error: string;
+}
+
+export type AlertContent =
+  | { kind: 'change'; told: IssueChange }
+  /** `changes` may be empty: what it told of is gone. */
+  | { kind: 'digest'; changes: IssueChange[] }
+  /** Another channel gave up a message; `changes` are what that told. */
+  | { kind: 'failing'; channel: FailingChannel; changes: IssueChange[] }
+  /** Another channel, of which it was told that it fails, does not any more. */
+  | { kind: 'recovered'; channel: Named }
+  | { kind: 'test' };
+
+export interface AlertMessage extends PeopleLinks {
+  /** The same in every try. */
+  id: string;
+  at: Date;
+  organization: { id: string; slug: string };
+  channel: { id: string; name: string };
+  content: AlertContent;
+}
+
+const TYPES: Record<IssueKind, { opened: string; resolved: string }> = {
+  delivery_failing: { opened: 'delivery.failing', resolved: 'destination.recovered' },
+  circuit_open: { opened: 'circuit.opened', resolved: 'circuit.closed' },
+  transform_failing: { opened: 'transform.failing', resolved: 'transform.recovered' },
+  schema_refusing: { opened: 'schema.refusing', resolved: 'schema.recovered' },
+  signature_failing: { opened: 'signature.failing', resolved: 'signature.recovered' },
+  warehouse_not_writable: { opened: 'warehouse.failing', resolved: 'warehouse.recovered' },
+  quota_reached: { opened: 'quota.reached', resolved: 'quota.recovered' },
+  ingest_refused: { opened: 'ingest.refused', resolved: 'ingest.recovered' },
+  notification_failing: { opened: 'notification.failing', resolved: 'notification.recovered' },
+};
+const EXHAUSTED = 'delivery.exhausted';
+
+/** Every type of a message about one issue. */
+export const ISSUE_EVENT_TYPES = [
+  ...Object.values(TYPES).flatMap(({ opened, resolved }) => [opened, resolved]),
+  EXHAUSTED,
+  'issue.acknowledged',
+  'issue.ignored',
+];
+
+/** Whether it tells that deliveries have failed for good: with the first word about the issue, or with one more. */
+const isExhausted = ({ change, issue, exhausted }: IssueChange): boolean =>
+  change === 'exhausted' || (change === 'opened' && issue.kind === 'delivery_failing' && exhausted);
+
+/** The type of a change, as signed webhooks name it. */
+export function eventType(told: IssueChange): string {
+  const { change, issue } = told;
+  if (change === 'acknowledged' || change === 'ignored') return `issue.${change}`;
+  if (change === 'exhausted' || isExhausted(told)) return EXHAUSTED;
+  // A later release may know more kinds.
+  return TYPES[issue.kind]?.[change] ?? `issue.${change}`;
+}
+
+const WORDS: Record<IssueKind, string> = {
+  delivery_failing: 'Deliveries fail',
+  circuit_open: 'The circuit breaker is open',
+  transform_failing: 'The transform fails',
+  schema_refusing: 'The schema refuses webhooks',
+  signature_failing: 'Signatures are not valid',
+  warehouse_not_writable: 'The warehouse cannot be written',
+  quota_reached: 'A limit is reached',
+  ingest_refused: 'Webhooks are refused',
+  notification_failing: 'The mails of the route are not sent',
+};
+const PREFIX: Record<Change, string> = {
+  opened: '',
+  exhausted: '',
+  acknowledged: 'Acknowledged: ',
+  resolved: 'Resolved: ',
+  ignored: 'Ignored: ',
+};
+
+/** What a change is about, without the names. */
+const whatOf = (told: IssueChange): string =>
+  `${PREFIX[told.change]}${isExhausted(told) ? 'Deliveries failed for good' : (WORDS[told.issue.kind] ?? told.issue.kind)}`;
+
+/** What is affected, by its names. */
+function subjectOf({ source, route, destination }: AlertIssue): string {
+  const names = [route ?? source, destination].flatMap((each) => (each ? [each.name ?? '(deleted)'] : []));
+  return names.join(' to ');
+}
+
+/** One line: what has changed, and of what. */
+export function titleOf({ content }: Pick<AlertMessage, 'content'>): string {
+  switch (content.kind) {
+    case 'change':
+      return titleOfChange(content.told);
+    case 'digest':
+      return content.changes.length === 1 ? '1 change of issues' : `${content.changes.length} changes of issues`;
+    case 'failing':
+      return `The alert channel ${content.channel.name} fails`;
+    case 'recovered':
+      return content.channel.name === null
+        ? 'The alert channel that failed was deleted'
+        : `The alert channel ${content.channel.name} does not fail any more`;
+    case 'test':
+      return 'This is a test of an alert channel';
+  }
+}
+
+function titleOfChange(told: IssueChange): string {
+  const subject = subjectOf(told.issue);
+  return subject === '' ? whatOf(told) : `${whatOf(told)}: ${subject}`;
+}
+
+/** Lines under the title, as names and values. */
+export function linesOf(message: AlertMessage): [string, string][] {
+  const { content, organization } = message;
+  const of: [string, string][] = [['Organization', organization.slug]];
+  switch (content.kind) {
+    case 'change':
+      return [...linesOfIssue(content.told.issue), ...of];
+    case 'digest':
+      return [...content.changes.map(shortLine), ...of];
+    case 'failing':
+      return [
+        ['Channel', content.channel.name],
+        ['Type', content.channel.type],
+        ['Since', content.channel.since.toISOString()],
+        ['Error', content.channel.error],
+        ...content.changes.map(shortLine),
+        ...of,
+      ];
+    case 'recovered':
+      return [['Channel', content.channel.name ?? '(deleted)'], ...of];
+    case 'test':
+      return [['Channel', message.channel.name], ...of];
+  }
+}
+
+const shortLine = (told: IssueChange): [string, string] => [
+  told.issue.id,
+  `${titleOfChange(told)} (${told.issue.cause}, ${told.issue.count})`,
+];
+
+function linesOfIssue(issue: AlertIssue): [string, string][] {
+  const named: [string, Named | null][] = [
+    ['Source', issue.source],
+    ['Route', issue.route],
+    ['Destination', issue.destination],
+  ];
+  const samples: [string, string | null][] = [
+    ['Event', issue.sampleEventId],
+    ['Delivery', issue.sampleDeliveryId],
+  ];
+  return [
+    ...named.flatMap(([label, each]): [string, string][] => (each ? [[label, each.name ?? '(deleted)']] : [])),
+    ['Kind', issue.kind],
+    ['Cause', issue.cause],
+    ['Count', String(issue.count)],
+    ['First seen', issue.firstSeenAt.toISOString()],
+    ['Last seen', issue.lastSeenAt.toISOString()],
+    ...samples.flatMap(([label, id]): [string, string][] => (id === null ? [] : [[label, id]])),
+    ['Issue', issue.id],
+  ];
+}
+
+/** Where people see the issue of a message; null when there is none, or the address of the API is not known. */
+export function linkOf(message: AlertMessage): string | null {
+  const { content, apiBase } = message;
+  return content.kind === 'change' && apiBase !== '' ? peopleLink(message, `/issues/${content.told.issue.id}`) : null;
+}
