@@ -1,5 +1,5 @@
 // The API process.
 import { TUNING } from '../core/config/tuning.ts';
-import { runApiProcess } from './process.ts';
+import { runApiProcess } from './service/process.ts';
 
 await runApiProcess(TUNING);

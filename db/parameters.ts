@@ -1,5 +1,5 @@
 // Parameters of hand-written statements. They are sanitized, so that PostgreSQL can store any text from a webhook, a destination,
-// a store or a transform. The records of the management API refuse such text instead (api/validation.ts).
+// a store or a transform. The records of the management API refuse such text instead (api/request/validation.ts).
 import type pg from 'pg';
 import { cleanJson, cleanText } from '../core/text/clean-text.ts';
 

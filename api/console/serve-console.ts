@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ApiRouter, type Context, param } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type ApiRouter, type Context, param } from '../request/context.ts';
+import { notFound } from '../request/errors.ts';
 import { consoleFolder } from './folder.ts';
 
 const TYPES: Record<string, string> = {

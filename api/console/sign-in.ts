@@ -4,13 +4,13 @@ import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
 import { hashToken } from '../../core/config/api-token.ts';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
-import type { ApiDeps, ApiRouter, Context } from '../context.ts';
-import { ApiError } from '../errors.ts';
-import { timestamp } from '../members/values.ts';
-import type { Described } from '../operation.ts';
-import { isoTime } from '../records.ts';
-import { createSignIns } from '../sign-ins.ts';
-import { parseBody } from '../validation.ts';
+import type { ApiDeps, ApiRouter, Context } from '../request/context.ts';
+import { ApiError } from '../request/errors.ts';
+import { timestamp } from '../resources/values.ts';
+import type { Described } from '../request/operation.ts';
+import { isoTime } from '../resources/records.ts';
+import { createSignIns } from '../auth/sign-ins.ts';
+import { parseBody } from '../request/validation.ts';
 
 // 32 bytes in base64url.
 const bodySchema = z.object({

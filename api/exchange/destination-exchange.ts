@@ -2,13 +2,13 @@
 // Rules: EXP-01, EXP-03, EXP-04, EXP-15, AUTH-16.
 import { z } from 'zod';
 import { Destination } from '../../db/entities.ts';
-import { noteRecords } from '../audit-trail.ts';
-import { type ApiDeps, type Context, entityManager } from '../context.ts';
-import { count, flag, idOf, text } from '../members/values.ts';
-import type { Operation } from '../operation.ts';
-import { booleanParam } from '../query.ts';
-import { requireScope } from '../scopes.ts';
-import { parseQuery } from '../validation.ts';
+import { noteRecords } from '../auth/audit-trail.ts';
+import { type ApiDeps, type Context, entityManager } from '../request/context.ts';
+import { count, flag, idOf, text } from '../resources/values.ts';
+import type { Operation } from '../request/operation.ts';
+import { booleanParam } from '../request/query.ts';
+import { requireScope } from '../auth/scopes.ts';
+import { parseQuery } from '../request/validation.ts';
 import { importAllDestinations } from './destination-import.ts';
 import { destinationFileItem, exportDestination, importedDestination } from './destination-item.ts';
 import { envelope, exampleOptions, idsParam, importOf, messages } from './exchange.ts';

@@ -4,13 +4,18 @@ import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { Destination } from '../../db/entities.ts';
 import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/management/slugs.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { noteDryRun } from '../audit-trail.ts';
-import { type ApiDeps, type Context, callerOf, organizationId } from '../context.ts';
-import { invalid } from '../errors.ts';
-import { requireRecordRoom } from '../limits.ts';
-import { changedDestination, lacksCredentials, newDestination, slugRules } from '../resources/destination-record.ts';
-import { isWarehouse } from '../resources/destination-warehouse.ts';
-import { maySeeSecrets } from '../scopes.ts';
+import { noteDryRun } from '../auth/audit-trail.ts';
+import { type ApiDeps, type Context, callerOf, organizationId } from '../request/context.ts';
+import { invalid } from '../request/errors.ts';
+import { requireRecordRoom } from '../auth/limits.ts';
+import {
+  changedDestination,
+  lacksCredentials,
+  newDestination,
+  slugRules,
+} from '../resources/destinations/destination-record.ts';
+import { isWarehouse } from '../resources/destinations/destination-warehouse.ts';
+import { maySeeSecrets } from '../auth/scopes.ts';
 import { type DestinationItem, type HttpItem, readDestinationItem } from './destination-item.ts';
 import {
   ChangedMeanwhileError,

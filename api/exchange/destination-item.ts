@@ -2,21 +2,21 @@
 // signingSecret too.
 import { z } from 'zod';
 import type { Destination } from '../../db/entities.ts';
-import type { ApiDeps } from '../context.ts';
+import type { ApiDeps } from '../request/context.ts';
 import {
   type DestinationInput,
   destinationImportItem,
   destinationMembers,
   requirePlan,
   typeSchema,
-} from '../members/destinations.ts';
-import * as field from '../members/fields.ts';
-import { fileShape, toFileItem } from '../members/table.ts';
-import { REDACTED } from '../members/values.ts';
-import { warehouseImportItem, warehouseMembers } from '../members/warehouses.ts';
-import { openAuthConfig, openSigningSecret } from '../resources/destination-record.ts';
-import { isWarehouse } from '../resources/destination-warehouse.ts';
-import { check } from '../validation.ts';
+} from '../resources/destinations/destination-members.ts';
+import * as field from '../resources/fields.ts';
+import { fileShape, toFileItem } from '../resources/table.ts';
+import { REDACTED } from '../resources/values.ts';
+import { warehouseImportItem, warehouseMembers } from '../resources/destinations/warehouse-members.ts';
+import { openAuthConfig, openSigningSecret } from '../resources/destinations/destination-record.ts';
+import { isWarehouse } from '../resources/destinations/destination-warehouse.ts';
+import { check } from '../request/validation.ts';
 import { isObject } from './exchange.ts';
 import { exportWarehouse, readWarehouseItem, type WarehouseItem } from './warehouse-item.ts';
 

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { isStillValid } from '../../db/management/api-keys.ts';
-import { type ApiDeps, type Context, callerOf, logOf } from '../context.ts';
+import { type ApiDeps, type Context, callerOf, logOf } from '../request/context.ts';
 import { type Member, VERSION } from './exchange.ts';
 
 /** Records in a part; fewer than these are the last. */

@@ -7,15 +7,15 @@ import { newId } from '../../core/text/ids.ts';
 import { Route } from '../../db/entities.ts';
 import { type KnownRoutes, knownRoutes } from '../../db/management/known-routes.ts';
 import { type EntityManager, lockRecords } from '../../db/orm.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../context.ts';
-import { requireRouteRoom } from '../limits.ts';
-import { routeFileItem } from '../members/routes.ts';
-import { count, idOf, text } from '../members/values.ts';
-import type { Operation } from '../operation.ts';
-import { noteDryRun } from '../audit-trail.ts';
-import { domainProblems, requireRecipients } from '../resources/notification-recipients.ts';
-import { ownAddressProblems } from '../resources/own-addresses.ts';
-import { parseQuery } from '../validation.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../request/context.ts';
+import { requireRouteRoom } from '../auth/limits.ts';
+import { routeFileItem } from '../resources/routes/route-members.ts';
+import { count, idOf, text } from '../resources/values.ts';
+import type { Operation } from '../request/operation.ts';
+import { noteDryRun } from '../auth/audit-trail.ts';
+import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';
+import { ownAddressProblems } from '../resources/routes/own-addresses.ts';
+import { parseQuery } from '../request/validation.ts';
 import {
   ChangedMeanwhileError,
   checkItems,

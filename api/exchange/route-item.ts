@@ -3,10 +3,15 @@
 // without which it would not be the same route.
 import type { z } from 'zod';
 import type { Route } from '../../db/entities.ts';
-import * as field from '../members/fields.ts';
-import { failureThresholdSchema, routeDefaults, routeImportItem, routeMembers } from '../members/routes.ts';
-import { toFileItem } from '../members/table.ts';
-import { check, refuse } from '../validation.ts';
+import * as field from '../resources/fields.ts';
+import {
+  failureThresholdSchema,
+  routeDefaults,
+  routeImportItem,
+  routeMembers,
+} from '../resources/routes/route-members.ts';
+import { toFileItem } from '../resources/table.ts';
+import { check, refuse } from '../request/validation.ts';
 
 /** Slugs of referenced records, by id; ids are unique across the kinds. */
 export type Slugs = ReadonlyMap<string, string>;

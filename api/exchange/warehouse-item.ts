@@ -4,19 +4,23 @@
 import type { WarehouseType } from '../../core/warehouse/config.ts';
 import { secretFieldOf } from '../../core/warehouse/credentials.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
-import type { ApiDeps } from '../context.ts';
-import { createDestinationSchema } from '../members/destinations.ts';
-import * as field from '../members/fields.ts';
-import { REDACTED } from '../members/values.ts';
-import { createWarehouseSchema, type WarehouseInput, warehouseImportItem } from '../members/warehouses.ts';
+import type { ApiDeps } from '../request/context.ts';
+import { createDestinationSchema } from '../resources/destinations/destination-members.ts';
+import * as field from '../resources/fields.ts';
+import { REDACTED } from '../resources/values.ts';
+import {
+  createWarehouseSchema,
+  type WarehouseInput,
+  warehouseImportItem,
+} from '../resources/destinations/warehouse-members.ts';
 import {
   changedWarehouse,
   checkConfig,
   checkFieldMapping,
   newWarehouse,
   type Warehouse,
-} from '../resources/destination-warehouse.ts';
-import { check } from '../validation.ts';
+} from '../resources/destinations/destination-warehouse.ts';
+import { check } from '../request/validation.ts';
 import { isObject } from './exchange.ts';
 
 /** The members that only a warehouse has in a file. @param includeSensitive whether its secret is written in clear */

@@ -2,7 +2,7 @@
 import type Koa from 'koa';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import type { RefusalCause } from '../../core/ingest/refusal.ts';
-import type { ApiState } from '../context.ts';
+import type { ApiState } from '../request/context.ts';
 import type { ReceivedParts } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 

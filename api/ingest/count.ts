@@ -2,8 +2,8 @@
 import type Koa from 'koa';
 import { ingestAck, ingestRequests, type IngestResult } from '../../core/metrics/ingest.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
-import type { ApiState } from '../context.ts';
-import { ApiError } from '../errors.ts';
+import type { ApiState } from '../request/context.ts';
+import { ApiError } from '../request/errors.ts';
 
 const OF_STATUS: Readonly<Record<number, IngestResult>> = {
   401: 'unauthorized',

@@ -9,7 +9,7 @@ import { pathProblem } from '../../core/ingest/ingest-path.ts';
 import { type Verification, verifySignature } from '../../core/signatures/index.ts';
 import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
 import { isSignable } from '../../core/verification/query-hmac.ts';
-import { ApiError, suspended } from '../errors.ts';
+import { ApiError, suspended } from '../request/errors.ts';
 import { addressProblem, pathBelow } from './address.ts';
 import { type Judging, requestOf, verifyByProvider } from './provided.ts';
 import type { Received } from './received.ts';

@@ -6,7 +6,7 @@ import { KEPT_PAYLOAD_BYTES, type Refusal, type RefusalCause, type RefusedWebhoo
 import { shownHeaders } from '../../core/ingest/shown-headers.ts';
 import { secretHeaders } from '../../core/verification/index.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../request/errors.ts';
 import type { Arrival } from './arrival.ts';
 import type { SourceRouting } from './routing.ts';
 
@@ -27,7 +27,7 @@ export function refusalOf(error: unknown, { cause }: Pick<Arrival, 'cause'>): Re
     const { status, code = '', message, limit = null } = error;
     return { cause: cause ?? BY_CODE[code] ?? 'error', limit, status, message };
   }
-  // The answers are those of renderErrors (api/errors.ts), without the id of the request.
+  // The answers are those of renderErrors (api/request/errors.ts), without the id of the request.
   return isTransientDatabaseError(error)
     ? { cause: 'unavailable', limit: null, status: 503, message: 'The database cannot be reached or is overloaded' }
     : { cause: 'error', limit: null, status: 500, message: 'Something went wrong' };

@@ -3,7 +3,7 @@
 import { newTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
 import type { TracedWebhook, Tracing } from '../../core/process/tracing.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../request/errors.ts';
 import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 

@@ -1,5 +1,5 @@
 // 503: the sender has to come again.
-import { ApiError } from '../errors.ts';
+import { ApiError } from '../request/errors.ts';
 
 /** @param reason a sentence without its end */
 export function unavailable(reason: string, retryAfterSeconds: number = 1): ApiError {

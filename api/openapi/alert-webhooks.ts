@@ -5,7 +5,7 @@ import type { ZodOpenApiOperationObject, ZodOpenApiPathItemObject } from 'zod-op
 import { CHANGES, CHANNEL_TYPES } from '../../core/messages/channel.ts';
 import { ISSUE_EVENT_TYPES } from '../../core/messages/message.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../core/messages/issues.ts';
-import { count, idOf, text, timestamp } from '../members/values.ts';
+import { count, idOf, text, timestamp } from '../resources/values.ts';
 
 const record = (prefix: string, ...others: string[]) =>
   z

@@ -3,8 +3,8 @@
 // Rules: HTTP-02.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type Described, TAGS } from '../operation.ts';
-import { managementOperations } from '../operations.ts';
+import { type Described, TAGS } from '../request/operation.ts';
+import { managementOperations } from '../request/operations.ts';
 import { alertCallbacks, alertWebhooks } from './alert-webhooks.ts';
 import { withComponents } from './components.ts';
 import { withExamples } from './examples.ts';

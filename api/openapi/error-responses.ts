@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { LIMIT_NAMES } from '../../core/fairness/limits.ts';
-import { type Described, type ErrorCodes, NO_CODE } from '../operation.ts';
+import { type Described, type ErrorCodes, NO_CODE } from '../request/operation.ts';
 import { ignoredNames, requestId } from './parameters.ts';
 
 const DESCRIPTIONS: Record<number, string> = {

@@ -1,8 +1,8 @@
 // The address to which providers send, in the API's description; its handler is ../ingest/ingest.ts.
 import { z } from 'zod';
 import { INGEST_METHODS } from '../ingest/ingest.ts';
-import { idOf } from '../members/values.ts';
-import type { Described, Method } from '../operation.ts';
+import { idOf } from '../resources/values.ts';
+import type { Described, Method } from '../request/operation.ts';
 
 const accepted = z
   .union([

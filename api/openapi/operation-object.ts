@@ -1,7 +1,7 @@
 // An operation (../operation.ts) in the form of the library that writes the description.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { type Described, scopeOf } from '../operation.ts';
+import { type Described, scopeOf } from '../request/operation.ts';
 import { errorResponses, isConditional, isRepeatable, managementErrors } from './error-responses.ts';
 import {
   entityTag,

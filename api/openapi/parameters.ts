@@ -1,7 +1,7 @@
 // Parameters and headers that operations share, in the API's description.
 import { z } from 'zod';
-import { slug } from '../members/fields.ts';
-import { exampleId, idOf, text } from '../members/values.ts';
+import { slug } from '../resources/fields.ts';
+import { exampleId, idOf, text } from '../resources/values.ts';
 
 /** The id under which the log knows the request. */
 export const requestId = text(

@@ -5,8 +5,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { type ApiRouter, type Context, param } from '../context.ts';
-import { notFound } from '../errors.ts';
+import { type ApiRouter, type Context, param } from '../request/context.ts';
+import { notFound } from '../request/errors.ts';
 
 /** Files of the package swagger-ui-dist that the page needs; nothing else is served. */
 const PAGE_FILES: Record<string, string> = {

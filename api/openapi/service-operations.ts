@@ -1,8 +1,8 @@
 // The probes and this description itself, in the API's description; their handlers are in ../resources/health.ts and serve-description.ts.
 import { z } from 'zod';
-import { text } from '../members/values.ts';
-import type { Described } from '../operation.ts';
-import { readySchema } from '../resources/health.ts';
+import { text } from '../resources/values.ts';
+import type { Described } from '../request/operation.ts';
+import { readySchema } from '../resources/organization/health.ts';
 
 const well = z.object({ status: z.literal('ok') }).meta({ id: 'Well' });
 

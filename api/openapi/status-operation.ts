@@ -1,9 +1,9 @@
 // The status of the installation, in the API's description; its handler is in ../resources/status.ts.
 import { z } from 'zod';
 import { LANES } from '../../core/delivery/lane.ts';
-import { count, flag, idOf, text, timestamp } from '../members/values.ts';
-import type { Described } from '../operation.ts';
-import { statusSchema } from '../resources/status.ts';
+import { count, flag, idOf, text, timestamp } from '../resources/values.ts';
+import type { Described } from '../request/operation.ts';
+import { statusSchema } from '../resources/organization/status.ts';
 
 const waiting = {
   due: count.meta({ description: 'Wait for a worker.' }),

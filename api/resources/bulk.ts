@@ -6,11 +6,11 @@ import { type IdPrefix, isId } from '../../core/text/ids.ts';
 import { deleteDestinations } from '../../db/delivery/delivery-commands.ts';
 import { deleteRoutes, enableRoutes, type NamedRoute } from '../../db/management/routes.ts';
 import { inTransaction, type Queryable } from '../../db/connections/pool.ts';
-import { type ApiDeps, type Context, organizationId } from '../context.ts';
-import { noteRecords } from '../audit-trail.ts';
-import { count, exampleId, flag, named } from '../members/values.ts';
-import type { Operation } from '../operation.ts';
-import { parseChoice } from '../validation.ts';
+import { type ApiDeps, type Context, organizationId } from '../request/context.ts';
+import { noteRecords } from '../auth/audit-trail.ts';
+import { count, exampleId, flag, named } from './values.ts';
+import type { Operation } from '../request/operation.ts';
+import { parseChoice } from '../request/validation.ts';
 import { despiteConflicts } from './transactions.ts';
 
 const MAX_IDS = 100;

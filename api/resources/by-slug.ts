@@ -2,10 +2,10 @@
 // Rules: HTTP-42 to HTTP-44.
 import type { EntityName } from '@mikro-orm/core';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/text/slugs.ts';
-import { type ApiDeps, type Context, entityManager, param } from '../context.ts';
-import { noteRecords } from '../audit-trail.ts';
-import { ApiError, invalid, unavailable } from '../errors.ts';
-import { requireNoVersion } from '../preconditions.ts';
+import { type ApiDeps, type Context, entityManager, param } from '../request/context.ts';
+import { noteRecords } from '../auth/audit-trail.ts';
+import { ApiError, invalid, unavailable } from '../request/errors.ts';
+import { requireNoVersion } from '../request/preconditions.ts';
 
 // Somebody makes the record and deletes it, again and again.
 const MAX_ROUNDS = 5;

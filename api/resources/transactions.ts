@@ -1,7 +1,7 @@
 // Transactions of requests, which may wait for each other.
 import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiDeps, type Context, entityManager } from '../context.ts';
+import { type ApiDeps, type Context, entityManager } from '../request/context.ts';
 
 // A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the organization
 // (raise_config_version). PostgreSQL ends one of the two, which is repeated. So are others that it ends for such a reason.

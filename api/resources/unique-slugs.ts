@@ -3,8 +3,8 @@
 import { nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { type SluggedKind, takenSlugs } from '../../db/management/slugs.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { ApiError } from '../errors.ts';
-import { violates } from '../records.ts';
+import { ApiError } from '../request/errors.ts';
+import { violates } from './records.ts';
 import { despiteConflicts } from './transactions.ts';
 
 /** What makes slugs of a kind of record unique. */

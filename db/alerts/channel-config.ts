@@ -1,4 +1,4 @@
-// The config of a channel of alerts, opened. The API seals it (api/resources/alert-channel-config.ts).
+// The config of a channel of alerts, opened. The API seals it (api/resources/alerts/alert-channel-config.ts).
 import type { ChannelConfig, ChannelType, OpenChannel } from '../../core/messages/channel.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 

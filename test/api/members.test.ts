@@ -1,7 +1,7 @@
-// Tables of members (api/members/table.ts): what follows from them.
+// Tables of members (api/resources/table.ts): what follows from them.
 import { expect } from 'chai';
 import { z } from 'zod';
-import { destinationMembers } from '../../api/members/destinations.ts';
+import { destinationMembers } from '../../api/resources/destinations/destination-members.ts';
 import {
   computed,
   converted,
@@ -18,8 +18,8 @@ import {
   toAnswer,
   toFileItem,
   updateShape,
-} from '../../api/members/table.ts';
-import { warehouseMembers } from '../../api/members/warehouses.ts';
+} from '../../api/resources/table.ts';
+import { warehouseMembers } from '../../api/resources/destinations/warehouse-members.ts';
 
 interface Shop {
   id: string;

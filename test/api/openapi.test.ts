@@ -3,11 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect } from 'chai';
-import { openRouter, operatorRouter } from '../../api/app.ts';
+import { openRouter, operatorRouter } from '../../api/service/app.ts';
 import { INGEST_METHODS } from '../../api/ingest/ingest.ts';
 import { CachedProbe } from '../../core/process/cached-probe.ts';
 import { TUNING } from '../../core/config/tuning.ts';
-import type { StatusDeps } from '../../api/resources/status.ts';
+import type { StatusDeps } from '../../api/resources/organization/status.ts';
 import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';
 import { describedOperations, expectDescribed } from '../support/described.ts';
 import { managementEndpoints } from '../support/endpoints.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseTime } from '../../api/query.ts';
+import { parseTime } from '../../api/request/query.ts';
 import { epochMs, parseIsoTime, parseTimestamp } from '../../core/text/timestamps.ts';
 
 const isoOf = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -2,8 +2,8 @@
 // takes longer than in proportion to the length would hold a process with one webhook. Random input (test/security/fuzz.test.ts) does not find that.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { nearestOf } from '../../api/ignored.ts';
-import { parseTime } from '../../api/query.ts';
+import { nearestOf } from '../../api/request/ignored.ts';
+import { parseTime } from '../../api/request/query.ts';
 import { parseRetryAfter } from '../../core/delivery/backoff.ts';
 import { cleanJson, errorText } from '../../core/text/clean-text.ts';
 import { deliveryUrl } from '../../core/delivery/delivery-url.ts';

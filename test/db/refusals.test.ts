@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { ApiError } from '../../api/errors.ts';
+import { ApiError } from '../../api/request/errors.ts';
 import { IngestIssues } from '../../api/ingest/ingest-issues.ts';
 import { Refusals } from '../../api/ingest/refusal-recorder.ts';
 import { newId } from '../../core/text/ids.ts';

@@ -128,7 +128,7 @@ describe('The Helm chart @turns', function () {
   it('lets a process end by itself before it is killed', () => {
     const grace = (ending: string) =>
       podOf(manifest(rendered('minimal'), 'Deployment', ending)).terminationGracePeriodSeconds;
-    // api/ending.ts: drain, shutdown, 5 s. worker/process.ts: twice the shutdown, 30 s.
+    // api/service/ending.ts: drain, shutdown, 5 s. worker/process.ts: twice the shutdown, 30 s.
     expect(grace('-api')).to.be.above(10 + 15 + 5);
     expect(grace('-worker')).to.be.above(2 * 15 + 30);
   });

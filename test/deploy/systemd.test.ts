@@ -20,7 +20,7 @@ describe('The units for systemd', () => {
   });
 
   for (const [role, longest] of Object.entries({
-    // api/ending.ts: drain, shutdown, 5 s. worker/process.ts: twice the shutdown, 30 s.
+    // api/service/ending.ts: drain, shutdown, 5 s. worker/process.ts: twice the shutdown, 30 s.
     api: settings.HOOKYARD_DRAIN_SECONDS + settings.HOOKYARD_SHUTDOWN_SECONDS + 5,
     worker: 2 * settings.HOOKYARD_SHUTDOWN_SECONDS + 30,
   })) {

@@ -50,8 +50,8 @@ const NONE: { file: string; text: string; why: string }[] = [
     text: 'members.signingSecret === REDACTED',
     why: 'a fixed word of export files',
   },
-  { file: 'api/sign-ins.ts', text: 'if (found === null) known.delete(keyHash)', why: 'whether a key was found' },
-  { file: 'api/sign-ins.ts', text: 'known.has(keyHash)', why: 'a look-up of a SHA-256' },
+  { file: 'api/auth/sign-ins.ts', text: 'if (found === null) known.delete(keyHash)', why: 'whether a key was found' },
+  { file: 'api/auth/sign-ins.ts', text: 'known.has(keyHash)', why: 'a look-up of a SHA-256' },
 ];
 
 describe('comparisons of secrets', () => {
@@ -60,8 +60,8 @@ describe('comparisons of secrets', () => {
       .filter(({ text }) => /timingSafeEqual\(/.test(text))
       .map(({ file, text }) => `${file}: ${text}`);
     expect(found).to.deep.equal([
-      'api/auth.ts: return key && timingSafeEqual(key.tokenHash, hash) ? key : null;',
-      'api/operator-key.ts: if (!timingSafeEqual(hashOf(given), hashOf(expected())))',
+      'api/auth/auth.ts: return key && timingSafeEqual(key.tokenHash, hash) ? key : null;',
+      'api/auth/operator-key.ts: if (!timingSafeEqual(hashOf(given), hashOf(expected())))',
       'cli/mcp/http.ts: return sent !== undefined && timingSafeEqual(digest(sent), digest(token));',
       'core/signatures/scheme.ts: return bytes?.length === expected.length && timingSafeEqual(bytes, expected);',
       'db/management/console-codes.ts: return rows[0] && timingSafeEqual(rows[0].codeHash, hash) ? rows[0].ownerId : null;',

@@ -142,7 +142,7 @@ describe('docker-compose.yml', () => {
     const { HOOKYARD_DRAIN_SECONDS, HOOKYARD_SHUTDOWN_SECONDS } = readSettings({});
     for (const [name, { stop_grace_period: grace = '' }] of roles) {
       expect(grace, name).to.match(/^\d+s$/);
-      // An API gives its last steps 5 s (api/ending.ts).
+      // An API gives its last steps 5 s (api/service/ending.ts).
       expect(Number.parseInt(grace, 10), name).to.be.above(HOOKYARD_DRAIN_SECONDS + HOOKYARD_SHUTDOWN_SECONDS + 5);
     }
   });

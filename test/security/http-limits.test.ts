@@ -1,13 +1,19 @@
-// What the HTTP server lets a client hold: time, connections, requests. The server is the API's own (api/http-server.ts) with
+// What the HTTP server lets a client hold: time, connections, requests. The server is the API's own (api/http/http-server.ts) with
 // shorter deadlines; that the API runs it with the stated ones is the last test.
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { connectionCounts, HTTP_LIMITS, type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http-limits.ts';
-import { createHttpServer } from '../../api/http-server.ts';
-import { refusedConnections } from '../../api/refused-connections.ts';
+import {
+  connectionCounts,
+  HTTP_LIMITS,
+  type HttpLimits,
+  MAX_HEADERS,
+  MAX_PIPELINED,
+} from '../../api/http/http-limits.ts';
+import { createHttpServer } from '../../api/http/http-server.ts';
+import { refusedConnections } from '../../api/http/refused-connections.ts';
 import { clientOf } from '../../core/http/address-ranges.ts';
 import type { Log } from '../../core/process/log.ts';
 import { until } from '../support/until.ts';

@@ -45,7 +45,7 @@ describe('row-level security', function () {
     services = createPool(url, options);
     const tenantRole = await findTenantRole(services);
     expect(tenantRole).to.equal(TENANT_ROLE);
-    // As api/service-database.ts makes them; one connection each, so that every request gets the one of the request before.
+    // As api/service/service-database.ts makes them; one connection each, so that every request gets the one of the request before.
     management = createPool(url, { ...options, tenantRole });
     orm = createOrm(url, 1, { tenantRole });
     tables = (await allTables(database.pool)).filter(isOfTenants);

@@ -4,7 +4,7 @@ import { STATUS_CODES } from 'node:http';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { apiDocument } from '../../api/openapi/document.ts';
-import { shortPath } from '../../api/operation.ts';
+import { shortPath } from '../../api/request/operation.ts';
 
 /** One request and its answer. */
 export interface Exchange {

@@ -1,7 +1,7 @@
 // Every endpoint of the API, read from the routers themselves, so that none is forgotten.
-import { managementRouter } from '../../api/app.ts';
-import type { ApiDeps } from '../../api/context.ts';
-import { shortPath } from '../../api/operation.ts';
+import { managementRouter } from '../../api/service/app.ts';
+import type { ApiDeps } from '../../api/request/context.ts';
+import { shortPath } from '../../api/request/operation.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 
 export interface Endpoint {

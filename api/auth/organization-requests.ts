@@ -1,0 +1,64 @@
+// What organizations do with the management API of this process: their requests in this minute, and what runs for them.
+// Rules: LIMIT-09 to LIMIT-12.
+import type { LimitName, Limits } from '../../core/fairness/limits.ts';
+import { WindowCounts } from '../../core/fairness/window-counts.ts';
+import { limitExceeded } from './limit-exceeded.ts';
+
+const MINUTE_MS = 60_000;
+// Imports, searches and tests take seconds.
+const RETRY_AFTER_SECONDS = 1;
+
+/** What an organization may have running. */
+export type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningTests' | 'runningStreams'>;
+
+const NAMES: Record<RunningLimit, string> = {
+  runningImports: 'imports',
+  runningSearches: 'searches of payloads',
+  runningTests: 'tests of destinations and alert channels',
+  runningStreams: 'streams of events',
+};
+
+export class OrganizationRequests {
+  readonly #requests = new WindowCounts({ windowMs: MINUTE_MS });
+  readonly #running = new Map<string, number>();
+
+  /** Requests of an organization in this minute. */
+  inThisMinute(organizationId: string): number {
+    return this.#requests.of(organizationId);
+  }
+
+  /** How many run for an organization now. */
+  running(organizationId: string, limit: RunningLimit): number {
+    return this.#running.get(`${limit} ${organizationId}`) ?? 0;
+  }
+
+  /** Counts a request. @throws ApiError 429 */
+  count({ id, limits }: { id: string; limits: Limits }): void {
+    const most = limits.requestsPerMinute;
+    if (this.#requests.add(id) <= most) return;
+    const what = `This organization may send ${most} requests a minute; wait until the next minute`;
+    throw limitExceeded('requestsPerMinute', what, (this.#requests.endsAt - Date.now()) / 1000);
+  }
+
+  /** Runs something of which an organization may have so many at a time. @throws ApiError 429, and what `work` throws */
+  async run<T>(
+    { id, limits }: { id: string; limits: Limits },
+    limit: RunningLimit,
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const key = `${limit} ${id}`;
+    const running = this.running(id, limit);
+    if (running >= limits[limit]) {
+      const what = `This organization may have ${limits[limit]} ${NAMES[limit]} running at a time; wait until one has ended`;
+      throw limitExceeded(limit, what, RETRY_AFTER_SECONDS);
+    }
+    this.#running.set(key, running + 1);
+    try {
+      return await work();
+    } finally {
+      const left = this.running(id, limit) - 1;
+      if (left === 0) this.#running.delete(key);
+      else this.#running.set(key, left);
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// What the key of a request may do. Which scope an operation needs is derived in one place (scopeOf, operation.ts).
+// Rules: AUTH-04, AUTH-17, AUTH-25, ORG-03.
+import { allows, groupOf, type SingleScope } from '../../core/config/access.ts';
+import { type ApiState, type Context, callerOf, type Next } from '../request/context.ts';
+import { beginAudit } from './audit-trail.ts';
+import { ApiError, suspended } from '../request/errors.ts';
+import { type Around, type Described, scopeOf } from '../request/operation.ts';
+
+/** Middleware of an operation: 403 without its scope, and for changes of a suspended organization. */
+export function permit(operation: Described): Around {
+  const scope = scopeOf(operation);
+  return async (ctx: Context, next: Next) => {
+    if (scope !== null) requireScope(ctx, scope, `${ctx.method} ${operation.path}`);
+    if (operation.method !== 'get' && callerOf(ctx).organization.suspended) {
+      throw suspended('it may read, and change nothing');
+    }
+    await next();
+  };
+}
+
+/**
+ * Checks a scope besides that of the operation. Reads of payloads and secrets are recorded from then on.
+ * @param what needs it, for the message: `includePayload=true`
+ * @throws ApiError 403
+ */
+export function requireScope(ctx: { state: ApiState }, scope: SingleScope, what: string): void {
+  if (!allows(callerOf(ctx).key.scopes, scope)) {
+    throw new ApiError(
+      403,
+      'FORBIDDEN',
+      `This API key lacks the scope "${scope}" (or "${groupOf(scope)}") that ${what} needs`,
+    );
+  }
+  if (scope === 'payloads:read' || scope === 'secrets:read') beginAudit(ctx);
+}
+
+/** Whether the key of a request may see secrets in clear, and so also lead them to another host. */
+export function maySeeSecrets(ctx: { state: ApiState }): boolean {
+  return allows(callerOf(ctx).key.scopes, 'secrets:read');
+}
+
+/** 403: a stored secret would go to a host that its owner has not given it to. @param address, secret members of the request */
+export function secretOfAnotherHost(address: string, secret: string): ApiError {
+  return new ApiError(
+    403,
+    'FORBIDDEN',
+    `${address} leads to another host, to which the stored secret may not go: send ${secret} once more, or use an API key with the scope "secrets:read" (or "write")`,
+  );
+}

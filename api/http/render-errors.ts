@@ -1,0 +1,54 @@
+// Renders the errors that handlers throw.
+// Rules: ERR-01, ERR-04.
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { quotaRefusals } from '../../core/metrics/ingest.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
+import { MOST_COUNTED, PageTooDeepError } from '../../db/history/lists/part.ts';
+import { type AppContext, type Next, logOf } from '../request/context.ts';
+import { ApiError, errorBody, invalid, unavailable } from '../request/errors.ts';
+
+/** Middleware: renders errors that handlers throw; unknown errors are logged and answered without internals. */
+export function renderErrors(log: Log): (ctx: AppContext, next: Next) => Promise<void> {
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const answer = toApiError(error, ctx, log);
+      if (answer.limit !== undefined) quotaRefusals.add({ limit: answer.limit });
+      if (answer.code !== undefined) ctx.state.errorCode = answer.code;
+      ctx.status = answer.status;
+      ctx.set({ ...(RETRIED.includes(answer.status) && { 'Retry-After': '1' }), ...answer.headers });
+      ctx.body = answer.isEmpty ? '' : errorBody(answer);
+      if (answer.isEmpty) ctx.remove('Content-Type');
+    }
+  };
+}
+
+// Statuses whose answers carry `Retry-After` (RFC 9110, section 10.2.3), in seconds.
+const RETRIED = [429, 503];
+
+function toApiError(error: unknown, ctx: AppContext, log: Log): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof PageTooDeepError) {
+    return invalid(
+      'page',
+      `must not begin beyond ${MOST_COUNTED} items; continue with cursor instead, from cursor=first`,
+    );
+  }
+  if (isTransientDatabaseError(error)) {
+    // A flood of requests would be one of lines.
+    throttled(log).warn(
+      { requestId: ctx.state.requestId, cause: causeOf(error) },
+      'requests are answered 503: PostgreSQL cannot be reached or is overloaded',
+    );
+    return unavailable('The database cannot be reached or is overloaded');
+  }
+  logOf(ctx).error({ cause: causeOf(error) }, 'request failed');
+  return new ApiError(
+    500,
+    'INTERNAL_ERROR',
+    `Something went wrong; the log has the details under request id ${ctx.state.requestId}`,
+  );
+}

@@ -1,0 +1,155 @@
+// An operation of the API is one definition: its input, its answers and its handler. The routers and the API's description are
+// made of the same lists (operations.ts).
+import type { z } from 'zod';
+import type { ZodOpenApiResponseObject } from 'zod-openapi';
+import { isSingleScope, type Resource, type SingleScope } from '../../core/config/access.ts';
+import type { ApiDeps, ApiRouter, Context, Next } from './context.ts';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** The codes of each status; `NO_CODE` for an error without one. */
+export type ErrorCodes = Partial<Record<number, string[]>>;
+
+/** Stands for an error for which the contract names no code. */
+export const NO_CODE = '';
+
+/** One method of one path, with its handler. */
+export interface Operation extends Described {
+  run: (ctx: Context, deps: ApiDeps) => void | Promise<void>;
+}
+
+/** The description of one method of one path. */
+export interface Described {
+  method: Method;
+  /** With its parameters in braces: `/api/routes/{id}`. */
+  path: string;
+  operationId: string;
+  tag: Tag;
+  /** The scope that a key needs, where it is not that of the tag's records and the method; null: every key may. */
+  scope?: SingleScope | null;
+  /** Whether it only computes: nothing is stored, sent or recorded in the audit log. */
+  changesNothing?: true;
+  summary: string;
+  description?: string;
+  /** Prefix of the ids that the path's `{id}` takes. */
+  idOf?: readonly string[];
+  /** The schema by which the handler checks the query. */
+  query?: z.ZodObject;
+  body?: RequestBody;
+  answer: Answer;
+  /** Whether it is about one record that has a version: answers carry its `ETag`, changes take `If-Match` (preconditions.ts). */
+  versioned?: true;
+  /** Whether it takes a body of any type. */
+  takesAnything?: true;
+  /** Its own errors; the shared ones are added. */
+  errors?: ErrorCodes;
+  /** Who may call it, and so which shared errors it has: keys of organizations (default), everyone, or the operator. */
+  family?: 'management' | 'public' | 'operator';
+}
+
+export interface RequestBody {
+  /** The schema by which the handler checks the body. */
+  schema: z.ZodType;
+  /** Keyed by a name that says what it shows; each is valid. */
+  examples: Record<string, unknown>;
+  /** Whether the request may go without a body. */
+  optional?: true;
+}
+
+export interface Answer {
+  status: 200 | 201 | 204;
+  description: string;
+  /** What a 201 with the same body says: the record was made. */
+  ofNew?: string;
+  /** Of a JSON answer; other answers set `content`. */
+  schema?: z.ZodType;
+  content?: ZodOpenApiResponseObject['content'];
+  headers?: Record<string, z.ZodType>;
+  /** Operations that accept the id in this answer as their `{id}` (OpenAPI links). */
+  leadsTo?: string[];
+  /** Whether it supports conditional requests (304). */
+  mayBeKnown?: true;
+}
+
+interface TagOf {
+  about: string;
+  /** The records that its operations are about, as scopes name them; null for paths without credentials. */
+  records: Resource | null;
+}
+
+/** The tags in the order of the page. */
+export const TAGS = {
+  Ingest: { about: 'Where providers send webhooks.', records: null },
+  Sources: { about: 'Each source has a public address that receives webhooks.', records: 'sources' },
+  Destinations: {
+    about: 'Where webhooks are delivered: HTTP endpoints and warehouses (flat family).',
+    records: 'destinations',
+  },
+  'Organization destinations': {
+    about: 'The HTTP destinations of the same store, with the same members (organization-scoped family).',
+    records: 'destinations',
+  },
+  Routes: { about: 'Which source goes to which destinations, and how.', records: 'routes' },
+  Filters: { about: 'Conditions that several routes share.', records: 'filters' },
+  Transforms: { about: 'Code that makes of an event what is sent.', records: 'transforms' },
+  Schemas: { about: 'JSON Schemas that payloads must match.', records: 'schemas' },
+  Events: { about: 'Webhooks as they were received, and their replay.', records: 'events' },
+  Deliveries: { about: 'What happened to an event on its way to one destination.', records: 'deliveries' },
+  Issues: { about: 'Failures that last: what fails, since when, how often.', records: 'issues' },
+  Metrics: { about: 'Figures of the organization over time.', records: 'deliveries' },
+  Alerts: { about: 'Where the organization is told of its issues, and of which.', records: 'alerts' },
+  Usage: { about: 'What the organization uses, and what it may.', records: 'organization' },
+  Access: { about: 'API keys, and whom a key belongs to.', records: 'keys' },
+  Audit: { about: 'Who changed what, and who read payloads and secrets.', records: 'audit' },
+  Service: { about: 'Whether the service is well, and this description.', records: null },
+} as const satisfies Record<string, TagOf>;
+export type Tag = keyof typeof TAGS;
+
+/**
+ * The scope that a key needs for an operation; null when every key may, or none is needed.
+ * @throws Error for an operation of which no scope can be derived: it must name one
+ */
+export function scopeOf({ operationId, method, tag, scope, family }: Described): SingleScope | null {
+  if (scope !== undefined || family === 'public' || family === 'operator') return scope ?? null;
+  const derived = `${TAGS[tag].records}:${method === 'get' ? 'read' : 'write'}`;
+  if (!isSingleScope(derived))
+    throw new Error(`The operation ${operationId} needs the scope "${derived}", which does not exist`);
+  return derived;
+}
+
+/** What runs around the handler of an operation. */
+export type Around = (ctx: Context, next: Next) => Promise<void>;
+
+/**
+ * Mounts operations of the management API, each on its path.
+ * @param around makes the middleware of an operation, the outermost first
+ */
+export function mountOperations(
+  router: ApiRouter,
+  operations: readonly Operation[],
+  deps: ApiDeps,
+  around: (operation: Operation) => Around[],
+): void {
+  // The router takes the first path that matches. A brace sorts after every letter, so fixed words ("bulk", "export") come before
+  // `{id}`.
+  const mounted = operations.flatMap((operation) => {
+    const short = shortPath(operation.path);
+    return [{ operation, path: operation.path }, ...(short === null ? [] : [{ operation, path: short }])];
+  });
+  for (const { operation, path } of mounted.toSorted(
+    (one, other) => Number(one.path > other.path) - Number(one.path < other.path),
+  )) {
+    router[operation.method](path.replace(/\{(\w+)\}/g, ':$1'), ...around(operation), (ctx) =>
+      operation.run(ctx, deps),
+    );
+  }
+}
+
+/**
+ * The path of sources and events without their organization, which the key names anyway (HTTP-03). It is not in the description: it
+ * would double what generators make. @returns null for all others
+ */
+export function shortPath(path: string): string | null {
+  const [, rest] = /^\/api\/organizations\/[^/]+\/((?:sources|events)(?:\/.*)?)$/.exec(path) ?? [];
+  return rest === undefined ? null : `/api/${rest}`;
+}

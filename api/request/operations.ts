@@ -1,0 +1,70 @@
+// Every operation of the management API, in the order of its description.
+import { destinationExchangeOperations } from '../exchange/destination-exchange.ts';
+import { routeExchangeOperations } from '../exchange/route-exchange.ts';
+import type { Operation } from './operation.ts';
+import { alertChannelOperations } from '../resources/alerts/alert-channels.ts';
+import { apiKeyOperations } from '../resources/organization/api-keys.ts';
+import { auditOperation } from '../resources/organization/audit.ts';
+import { callerOperation } from '../resources/organization/auth-me.ts';
+import { batchOperation } from '../resources/deliveries/batches.ts';
+import { bulkOperations } from '../resources/bulk.ts';
+import { deliveryActionOperation } from '../resources/deliveries/delivery-actions.ts';
+import { deliveryOperations } from '../resources/deliveries/deliveries.ts';
+import { deliveryRequestOperation } from '../resources/deliveries/delivery-request.ts';
+import { destinationOperations } from '../resources/destinations/destinations.ts';
+import { eventReplayOperations } from '../resources/events/event-replays.ts';
+import { eventStreamOperation } from '../resources/events/event-stream.ts';
+import { eventOperations } from '../resources/events/events.ts';
+import { filterOperations } from '../resources/processing/filters.ts';
+import { issueOperations } from '../resources/alerts/issues.ts';
+import { metricOperation } from '../resources/organization/metrics.ts';
+import { notificationRecipientOperations } from '../resources/alerts/notification-recipients.ts';
+import { organizationDestinationOperations } from '../resources/destinations/organization-destinations.ts';
+import { pauseOperations } from '../resources/routes/pauses.ts';
+import { providerOperation, signSampleOperation } from '../resources/sources/providers.ts';
+import { refusalOperation } from '../resources/sources/refusals.ts';
+import { replayOperations } from '../resources/deliveries/replays.ts';
+import { routeCircuitOperations } from '../resources/routes/route-circuit.ts';
+import { routePreviewOperation } from '../resources/routes/route-preview.ts';
+import { routeOperations } from '../resources/routes/routes.ts';
+import { schemaOperations } from '../resources/processing/schemas.ts';
+import { secretRotationOperations } from '../resources/sources/secret-rotation.ts';
+import { sourceOperations } from '../resources/sources/sources.ts';
+import { transformOperations } from '../resources/processing/transforms.ts';
+import { usageOperations } from '../resources/organization/usage.ts';
+
+export const managementOperations: Operation[] = [
+  ...sourceOperations,
+  refusalOperation,
+  providerOperation,
+  signSampleOperation,
+  ...destinationOperations,
+  batchOperation,
+  ...organizationDestinationOperations,
+  ...routeOperations,
+  ...routeCircuitOperations,
+  routePreviewOperation,
+  ...pauseOperations,
+  ...bulkOperations,
+  ...secretRotationOperations,
+  ...destinationExchangeOperations,
+  ...routeExchangeOperations,
+  ...notificationRecipientOperations,
+  ...filterOperations,
+  ...transformOperations,
+  ...schemaOperations,
+  ...eventOperations,
+  eventStreamOperation,
+  ...replayOperations,
+  ...eventReplayOperations,
+  ...deliveryOperations,
+  deliveryActionOperation,
+  ...issueOperations,
+  metricOperation,
+  deliveryRequestOperation,
+  ...alertChannelOperations,
+  ...usageOperations,
+  callerOperation,
+  ...apiKeyOperations,
+  auditOperation,
+];

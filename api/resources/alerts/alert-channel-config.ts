@@ -1,0 +1,51 @@
+// The config of a channel: checked by its type, sealed, and shown without its secret.
+// Rules: ALR-03 to ALR-05, AUTH-14, AUTH-15.
+import { z } from 'zod';
+import { CHANNEL_SECRET, type ChannelType, channelConfigSchemas } from '../../../core/messages/channel.ts';
+import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
+import { openConfig, type StoredConfig } from '../../../db/alerts/channel-config.ts';
+import type { ApiDeps } from '../../request/context.ts';
+import { invalid } from '../../request/errors.ts';
+import { check } from '../../request/validation.ts';
+
+type Deps = Pick<ApiDeps, 'secretBox'>;
+
+/**
+ * The columns of a config.
+ * @param sent a secret that is left out or sent back masked keeps the stored one
+ * @throws ApiError 400
+ */
+export function sealConfig(
+  deps: Deps,
+  id: string,
+  type: ChannelType,
+  sent: Record<string, unknown>,
+  stored: StoredConfig | null,
+): { config: string | null; notifyEmails: string | null } {
+  const schema: z.ZodType<object> = channelConfigSchemas[type];
+  const { config } = check(z.object({ config: schema }), { config: withSecret(deps, type, sent, stored) }, 'The body');
+  if (type === 'mail') return { config: null, notifyEmails: (config as { emails: string }).emails };
+  return { config: deps.secretBox.encrypt(JSON.stringify(config), id), notifyEmails: null };
+}
+
+// The masked secret is replaced first: the mask itself is not valid.
+function withSecret(deps: Deps, type: ChannelType, sent: Record<string, unknown>, stored: StoredConfig | null) {
+  const member = CHANNEL_SECRET[type];
+  if (member === null) return sent;
+  const value = sent[member];
+  const isMasked = typeof value === 'string' && isRedacted(value);
+  if (value !== undefined && !isMasked) return sent;
+  const kept = stored && (openConfig(deps.secretBox, stored) as unknown as Record<string, string>)[member];
+  if (!kept && isMasked) throw invalid(`config.${member}`, 'must be the whole secret: there is none stored to keep');
+  return kept ? { ...sent, [member]: kept } : sent;
+}
+
+/** As answers show it. */
+export function shownConfig(deps: Deps, stored: StoredConfig): Record<string, string> {
+  const { type, ...config } = openConfig(deps.secretBox, stored);
+  const shown: Record<string, string> = { ...config };
+  const member = CHANNEL_SECRET[type];
+  const secret = member === null ? undefined : shown[member];
+  if (member !== null && secret !== undefined) shown[member] = redactSecret(secret);
+  return shown;
+}

@@ -1,0 +1,367 @@
+// Channels of alerts: list, create, get, update, delete, test, and the rotation of the secret of a signed webhook.
+// Rules: ALR-01 to ALR-12, ALR-21 to ALR-24, ALR-26.
+import { LockMode } from '@mikro-orm/core';
+import { z } from 'zod';
+import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
+import { newId } from '../../../core/text/ids.ts';
+import { mayReceive } from '../../../core/messages/notify-recipients.ts';
+import { recipients } from '../../../core/messages/notification-mail.ts';
+import { signingSecretProblem } from '../../../core/signatures/standard-webhooks.ts';
+import { openChannel, openConfig } from '../../../db/alerts/channel-config.ts';
+import { existingIds, knowsTimeZone } from '../../../db/alerts/channels.ts';
+import { noteArrived, noteOver } from '../../../db/alerts/recoveries.ts';
+import { confirmedAddresses } from '../../../db/notifications/notification-recipients.ts';
+import { AlertChannel } from '../../../db/entities.ts';
+import type { EntityManager } from '../../../db/orm.ts';
+import { WITHHELD } from '../../../outbound/alerts.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
+import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
+import { invalid, notFound } from '../../request/errors.ts';
+import { requireRecordRoom } from '../../auth/limits.ts';
+import {
+  alertChannelAnswer,
+  alertChannelDefaults,
+  alertChannelMembers,
+  createAlertChannelBody,
+  createAlertChannelSchema,
+  updateAlertChannelSchema,
+} from './alert-channel-members.ts';
+import { UNCHANGEABLE } from '../destinations/destination-members.ts';
+import * as field from '../fields.ts';
+import { toAnswer } from '../table.ts';
+import { latency, listOf, text } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { listAnswer, newestFirst, pageParams } from '../../request/pagination.ts';
+import { booleanParam, containsPattern, textParam } from '../../request/query.ts';
+import { requireWanted, tell } from '../../request/preconditions.ts';
+import { requireId, stillValid } from '../records.ts';
+import { parseBody, parseQuery } from '../../request/validation.ts';
+import { sealConfig, shownConfig } from './alert-channel-config.ts';
+import { requireRecipients, withheldEmails } from './notification-recipients.ts';
+import { refuseOwnChannel } from '../routes/own-addresses.ts';
+import { rotation, signingSecretBody } from '../sources/secret-rotation.ts';
+import { transactional } from '../transactions.ts';
+
+const listSchema = z.object({
+  ...pageParams,
+  enabled: booleanParam,
+  search: textParam.meta({ description: 'A part of the name, whatever its case.' }),
+});
+
+const testResult = z
+  .union([
+    z.object({
+      success: z.literal(true),
+      statusCode: z
+        .int()
+        .nullable()
+        .meta({ description: 'Null for mails.', examples: [200] }),
+      latency,
+      responseBody: text('ok').nullable(),
+      message: text('The test message was sent'),
+    }),
+    z.object({
+      success: z.literal(false),
+      statusCode: z.int().nullable(),
+      latency,
+      responseBody: z.string().nullable(),
+      error: text('The channel answered 410'),
+      message: text('The test message failed: The channel answered 410'),
+    }),
+  ])
+  .meta({ id: 'AlertTestResult' });
+
+const base = '/api/alert-channels';
+const common = { tag: 'Alerts', idOf: ['alc'] } as const;
+const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
+
+export const alertChannelOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listAlertChannels',
+    run: list,
+    summary: 'List alert channels',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(alertChannelAnswer) },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: base,
+    operationId: 'createAlertChannel',
+    versioned: true,
+    run: create,
+    summary: 'Create an alert channel',
+    body: {
+      schema: createAlertChannelBody,
+      examples: {
+        mail: { name: 'Team', type: 'mail', config: { emails: 'ops@example.com' }, digestMinutes: 60 },
+        webhook: { name: 'Own tool', type: 'webhook', config: { url: 'https://alerts.example/hooks', secret } },
+        slack: {
+          name: 'Channel of the team',
+          type: 'slack',
+          config: { url: 'https://hooks.slack.com/services/T000/B000/XXXX' },
+          kinds: ['delivery_failing', 'circuit_open'],
+          quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/Berlin' },
+        },
+        pagerduty: {
+          name: 'On call',
+          type: 'pagerduty',
+          config: { routingKey: 'R0123456789ABCDEFGHIJKLMNOPQRSTU', severity: 'critical' },
+          afterCount: 10,
+        },
+      },
+    },
+    answer: {
+      status: 201,
+      description: 'The channel, its secret masked.',
+      schema: alertChannelAnswer,
+      leadsTo: ['getAlertChannel', 'updateAlertChannel', 'deleteAlertChannel'],
+    },
+    errors: { 400: ['INVALID_URL'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getAlertChannel',
+    versioned: true,
+    run: get,
+    summary: 'Get an alert channel',
+    answer: { status: 200, description: 'The channel, its secret masked.', schema: alertChannelAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateAlertChannel',
+    versioned: true,
+    run: update,
+    summary: 'Update an alert channel',
+    description:
+      'Members that are not sent stay as they are; `config` is replaced as a whole, but for a secret that is left out or sent back masked.',
+    body: {
+      schema: updateAlertChannelSchema,
+      examples: { pause: { enabled: false }, 'less often': { throttleMinutes: 60 } },
+    },
+    answer: { status: 200, description: 'The channel as it is now.', schema: alertChannelAnswer },
+    errors: { 400: ['INVALID_URL'] },
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteAlertChannel',
+    versioned: true,
+    run: remove,
+    summary: 'Delete an alert channel',
+    description: 'Messages on their way are not sent any more. Incidents that it opened elsewhere stay open.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/test`,
+    operationId: 'testAlertChannel',
+    run: test,
+    summary: 'Send a test message',
+    description: 'At once, whatever its rules are. Whatever goes wrong on the way is in the result.',
+    answer: { status: 200, description: 'What became of it.', schema: testResult },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/rotate-secret`,
+    operationId: 'rotateAlertChannelSecret',
+    versioned: true,
+    run: rotate,
+    summary: 'Rotate the secret of a signed webhook',
+    description: 'Messages carry two signatures, of the new secret and of the one before, until the overlap ends.',
+    body: { schema: signingSecretBody, examples: { 'within an hour': { secret, overlapSeconds: 3600 } } },
+    answer: { status: 200, description: 'The channel as it is now.', schema: alertChannelAnswer },
+  },
+];
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const [channels, total] = await entityManager(ctx, deps).findAndCount(
+    AlertChannel,
+    {
+      ...(query.enabled !== undefined && { enabled: query.enabled }),
+      ...(query.search && { name: { $ilike: containsPattern(query.search) } }),
+    },
+    newestFirst(query),
+  );
+  ctx.body = listAnswer(await showAll(ctx, deps, channels), total, query);
+}
+
+async function create(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { config, ...body } = await parseBody(ctx, createAlertChannelSchema);
+  refuseOwnChannel(deps, config);
+  const id = newId('alc');
+  noteRecords(ctx, [id]);
+  const record = {
+    ...alertChannelDefaults,
+    ...field.sent(body),
+    ...sealConfig(deps, id, body.type, config, null),
+    ...{ id, organizationId: organizationId(ctx), name: body.name, type: body.type },
+  };
+  await requireValid(ctx, deps, record);
+  await requireRecipients(deps, organizationId(ctx), record.notifyEmails, 'config.emails');
+  const channel = await transactional(ctx, deps, async (em) => {
+    await requireRecordRoom(em, ctx, 'alertChannels');
+    return em.create(AlertChannel, record);
+  });
+  ctx.status = 201;
+  await answer(ctx, deps, channel);
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  await answer(ctx, deps, await find(entityManager(ctx, deps), ctx));
+}
+
+async function update(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { config, type, ...body } = await parseBody(ctx, updateAlertChannelSchema);
+  const patch = field.sent(body);
+  const found = await find(entityManager(ctx, deps), ctx);
+  if (type !== undefined && type !== found.type) throw invalid('type', UNCHANGEABLE);
+  refuseOwnChannel(deps, config ?? {});
+  await requireValid(ctx, deps, { ...patch, type: found.type });
+  const checked = config && sealConfig(deps, found.id, found.type, config, found);
+  await requireRecipients(deps, organizationId(ctx), checked?.notifyEmails, 'config.emails');
+  const channel = await transactional(ctx, deps, async (em) => {
+    const stored = await find(em, ctx, 'lock');
+    requireWanted(ctx, 'alert channel', stored);
+    const changed = config && changedConfig(deps, stored, config);
+    if (changed) await noteOver(em, stored);
+    em.assign(stored, { ...patch, ...changed }, { mergeObjectProperties: false });
+    return stored;
+  });
+  await answer(ctx, deps, channel);
+}
+
+/** What a new config changes: it may work, and what is set by an update counts alone and at once. */
+function changedConfig(deps: ApiDeps, stored: AlertChannel, sent: Record<string, unknown>) {
+  const columns = sealConfig(deps, stored.id, stored.type, sent, stored);
+  const secretOf = (config: string | null | undefined) => {
+    const opened = openConfig(deps.secretBox, { ...stored, ...columns, ...(config !== undefined && { config }) });
+    return opened.type === 'webhook' ? opened.secret : '';
+  };
+  const isKept = secretOf(stored.config ?? null) === secretOf(columns.config);
+  return {
+    ...columns,
+    ...{ failingSince: null, failedAt: null, lastError: null },
+    ...(!isKept && { previousSecret: null, previousSecretUntil: null }),
+  };
+}
+
+async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
+  // A worker that gives up a message of the channel has locked that first: PostgreSQL rolls one of the two back.
+  await transactional(ctx, deps, async (em) => {
+    const stored = await find(em, ctx, 'lock');
+    requireWanted(ctx, 'alert channel', stored);
+    await noteOver(em, stored);
+    em.remove(stored);
+  });
+  ctx.status = 204;
+}
+
+async function test(ctx: Context, deps: ApiDeps): Promise<void> {
+  const channel = await find(entityManager(ctx, deps), ctx);
+  const { organization } = callerOf(ctx);
+  ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
+    await recordAhead(ctx);
+    const { id, slug } = organization;
+    const opened = { ...openChannel(deps.secretBox, channel), name: channel.name };
+    const result = await deps.testAlert(opened, { id, slug }, await mayGet(deps, id, channel));
+    if (result.success) await noteArrived(deps.pool, channel);
+    return result;
+  });
+}
+
+/** The addresses of a channel that may be sent mails now. */
+async function mayGet(deps: ApiDeps, organization: string, { notifyEmails }: AlertChannel): Promise<string[]> {
+  if (!notifyEmails) return [];
+  const addresses = recipients(notifyEmails);
+  const inLowerCase = addresses.map((each) => each.toLowerCase());
+  const confirmed = await confirmedAddresses(deps.pool, organization, inLowerCase);
+  return addresses.filter((each) => mayReceive(deps.recipientRule(), each, confirmed));
+}
+
+async function rotate(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, signingSecretBody);
+  const problem = signingSecretProblem(body.secret);
+  if (problem !== null) throw invalid('secret', problem);
+  const id = param(ctx, 'id');
+  const channel = await transactional(ctx, deps, async (em) => {
+    const stored = await find(em, ctx, 'lock');
+    const current = openConfig(deps.secretBox, stored);
+    if (current.type !== 'webhook') throw invalid('secret', 'cannot be rotated: only channels of type webhook sign');
+    const { until, isRepeat } = rotation(body, current.secret, stored.previousSecretUntil ?? null);
+    em.assign(stored, {
+      ...(!isRepeat && {
+        ...sealConfig(deps, id, 'webhook', { url: current.url, secret: body.secret }, stored),
+        previousSecret: deps.secretBox.encrypt(current.secret, id),
+      }),
+      previousSecretUntil: until,
+    });
+    return stored;
+  });
+  await answer(ctx, deps, channel);
+}
+
+/** @throws ApiError 404 */
+async function find(em: EntityManager, ctx: Context, lock?: 'lock'): Promise<AlertChannel> {
+  const id = param(ctx, 'id');
+  requireId('alert channel', 'alc', id);
+  const channel = await em.findOne(AlertChannel, { id }, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
+  if (!channel) throw notFound('alert channel', id);
+  return channel;
+}
+
+type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationIds' | 'quietHours' | 'digestMinutes'>> &
+  Pick<AlertChannel, 'type'>;
+
+/** @throws ApiError 400 for a rule that has no meaning for the type, an unknown time zone, and records that do not exist */
+async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Promise<void> {
+  const { type, digestMinutes, quietHours } = rules;
+  if (digestMinutes != null && INCIDENT_TYPES.includes(type))
+    throw invalid('digestMinutes', `must be null for ${type}, which has an incident for each issue`);
+  if (quietHours && !(await knowsTimeZone(pool, quietHours.timeZone)))
+    throw invalid('quietHours.timeZone', 'must be a time zone that PostgreSQL knows, such as Europe/Berlin');
+  for (const table of ['sources', 'routes', 'destinations'] as const) {
+    const member = `${table.slice(0, -1)}Ids` as 'sourceIds' | 'routeIds' | 'destinationIds';
+    const ids = rules[member];
+    if (!ids) continue;
+    const existing = await existingIds(pool, table, organizationId(ctx), ids);
+    if (ids.some((id) => !existing.has(id))) throw invalid(member, `must be ids of ${table} of this organization`);
+  }
+}
+
+async function answer(ctx: Context, deps: ApiDeps, channel: AlertChannel): Promise<void> {
+  tell(ctx, channel);
+  [ctx.body] = await showAll(ctx, deps, [channel]);
+}
+
+async function showAll(ctx: Context, deps: ApiDeps, channels: AlertChannel[]): Promise<object[]> {
+  const withheld = await withheldEmails(
+    deps,
+    organizationId(ctx),
+    channels.map(({ notifyEmails }) => ({ notifyEmails: notifyEmails ?? null })),
+  );
+  return channels.map((channel, index) => {
+    const withheldEmails = withheld[index] ?? [];
+    return toAnswer(alertChannelMembers, channel, {
+      config: shownConfig(deps, channel),
+      withheldEmails,
+      lastError: channel.lastError ?? (reachesNobody(channel, withheldEmails) ? WITHHELD : null),
+      previousSecretUntil: stillValid(channel.previousSecretUntil),
+    });
+  });
+}
+
+/** Whether the first message to a channel of mail would be given up. */
+const reachesNobody = ({ notifyEmails }: AlertChannel, withheld: string[]): boolean =>
+  Boolean(notifyEmails) && recipients(notifyEmails ?? '').length === withheld.length;

@@ -1,0 +1,256 @@
+// Issues: failures that last, their states, and the deliveries that they hold.
+// Rules: ISS-08 to ISS-12.
+import { z } from 'zod';
+import { ISSUE_KINDS, ISSUE_STATES } from '../../../core/messages/issues.ts';
+import { isUniqueViolation } from '../../../db/connections/database-errors.ts';
+import { isId } from '../../../core/text/ids.ts';
+import { heldDeliveries, holdsDeliveries } from '../../../db/issues/held.ts';
+import { changeIssue, findIssue, listIssues, type NamedIssue } from '../../../db/issues/list-issues.ts';
+import { inTransaction } from '../../../db/connections/pool.ts';
+import { replayDeliveries } from '../../../db/replay/replay.ts';
+import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
+import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
+import { ApiError, notFound } from '../../request/errors.ts';
+import { count, flag, idOf, partOfList, text, timestamp } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
+import { choiceParam, textParam } from '../../request/query.ts';
+import { isoTime, requireId } from '../records.ts';
+import { replayRoom } from '../deliveries/replay-room.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { inThreads } from '../../request/threads.ts';
+import { parseBody, parseChoice, parseQuery } from '../../request/validation.ts';
+
+/** Deliveries of one retry, and of each of its transactions. */
+const MAX_RETRIED = 1000;
+const RETRIED_AT_ONCE = 100;
+
+const listSchema = z.object({
+  ...partParams,
+  state: choiceParam(ISSUE_STATES),
+  kind: choiceParam(ISSUE_KINDS),
+  sourceId: textParam.meta({ description: 'Issues of the source, and of its routes.' }),
+  routeId: textParam,
+  destinationId: textParam,
+});
+const changeSchema = z.strictObject({ state: z.enum(ISSUE_STATES) });
+
+const NAME_NOW = 'With the name of now, null when it was deleted; null without an id.';
+const named = (id: z.ZodType, name: string) => z.object({ id, name: text(name).nullable() }).nullable();
+
+const example = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
+const retrySchema = z.strictObject({
+  before: z
+    .string()
+    .refine((id) => isId('dlv', id), 'must be the id of a delivery')
+    .optional()
+    .meta({ description: 'Only deliveries made before this one.', examples: [example] }),
+  dryRun: z.boolean().optional().meta({ description: 'Counts, and creates nothing.' }),
+});
+
+const issueAnswer = z
+  .object({
+    id: idOf('iss'),
+    kind: z.enum(ISSUE_KINDS),
+    state: z.enum(ISSUE_STATES),
+    cause: text(
+      'HTTP_500',
+      'A short code that stays the same; `OTHER` counts together what is too much to tell apart.',
+    ),
+    sourceId: idOf('src')
+      .nullable()
+      .meta({ examples: [null] }),
+    source: named(idOf('src'), 'Orders').meta({ description: NAME_NOW, examples: [null] }),
+    routeId: idOf('rte').nullable(),
+    route: named(idOf('rte'), 'Orders to the CRM').meta({ description: NAME_NOW }),
+    destinationId: idOf('dst', 'dst_wh').nullable(),
+    destination: named(idOf('dst', 'dst_wh'), 'CRM').meta({ description: NAME_NOW }),
+    count: count.meta({ description: 'Failures, with those in a row that opened it.', examples: [12] }),
+    firstSeenAt: timestamp,
+    lastSeenAt: timestamp,
+    sampleEventId: idOf('evt').nullable().meta({ description: 'Of a late failure.' }),
+    sampleDeliveryId: idOf('dlv').nullable().meta({ description: 'Of a late failure.' }),
+    openedAt: timestamp,
+    resolvedAt: timestamp.nullable().meta({ examples: [null] }),
+    changedAt: timestamp.meta({ description: 'When `state` changed last.' }),
+  })
+  .meta({ id: 'Issue' });
+
+const base = '/api/issues';
+const common = { tag: 'Issues', idOf: ['iss'] } as const;
+
+export const issueOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listIssues',
+    run: list,
+    summary: 'List issues',
+    description: 'Failures that last, one for each kind, source, route, destination and cause. Some seconds behind.',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, the one that opened last first.', schema: partOfList(issueAnswer) },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getIssue',
+    run: get,
+    summary: 'Get an issue',
+    answer: { status: 200, description: 'The issue.', schema: issueAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateIssue',
+    run: change,
+    summary: 'Acknowledge, ignore, resolve or open an issue',
+    body: {
+      schema: changeSchema,
+      examples: { acknowledge: { state: 'acknowledged' }, ignore: { state: 'ignored' } },
+    },
+    answer: { status: 200, description: 'The issue as it is now.', schema: issueAnswer },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/retry`,
+    operationId: 'retryIssue',
+    run: retry,
+    summary: 'Deliver again what failed because of an issue',
+    description:
+      `Makes a new delivery of each one that failed since the issue opened and was not replayed, at most ${MAX_RETRIED}, the newest ` +
+      'first; the rest with further calls, each with `before` as the last one said in `next`. Needs the scope `deliveries:write` too.',
+    body: {
+      schema: retrySchema,
+      optional: true,
+      examples: { 'the rest': { before: example }, count: { dryRun: true } },
+    },
+    answer: {
+      status: 200,
+      description: 'The new deliveries.',
+      schema: z.object({
+        message: text('12 deliveries were created'),
+        deliveriesFound: count.meta({
+          description: 'That failed and were not replayed, in this call.',
+          examples: [12],
+        }),
+        deliveriesCreated: count.meta({
+          description:
+            'Fewer, when a later delivery has replaced one, or a payload or destination is gone; 0 with `dryRun`.',
+          examples: [12],
+        }),
+        more: flag(false, 'Whether there may be more to retry: call it again, with `before`.'),
+        next: idOf('dlv')
+          .nullable()
+          .meta({ description: 'The `before` of the next call; null when nothing is left.', examples: [null] }),
+      }),
+    },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+];
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const { issues, ...found } = await listIssues(deps.pool, organizationId(ctx), query, partOf(ctx, query, 'iss'));
+  ctx.body = partAnswer(issues.map(show), found, query);
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  ctx.body = show(await requireIssue(ctx, deps));
+}
+
+async function change(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { state } = await parseBody(ctx, changeSchema);
+  const { id } = await requireIssue(ctx, deps);
+  try {
+    const changed = await inTransaction(deps.pool, (db) => changeIssue(db, organizationId(ctx), id, state));
+    if (changed === null) {
+      await requireIssue(ctx, deps);
+      throw superseded(id);
+    }
+    ctx.body = show(changed);
+  } catch (error) {
+    throw isUniqueViolation(error) ? superseded(id) : error;
+  }
+}
+
+const superseded = (id: string) =>
+  invalidState(id, 'is resolved, and the same failure has another issue since; change that one');
+
+/** In steps, each of one transaction: what was created stays when a later step fails, and is not created again by another call. */
+async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { before = null, dryRun = false } = await parseChoice(ctx, retrySchema, 'optional');
+  const issue = await requireIssue(ctx, deps);
+  requireScope(ctx, 'deliveries:write', 'the retry of an issue');
+  if (!holdsDeliveries(issue)) throw invalidState(issue.id, `is of kind ${issue.kind}, which holds no deliveries`);
+  const { ids: retried, next } = await heldDeliveries(deps.pool, issue, MAX_RETRIED, before);
+  const found = { deliveriesFound: retried.length, more: next !== null, next };
+  if (dryRun) {
+    noteDryRun(ctx);
+    ctx.body = { message: counted(retried.length), ...found, deliveriesCreated: 0 };
+    return;
+  }
+  noteRecords(ctx, [issue.id]);
+  const { created, done } = await replayInSteps(ctx, deps, retried);
+  const rest = done < retried.length ? { deliveriesFound: done, more: true, next: retried[done - 1] ?? null } : found;
+  ctx.body = { message: describe(created), ...rest, deliveriesCreated: created };
+}
+
+/** @returns how many of them were tried: fewer, when a step was refused that is not the first */
+async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {
+  const { pool, compute, signals } = deps;
+  const room = replayRoom(ctx, deps);
+  let created = 0;
+  for (let done = 0; done < ids.length; done += RETRIED_AT_ONCE) {
+    const some = ids.slice(done, done + RETRIED_AT_ONCE);
+    try {
+      const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), some, compute.validate, room));
+      signals.replayedAll(result.deliveries);
+      created += result.deliveriesCreated;
+    } catch (error) {
+      // An error would say that nothing was done; the next call is told why.
+      if (done === 0 || !(error instanceof ApiError)) throw error;
+      return { created, done };
+    }
+  }
+  return { created, done: ids.length };
+}
+
+const counted = (found: number): string =>
+  `${found} ${found === 1 ? 'delivery' : 'deliveries'} would be made again, unless its payload or destination is gone`;
+
+function describe(created: number): string {
+  if (created === 0) return 'Nothing was created: no delivery of this issue can be made again';
+  return created === 1 ? '1 delivery was created' : `${created} deliveries were created`;
+}
+
+/** The issue of the path. @throws ApiError 404 */
+async function requireIssue(ctx: Context, deps: ApiDeps): Promise<NamedIssue> {
+  const id = param(ctx, 'id');
+  requireId('issue', 'iss', id);
+  const issue = await findIssue(deps.pool, organizationId(ctx), id);
+  if (!issue) throw notFound('issue', id);
+  return issue;
+}
+
+function show({ organizationId: _owner, sourceName, routeName, destinationName, ...issue }: NamedIssue) {
+  const { firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others } = issue;
+  const named = (id: string | null, name: string | null) => (id === null ? null : { id, name });
+  return {
+    ...others,
+    source: named(issue.sourceId, sourceName),
+    route: named(issue.routeId, routeName),
+    destination: named(issue.destinationId, destinationName),
+    firstSeenAt: firstSeenAt.toISOString(),
+    lastSeenAt: lastSeenAt.toISOString(),
+    openedAt: openedAt.toISOString(),
+    resolvedAt: isoTime(resolvedAt),
+    changedAt: changedAt.toISOString(),
+  };
+}
+
+const invalidState = (id: string, reason: string) => new ApiError(409, 'INVALID_STATE', `The issue ${id} ${reason}`);

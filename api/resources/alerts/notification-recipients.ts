@@ -1,0 +1,180 @@
+// Addresses that routes and alert channels notify: who has agreed, and asking once more.
+// Rules: NOTE-10, NOTE-11, NOTE-13.
+import { z } from 'zod';
+import { isOfDomain, mayReceive } from '../../../core/messages/notify-recipients.ts';
+import { recipients } from '../../../core/messages/notification-mail.ts';
+import {
+  askAgain,
+  confirmedAddresses,
+  findRecipient,
+  listRecipients,
+  type Recipient,
+} from '../../../db/notifications/notification-recipients.ts';
+import { waitingRecipients } from '../../../db/notifications/recipient-claims.ts';
+import { inTransaction } from '../../../db/connections/pool.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { ApiError, invalid } from '../../request/errors.ts';
+import { flag, listOf, text, timestamp } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
+import { isoTime } from '../records.ts';
+import { parseBody, parseQuery } from '../../request/validation.ts';
+
+/** Of one organization; about 30 an hour are asked. */
+const MAX_WAITING = 1000;
+
+const listSchema = z.object({ ...pageParams });
+const address = text('ops@example.com', 'In lower case.');
+const askSchema = z.object({ address: z.email().max(320) });
+
+const recipientAnswer = z
+  .object({
+    address,
+    confirmedAt: timestamp.nullable().meta({ description: 'When its owner has agreed.' }),
+    askedAt: timestamp.nullable().meta({ description: 'When a mail asked its owner for the last time.' }),
+    refused: flag(false, 'Whether its owner wants no more mails, and may not be asked again.'),
+  })
+  .meta({ id: 'NotificationRecipient' });
+
+export const notificationRecipientOperations: Operation[] = [
+  {
+    tag: 'Routes',
+    method: 'get',
+    path: '/api/notification-recipients',
+    operationId: 'listNotificationRecipients',
+    run: list,
+    summary: 'List the addresses that routes and alert channels notify',
+    description: 'Where the operator demands it, an address gets notifications only after its owner has agreed.',
+    query: listSchema,
+    answer: {
+      status: 200,
+      description: 'One page, in the order of addresses.',
+      schema: listOf(recipientAnswer),
+    },
+  },
+  {
+    tag: 'Routes',
+    method: 'post',
+    path: '/api/notification-recipients/resend',
+    operationId: 'resendConfirmation',
+    run: resend,
+    summary: 'Ask the owner of an address once more',
+    description:
+      'An hour after the first mail at the earliest, then after twice as long each time. Nothing is sent to one that has agreed.',
+    body: { schema: askSchema, examples: { plain: { address: 'ops@example.com' } } },
+    answer: { status: 200, description: 'The address.', schema: recipientAnswer },
+    errors: { 404: ['RESOURCE_NOT_FOUND'], 409: ['INVALID_STATE'], 429: ['RATE_LIMITED'] },
+  },
+];
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const [found, total] = await listRecipients(deps.pool, organizationId(ctx), limitOf(query));
+  ctx.body = listAnswer(found.map(show), total, query);
+}
+
+async function resend(ctx: Context, deps: ApiDeps): Promise<void> {
+  const asked = (await parseBody(ctx, askSchema)).address.toLowerCase();
+  const found = await findRecipient(deps.pool, organizationId(ctx), asked);
+  if (!found) {
+    throw new ApiError(
+      404,
+      'RESOURCE_NOT_FOUND',
+      `No route and no alert channel of this organization notifies ${asked}; name it there first`,
+    );
+  }
+  if (found.refused) {
+    throw new ApiError(
+      409,
+      'INVALID_STATE',
+      `The owner of ${asked} wants no more mails; only the owner can change that`,
+    );
+  }
+  if (found.confirmedAt === null && found.waitSeconds > 0) {
+    throw new ApiError(
+      429,
+      'RATE_LIMITED',
+      `${asked} was asked at ${isoTime(found.askedAt)}; wait ${found.waitSeconds} seconds`,
+      undefined,
+      { 'Retry-After': String(found.waitSeconds) },
+    );
+  }
+  if (found.confirmedAt === null) {
+    await inTransaction(deps.pool, (db) => askAgain(db, organizationId(ctx), asked));
+  }
+  ctx.body = show(found);
+}
+
+function show({ address, confirmedAt, askedAt, refused }: Recipient) {
+  return { address, confirmedAt: isoTime(confirmedAt), askedAt: isoTime(askedAt), refused };
+}
+
+/**
+ * Refuses addresses of domains that the operator does not accept, and where owners must agree, more than can be asked in a day or two.
+ * @param notifyEmails of one route, or of several, separated by commas
+ * @param member that holds them
+ * @throws ApiError 400
+ */
+export async function requireRecipients(
+  deps: Pick<ApiDeps, 'pool' | 'recipientRule'>,
+  organization: string,
+  notifyEmails: string | null | undefined,
+  member = 'notifyEmails',
+): Promise<void> {
+  if (!notifyEmails) return;
+  const problem = domainProblem(deps, notifyEmails);
+  if (problem !== undefined) throw invalid(member, problem);
+  if (deps.recipientRule() !== 'confirmed') return;
+  const addresses = recipients(notifyEmails).map((each) => each.toLowerCase());
+  await requireRoom(deps.pool, organization, [...new Set(addresses)], member);
+}
+
+/** What is wrong with the routes of a file: one message for each whose addresses the operator does not accept. */
+export function domainProblems(
+  deps: Rule,
+  routes: readonly { label: string; notifyEmails?: string | null }[],
+): string[] {
+  return routes.flatMap(({ label, notifyEmails }) => {
+    const problem = domainProblem(deps, notifyEmails);
+    return problem === undefined ? [] : `${label}: notifyEmails ${problem}`;
+  });
+}
+
+type Rule = Pick<ApiDeps, 'recipientRule'>;
+
+function domainProblem({ recipientRule }: Rule, notifyEmails: string | null | undefined): string | undefined {
+  const rule = recipientRule();
+  if (rule === 'any' || rule === 'confirmed' || !notifyEmails) return undefined;
+  const refused = recipients(notifyEmails).find((each) => !isOfDomain(each, rule));
+  return refused === undefined ? undefined : `must name addresses of ${rule.join(', ')} only; "${refused}" is none`;
+}
+
+// Requests at the same time may each count before the other: the limit is approximate.
+async function requireRoom(
+  pool: ApiDeps['pool'],
+  organization: string,
+  addresses: string[],
+  member: string,
+): Promise<void> {
+  const { waiting, added } = await waitingRecipients(pool, organization, addresses, MAX_WAITING);
+  if (added === 0 || waiting + added <= MAX_WAITING) return;
+  throw invalid(
+    member,
+    `must not bring more than ${MAX_WAITING} addresses of this organization whose owners are still to be asked; ` +
+      `${waiting} wait, and these would be ${added} more. Wait, or name fewer`,
+  );
+}
+
+/** Those addresses of each route that get no mail at the moment. */
+export async function withheldEmails(
+  { pool, recipientRule }: Pick<ApiDeps, 'pool' | 'recipientRule'>,
+  organization: string,
+  routes: readonly { notifyEmails?: string | null }[],
+): Promise<string[][]> {
+  const rule = recipientRule();
+  const named = routes.map(({ notifyEmails }) => (notifyEmails ? recipients(notifyEmails) : []));
+  const asked = [...new Set(named.flat().map((each) => each.toLowerCase()))];
+  const confirmed =
+    rule === 'confirmed' && asked.length > 0 ? await confirmedAddresses(pool, organization, asked) : new Set<string>();
+  return named.map((addresses) => addresses.filter((each) => !mayReceive(rule, each, confirmed)));
+}

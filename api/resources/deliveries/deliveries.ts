@@ -1,0 +1,250 @@
+// Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
+// Rules: DLV-13 to DLV-17, ERR-27, RPL-16, RPL-17.
+import { z } from 'zod';
+import { openError, ownWords } from '../../../core/text/error-summary.ts';
+import { isId } from '../../../core/text/ids.ts';
+import { causeOf } from '../../../core/process/log-cause.ts';
+import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
+import { isDeliverySearch } from '../../../db/history/delivery-filter.ts';
+import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../../db/history/deliveries.ts';
+import type { Part } from '../../../db/history/lists/part.ts';
+import { inTransaction } from '../../../db/connections/pool.ts';
+import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../../db/replay/replay.ts';
+import { type ApiDeps, callerOf, type Context, organizationId, param } from '../../request/context.ts';
+import { recordAhead } from '../../auth/audit-trail.ts';
+import { ApiError, notFound, unavailable } from '../../request/errors.ts';
+import { count, idOf, partOfList, text } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
+import { textParam } from '../../request/query.ts';
+import { requireId } from '../records.ts';
+import { replayRoom } from './replay-room.ts';
+import { parseQuery } from '../../request/validation.ts';
+import { inThreads } from '../../request/threads.ts';
+import { holdsOf } from './delivery-holds.ts';
+import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDeliveries, showDelivery } from './delivery-view.ts';
+import { deliveryFilter, deliveryFilterParams, SEARCHED } from './delivery-filter.ts';
+import { orTooBroad } from '../events/event-search.ts';
+import { payloadExpired, runSearch } from '../events/events.ts';
+
+const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
+
+const base = '/api/deliveries';
+const common = { tag: 'Deliveries', idOf: ['dlv'] } as const;
+
+export const deliveryOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listDeliveries',
+    run: list,
+    summary: 'List deliveries',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: partOfList(deliveryAnswer) },
+    errors: { 400: ['SEARCH_TOO_BROAD'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getDelivery',
+    run: get,
+    summary: 'Get a delivery with its attempts',
+    answer: { status: 200, description: 'The delivery.', schema: deliveryWithAttempts },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/retry`,
+    operationId: 'retryDelivery',
+    run: retry,
+    summary: 'Make the next attempt now',
+    answer: {
+      status: 200,
+      description: 'The wait is over.',
+      schema: z.object({ message: text('The next attempt is made now'), deliveryId: idOf('dlv') }),
+    },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/cancel`,
+    operationId: 'cancelDelivery',
+    run: cancel,
+    summary: 'Cancel a delivery that is under way',
+    answer: { status: 200, description: 'The delivery as it is now.', schema: deliveryWithAttempts },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/replay`,
+    operationId: 'replayDelivery',
+    run: replay,
+    summary: 'Deliver the event to the same destination again',
+    description: 'Not while it is under way, nor once a later delivery has replaced it.',
+    answer: {
+      status: 200,
+      description: 'A new delivery was made.',
+      schema: z.object({
+        message: text('The event is delivered again as a new delivery'),
+        deliveriesCreated: count.meta({ examples: [1] }),
+        deliveryId: idOf('dlv'),
+      }),
+    },
+    errors: { 409: ['INVALID_STATE'], 410: ['PAYLOAD_EXPIRED'] },
+  },
+];
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const { deliveries, ...found } = await readDeliveries(ctx, deps, query, partOf(ctx, query, 'dlv'));
+  ctx.body = partAnswer(await showDeliveries(deps, organizationId(ctx), deliveries), found, query);
+}
+
+type Filters = Omit<z.output<typeof listSchema>, keyof typeof partParams>;
+
+/**
+ * Finds deliveries, the newest first. A search that reads many rows counts for the organization.
+ * @throws ApiError 400 SEARCH_TOO_BROAD, 429 where too many searches run
+ */
+export async function readDeliveries(ctx: Context, deps: ApiDeps, query: Filters, part: Part) {
+  const { eventId } = query;
+  const filter = deliveryFilter(query);
+  const id = organizationId(ctx);
+  const read = () => listDeliveries(deps.pool, id, { ...filter, eventId }, part);
+  // What follows a cursor is found quickly, and so are the deliveries of one event.
+  const isQuick = eventId !== undefined || !isDeliverySearch(filter) || ('after' in part && !part.withTotal);
+  const name = SEARCHED.find((member) => query[member] !== undefined) ?? 'error';
+  const search = () =>
+    deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
+  return isQuick ? orTooBroad('status', read) : search();
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  ctx.body = await showWithAttempts(ctx, deps, delivery);
+}
+
+/** Makes the next attempt now. */
+async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  if (delivery.status === 'pending' && isId('dst_wh', delivery.destinationId)) {
+    throw invalidState(
+      delivery,
+      `it waits for a file of its warehouse; GET /api/destinations/${delivery.destinationId}/batches says when it is written`,
+    );
+  }
+  if (delivery.status === 'pending') {
+    throw invalidState(delivery, 'its first attempt is under way or about to start; there is no wait to end');
+  }
+  const hold = (await holdsOf(deps.pool, organizationId(ctx), [delivery])).get(delivery.id);
+  if (hold) throw invalidState(delivery, `${hold.reason}; ${hold.advice}`);
+  if (delivery.status !== 'retrying') {
+    throw invalidState(delivery, 'it is not waiting for a retry; replay it instead');
+  }
+  await recordAhead(ctx);
+  if (!(await signalRetry(deps, organizationId(ctx), delivery))) {
+    throw invalidState(
+      delivery,
+      'its workflow has ended meanwhile; look at it again, and replay it if it did not succeed',
+    );
+  }
+  ctx.body = { message: 'The next attempt is made now', deliveryId: delivery.id };
+}
+
+/**
+ * Ends the wait of a delivery.
+ * @returns false when its workflow has ended meanwhile
+ * @throws ApiError 503
+ */
+export async function signalRetry(
+  deps: ApiDeps,
+  organization: string,
+  { id: deliveryId, destinationId }: DeliveryRecord,
+): Promise<boolean> {
+  try {
+    return await deps.signals.retryNow({ organizationId: organization, deliveryId, destinationId });
+  } catch (error) {
+    deps.log.warn({ deliveryId, cause: causeOf(error) }, 'retryNow could not be sent');
+    throw unavailable('Temporal cannot be reached');
+  }
+}
+
+/** Cancels an open delivery. PostgreSQL decides; the workflow is signalled afterwards. */
+async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  const selection = {
+    organizationId: organizationId(ctx),
+    deliveryIds: [delivery.id],
+    reason: openError(ownWords`Cancelled by a user`),
+    notInBatch: true,
+  };
+  const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
+  const now = await requireDelivery(ctx, deps);
+  if (now.status === 'pending' && now.batchId !== null) {
+    throw invalidState(now, `it is part of batch ${now.batchId}, whose file is being written, and cannot be taken out`);
+  }
+  if (!cancelled.includes(delivery.id)) throw invalidState(now, 'it has ended already; there is nothing to cancel');
+  deps.signals.cancelAll(cancelled);
+  ctx.body = await showWithAttempts(ctx, deps, now);
+}
+
+/** Delivers the same event to the same destination again, as a new delivery. */
+async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
+  const delivery = await requireDelivery(ctx, deps);
+  if (delivery.destinationName === null) {
+    throw invalidState(delivery, 'its destination has been deleted; replay the event to another one');
+  }
+  try {
+    const result = await inThreads(() =>
+      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.compute.validate, replayRoom(ctx, deps)),
+    );
+    const deliveryId = result?.deliveries[0]?.id;
+    if (result === null || deliveryId === undefined) {
+      throw invalidState(
+        await requireDelivery(ctx, deps),
+        'a later one has replaced it, or its destination has been deleted',
+      );
+    }
+    deps.signals.replayedAll(result.deliveries);
+    ctx.body = {
+      message: 'The event is delivered again as a new delivery',
+      deliveriesCreated: result.deliveriesCreated,
+      deliveryId,
+    };
+  } catch (error) {
+    if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
+    if (error instanceof NotReplaceableError) throw invalidState(delivery, whyNotReplayed(error));
+    throw error;
+  }
+}
+
+const whyNotReplayed = ({ replacedBy }: NotReplaceableError): string =>
+  replacedBy === null
+    ? 'it has not ended; retry makes its next attempt now, and cancel ends it'
+    : `${replacedBy} has replaced it; replay that one`;
+
+/** The delivery of the path. @throws ApiError 404 */
+export async function requireDelivery(ctx: Context, deps: ApiDeps): Promise<DeliveryRecord> {
+  const id = param(ctx, 'id');
+  requireId('delivery', 'dlv', id);
+  const delivery = await findDelivery(deps.pool, organizationId(ctx), id);
+  if (!delivery) throw notFound('delivery', id);
+  return delivery;
+}
+
+async function showWithAttempts(ctx: Context, deps: ApiDeps, delivery: DeliveryRecord) {
+  const [attempts, holds] = await Promise.all([
+    attemptsOf(deps.pool, delivery.id),
+    holdsOf(deps.pool, organizationId(ctx), [delivery]),
+  ]);
+  const shown = showDelivery(delivery, holds.get(delivery.id), deps.workflowLink);
+  return { ...shown, attempts: attempts.map(showAttempt) };
+}
+
+function invalidState(delivery: DeliveryRecord, reason: string): ApiError {
+  return new ApiError(409, 'INVALID_STATE', `The delivery ${delivery.id} is ${delivery.status}: ${reason}`);
+}

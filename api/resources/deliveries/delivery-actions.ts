@@ -1,0 +1,157 @@
+// Retry, replay or cancel every delivery that a filter selects: a bounded step for each call, the newest first.
+// Rules: DLV-53, DLV-54.
+import pMap from 'p-map';
+import { z } from 'zod';
+import { type DeliveryStatus, OPEN_STATUSES } from '../../../core/delivery/delivery-status.ts';
+import { openError, ownWords } from '../../../core/text/error-summary.ts';
+import { isId } from '../../../core/text/ids.ts';
+import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
+import type { DeliveryRecord } from '../../../db/history/deliveries.ts';
+import { inTransaction } from '../../../db/connections/pool.ts';
+import { replayDeliveries } from '../../../db/replay/replay.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { noteDryRun, noteRecords, recordAhead } from '../../auth/audit-trail.ts';
+import { invalid } from '../../request/errors.ts';
+import { count, idOf, text } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { FIRST } from '../../request/pagination.ts';
+import { textMember } from '../../request/query.ts';
+import { replayRoom } from './replay-room.ts';
+import { inThreads } from '../../request/threads.ts';
+import { parseChoice } from '../../request/validation.ts';
+import { readDeliveries, signalRetry } from './deliveries.ts';
+import { deliveryFilterMembers } from './delivery-filter.ts';
+
+const ACTIONS = ['retry', 'replay', 'cancel'] as const;
+type Action = (typeof ACTIONS)[number];
+/** Deliveries of one call. */
+const MAX_STEP = 100;
+const SIGNALS_AT_ONCE = 10;
+
+/** The statuses to which an action applies; null: all. */
+const APPLIES: Record<Action, readonly DeliveryStatus[] | null> = {
+  retry: ['retrying'],
+  replay: null,
+  cancel: OPEN_STATUSES,
+};
+
+const bodySchema = z.strictObject({
+  eventId: textMember,
+  ...deliveryFilterMembers,
+  action: z.enum(ACTIONS),
+  cursor: z
+    .string()
+    .refine((cursor) => cursor === FIRST || isId('dlv', cursor), `must be ${FIRST}, or the nextCursor of an answer`)
+    .default(FIRST)
+    .meta({ description: `\`${FIRST}\`, or the \`nextCursor\` of the answer before.` }),
+  limit: z.int().min(1).max(MAX_STEP).default(MAX_STEP).meta({ description: 'Deliveries of this call, at most.' }),
+  dryRun: z.boolean().default(false).meta({ description: 'Counts all that match, and changes nothing.' }),
+});
+
+export const deliveryActionOperation: Operation = {
+  tag: 'Deliveries',
+  method: 'post',
+  path: '/api/deliveries/bulk',
+  operationId: 'actOnDeliveries',
+  run: act,
+  summary: 'Retry, replay or cancel the deliveries that match a filter',
+  description:
+    'The filters are those of the list, at least one. Each call acts on a bounded number, the newest first; call again with `nextCursor` ' +
+    'until it is null. Deliveries that are made meanwhile, by a replay for example, do not match.',
+  body: {
+    schema: bodySchema,
+    examples: {
+      count: { action: 'replay', status: ['failed'], from: '2026-11-21T00:00:00Z', dryRun: true },
+      step: { action: 'cancel', status: ['retrying'], limit: 50 },
+    },
+  },
+  answer: {
+    status: 200,
+    description: 'What this call did.',
+    schema: z.object({
+      message: text('98 of 100 deliveries were replayed'),
+      deliveriesFound: count.meta({
+        description: 'That match: in this call, or all of them with `dryRun`.',
+        examples: [100],
+      }),
+      deliveriesChanged: count.meta({
+        description:
+          'The others had changed meanwhile, or cannot be replayed: they are under way, or a later one has replaced them.',
+        examples: [98],
+      }),
+      nextCursor: idOf('dlv')
+        .nullable()
+        .meta({ description: 'The `cursor` of the next call. Null: there is nothing more.' }),
+    }),
+  },
+  errors: { 400: ['SEARCH_TOO_BROAD'] },
+};
+
+async function act(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { action, cursor, limit, dryRun, ...filter } = await parseChoice(ctx, bodySchema);
+  if (Object.values(filter).every((value) => value === undefined)) {
+    throw invalid('status', 'or another filter of the list must be given, such as routeId or from');
+  }
+  const status = applicable(action, filter.status);
+  const after = cursor === FIRST ? null : cursor;
+  const part = { limit: dryRun ? 1 : limit, after, withTotal: dryRun };
+  // Nothing has a status of none.
+  const { deliveries, total, totalIsExact, next } =
+    status?.length === 0
+      ? { deliveries: [], total: 0, totalIsExact: true, next: null }
+      : await readDeliveries(ctx, deps, { ...filter, status }, part);
+  if (dryRun) {
+    noteDryRun(ctx);
+    const deliveriesFound = total ?? 0;
+    const message = `${totalIsExact ? '' : 'About '}${counted(deliveriesFound)} would be ${DONE[action]}`;
+    ctx.body = { message, deliveriesFound, deliveriesChanged: 0, nextCursor: null };
+    return;
+  }
+  noteRecords(
+    ctx,
+    deliveries.map(({ id }) => id),
+  );
+  const deliveriesChanged = deliveries.length === 0 ? 0 : await STEPS[action](ctx, deps, deliveries);
+  const message = `${deliveriesChanged} of ${counted(deliveries.length)} were ${DONE[action]}`;
+  ctx.body = { message, deliveriesFound: deliveries.length, deliveriesChanged, nextCursor: next };
+}
+
+const DONE: Record<Action, string> = { retry: 'retried', replay: 'replayed', cancel: 'cancelled' };
+const counted = (found: number): string => `${found} ${found === 1 ? 'delivery' : 'deliveries'}`;
+
+/** The statuses that are asked for and to which the action applies; undefined: all. */
+function applicable(action: Action, asked: DeliveryStatus[] | undefined): DeliveryStatus[] | undefined {
+  const applies = APPLIES[action];
+  if (applies === null) return asked;
+  return asked === undefined ? [...applies] : asked.filter((status) => applies.includes(status));
+}
+
+/** Each acts on deliveries of the organization, and tells how many it changed. */
+const STEPS: Record<Action, (ctx: Context, deps: ApiDeps, deliveries: DeliveryRecord[]) => Promise<number>> = {
+  async retry(ctx, deps, deliveries) {
+    await recordAhead(ctx);
+    const organization = organizationId(ctx);
+    const signal = (delivery: DeliveryRecord) => signalRetry(deps, organization, delivery);
+    const done = await pMap(deliveries, signal, { concurrency: SIGNALS_AT_ONCE });
+    return done.filter(Boolean).length;
+  },
+  async replay(ctx, deps, deliveries) {
+    const ids = deliveries.map(({ id }) => id);
+    const { pool, compute } = deps;
+    const room = replayRoom(ctx, deps);
+    const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), ids, compute.validate, room));
+    deps.signals.replayedAll(result.deliveries);
+    return result.deliveriesCreated;
+  },
+  async cancel(ctx, deps, deliveries) {
+    const selection = {
+      organizationId: organizationId(ctx),
+      deliveryIds: deliveries.map(({ id }) => id),
+      reason: openError(ownWords`Cancelled by a user`),
+      notInBatch: true,
+    };
+    const cancelled = await inTransaction(deps.pool, (db) => cancelDeliveries(db, selection));
+    deps.signals.cancelAll(cancelled);
+    return cancelled.length;
+  },
+};

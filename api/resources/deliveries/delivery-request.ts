@@ -1,0 +1,203 @@
+// The request of an attempt as it was or will be sent.
+// Rules: DLV-40 to DLV-43.
+import { isUtf8 } from 'node:buffer';
+import { z } from 'zod';
+import { allows } from '../../../core/config/access.ts';
+import { isOpenStatus } from '../../../core/delivery/delivery-status.ts';
+import { FairQueue } from '../../../core/fairness/fair-queue.ts';
+import { type AttemptRecord, attemptsOf, type DeliveryRecord } from '../../../db/history/deliveries.ts';
+import { destinationVersion } from '../../../db/history/request-records.ts';
+import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
+import { invalid, unavailable } from '../../request/errors.ts';
+import { count, headers, idOf, text, timestamp } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { booleanParam } from '../../request/query.ts';
+import {
+  maskedHeaders,
+  type ProblemCode,
+  PROBLEMS,
+  type Problem,
+  recompute,
+  requestUrl,
+} from './recomputed-request.ts';
+import { isoTime } from '../records.ts';
+import { changesSince, type Doubt, DOUBTS, type DoubtCode, doubt } from './request-doubts.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { parseQuery } from '../../request/validation.ts';
+import { requireDelivery } from './deliveries.ts';
+
+// Each takes memory for a payload, what a transform makes of it, and the text of both.
+const MAX_AT_ONCE = 8;
+const MASKED = '••••';
+
+const querySchema = z.object({
+  attempt: z
+    .string({ error: 'must be given once' })
+    .regex(/^[1-9]\d{0,5}$/, 'must be a whole number from 1 on')
+    .transform(Number)
+    .meta({
+      description:
+        'Which attempt, from 1 on, the next one included. By default the latest that was made, else the first.',
+      override: { type: 'integer', minimum: 1 },
+      examples: ['1'],
+    })
+    .optional(),
+  includeBody: booleanParam.meta({ description: 'Default true, which needs `payloads:read`.' }),
+});
+
+export const problemAnswer = z
+  .object({
+    code: z.enum(Object.keys(PROBLEMS) as [ProblemCode, ...ProblemCode[]]),
+    message: text(PROBLEMS.PAYLOAD_EXPIRED),
+  })
+  .nullable()
+  .meta({ description: 'Why there is no request to show.', examples: [null] });
+
+/** The line and the headers of a request. */
+export const requestMembers = {
+  method: text('POST'),
+  url: text('https://crm.example.com/hooks', 'Only its origin for a key that may not read destinations.'),
+  headers: headers.meta({
+    description: 'Secrets masked. `Host`, `Content-Length` and `Connection` are added when it is sent.',
+  }),
+  bodySize: count.meta({ description: 'bytes', examples: [27] }),
+};
+
+const requestAnswer = z
+  .object({
+    deliveryId: idOf('dlv'),
+    attemptNumber: count.meta({ examples: [1] }),
+    state: z.enum(['made', 'next', 'never']).meta({
+      description:
+        'Whether the attempt was made, is the next one, or was never made because the delivery ended before: then it is what a replay would send.',
+    }),
+    request: z
+      .object({
+        ...requestMembers,
+        body: text('{"kind":"order.paid"}', 'As text if it is UTF-8, else in base64.').optional(),
+        bodyEncoding: z.literal('base64').optional().meta({ description: 'Only when the body is no text.' }),
+      })
+      .nullable()
+      .meta({ description: 'Null: `problem` says why.' }),
+    problem: problemAnswer,
+    doubts: z
+      .array(
+        z.object({
+          code: z.enum(Object.keys(DOUBTS) as [DoubtCode, ...DoubtCode[]]),
+          message: text(DOUBTS.DESTINATION_CHANGED),
+          changedAt: timestamp.nullable().meta({ description: 'When the record was changed last.' }),
+        }),
+      )
+      .meta({ description: 'Why it may have been, or may become, another one.' }),
+  })
+  .meta({ id: 'DeliveryRequest' });
+
+export const deliveryRequestOperation: Operation = {
+  tag: 'Deliveries',
+  idOf: ['dlv'],
+  method: 'get',
+  path: '/api/deliveries/{id}/request',
+  operationId: 'getDeliveryRequest',
+  run: get,
+  summary: 'Get the request as it was or will be sent',
+  description:
+    'It is made again of the event, of the destination as it is now, and of the transform by which the delivery was made.',
+  query: querySchema,
+  answer: { status: 200, description: 'The request, or why there is none.', schema: requestAnswer },
+};
+
+/** Of everything that makes requests to look at. */
+export const places = new FairQueue(MAX_AT_ONCE, 1);
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { attempt, includeBody = true } = parseQuery(ctx, querySchema);
+  const delivery = await requireDelivery(ctx, deps);
+  if (includeBody) requireScope(ctx, 'payloads:read', 'the body of a request (without includeBody=false)');
+  const asked = await askedAttempt(deps, delivery, attempt);
+  if (!places.hold(organizationId(ctx))) throw unavailable('Requests of other deliveries are being rendered');
+  try {
+    ctx.body = await show(ctx, deps, delivery, { ...asked, includeBody });
+  } finally {
+    places.release(organizationId(ctx));
+  }
+}
+
+interface Asked {
+  attemptNumber: number;
+  state: 'made' | 'next' | 'never';
+  /** Undefined: not made, or not kept. */
+  recorded: AttemptRecord | undefined;
+}
+
+/** @throws ApiError 400 when there is no such attempt, and will be none */
+async function askedAttempt(
+  deps: ApiDeps,
+  { id, status, attemptCount }: DeliveryRecord,
+  asked: number | undefined,
+): Promise<Asked> {
+  const attempts = await attemptsOf(deps.pool, id);
+  // One that ended after its delivery had been cancelled is kept, and not counted.
+  const made = Math.max(attemptCount, attempts.at(-1)?.attemptNumber ?? 0);
+  const attempt = asked ?? Math.max(1, made);
+  const last = isOpenStatus(status) ? made + 1 : Math.max(1, made);
+  if (attempt > last) throw invalid('attempt', `must be at most ${last}: this delivery has no more`);
+  if (attempt > made) {
+    return { attemptNumber: attempt, state: isOpenStatus(status) ? 'next' : 'never', recorded: undefined };
+  }
+  const recorded = attempts.find(({ attemptNumber }) => attemptNumber === attempt);
+  return { attemptNumber: attempt, state: 'made', recorded };
+}
+
+async function show(
+  ctx: Context,
+  deps: ApiDeps,
+  delivery: DeliveryRecord,
+  { attemptNumber, state, recorded, includeBody }: Asked & { includeBody: boolean },
+) {
+  const made = await recompute(ctx, deps, delivery, state === 'never');
+  // Read after what made the request: what changes in between is rather told once too often than not at all.
+  const now = await destinationVersion(deps.pool, organizationId(ctx), delivery.destinationId);
+  const doubts = state === 'made' ? changesSince(recorded, now) : [];
+  const answer = (outcome: { request: object } | { problem: Problem }) => ({
+    deliveryId: delivery.id,
+    attemptNumber,
+    state,
+    request: null,
+    problem: null,
+    ...outcome,
+    doubts: doubts.map(showDoubt),
+  });
+  if ('problem' in made) return answer(made);
+
+  const { destination, content } = made;
+  const kept = recorded && Object.keys(recorded.requestHeaders).length > 0 ? recorded.requestHeaders : null;
+  const sent = kept ? { headers: kept } : maskedHeaders(deps, made, attemptNumber, recorded?.startedAt ?? new Date());
+  if ('problem' in sent) return answer(sent);
+  if (state === 'made' && kept === null) doubts.push(doubt('HEADERS_NOT_KEPT'));
+  if (state !== 'made' && destination.signingSecret !== null) doubts.push(doubt('SIGNED_LATER'));
+  if (state === 'next' && !destination.enabled) doubts.push(doubt('DESTINATION_DISABLED', now));
+  return answer({
+    request: {
+      method: destination.method,
+      url: shownUrl(ctx, requestUrl(made)),
+      headers: sent.headers,
+      bodySize: content.body.length,
+      ...(includeBody && shownBody(content.body)),
+    },
+  });
+}
+
+/** The path and the query of an address may be secrets. */
+export function shownUrl(ctx: Context, url: string): string {
+  if (allows(callerOf(ctx).key.scopes, 'destinations:read')) return url;
+  return `${URL.parse(url)?.origin ?? ''}/${MASKED}`;
+}
+
+export function shownBody(bytes: Buffer) {
+  if (isUtf8(bytes)) return { body: bytes.toString('utf8') };
+  return { body: bytes.toString('base64'), bodyEncoding: 'base64' };
+}
+
+function showDoubt({ code, changedAt }: Doubt) {
+  return { code, message: DOUBTS[code], changedAt: isoTime(changedAt) };
+}

@@ -1,0 +1,210 @@
+// Deliveries and attempts as the API shows them.
+// Rules: DLV-02 to DLV-12, DLV-51.
+import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../../../core/delivery/delivery-status.ts';
+import { idTime, isId } from '../../../core/text/ids.ts';
+import { LANES } from '../../../core/delivery/lane.ts';
+import type { WorkflowLink } from '../../../core/temporal/temporal-link.ts';
+import { warehouseWorkflowId } from '../../../core/temporal/workflow-names.ts';
+import type { AttemptRecord, DeliveryRecord, ShortAttempt } from '../../../db/history/deliveries.ts';
+import { count, flag, headers, idOf, latency, named, text, timestamp } from '../values.ts';
+import type { ApiDeps } from '../../request/context.ts';
+import { isoTime } from '../records.ts';
+import { type Hold, holdsOf } from './delivery-holds.ts';
+
+const statusCode = z
+  .int()
+  .nullable()
+  .meta({ description: 'Null when there was no response.', examples: [200] });
+
+const nameNow = (example: string) => text(example, 'As it is now; null when the record was deleted.').nullable();
+
+const deliveryMembers = {
+  id: idOf('dlv'),
+  eventId: idOf('evt'),
+  sourceId: idOf('src'),
+  source: named('src', 'Orders'),
+  routeId: idOf('rte').nullable(),
+  route: z
+    .object({ id: idOf('rte'), name: nameNow('Orders to the CRM') })
+    .nullable()
+    .meta({ description: 'Null only with `routeId`.' }),
+  destinationId: idOf('dst', 'dst_wh'),
+  destination: z.object({ id: idOf('dst', 'dst_wh'), name: nameNow('CRM') }),
+  status: z.enum(DELIVERY_STATUSES).meta({ examples: ['delivered'] }),
+  attemptCount: count.meta({ examples: [1] }),
+  latency: latency.nullable().meta({ description: 'Of the latest attempt, ms.' }),
+  statusCode,
+  error: text('The destination answered 500')
+    .nullable()
+    .meta({ examples: [null] }),
+  nextAttemptAt: timestamp.nullable().meta({ examples: [null] }),
+  deliveredAt: timestamp.nullable(),
+  finishedAt: timestamp.nullable(),
+  createdAt: timestamp,
+  failoverOf: idOf('dlv')
+    .nullable()
+    .meta({ description: 'The delivery that was given up for this one.', examples: [null] }),
+  replayOf: idOf('dlv')
+    .nullable()
+    .meta({ description: 'The delivery that this one repeats.', examples: [null] }),
+  lane: z.enum(LANES).nullable().meta({ description: 'In which lane the first attempt was made; null before it.' }),
+  holdReason: text('The route is paused since 2026-11-21T10:00:00.000Z: the CRM is moved')
+    .nullable()
+    .meta({ description: 'Why it is held, while it is `circuit_open`; else null.', examples: [null] }),
+  batchId: idOf('bat')
+    .nullable()
+    .meta({ description: 'The file of the warehouse that it is in.', examples: [null] }),
+  workflowId: text('dlv_06f3k2v8q0e7x1c5b9m4n6p8qr')
+    .nullable()
+    .meta({ description: 'Of its workflow in Temporal, if there is one.' }),
+  temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/dlv_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
+};
+export const deliveryAnswer = z.object(deliveryMembers).meta({ id: 'Delivery' });
+
+/** An attempt as an event's timeline shows it. */
+export const attemptMembers = {
+  attemptNumber: z
+    .int()
+    .min(1)
+    .meta({ examples: [1] }),
+  startedAt: timestamp,
+  completedAt: timestamp,
+  status: z.enum(['success', 'failed']),
+  statusCode,
+  latency,
+};
+const ms = (description: string, example: number | null) =>
+  z
+    .number()
+    .min(0)
+    .nullable()
+    .meta({ description, examples: [example] });
+const connection = z
+  .object({
+    address: text('192.0.2.7', 'The IP address that it went to, or was tried last.'),
+    port: z
+      .int()
+      .min(1)
+      .max(65_535)
+      .meta({ examples: [443] }),
+    reused: flag(false, 'Whether it was kept from an earlier attempt: then no step of it took time.'),
+  })
+  .nullable()
+  .meta({ description: 'Null when none was tried, or it is not known.' });
+const timings = z
+  .object({
+    dns: ms('Look-up of the name; null for an IP address.', 3.1),
+    connect: ms('TCP connection, other addresses of the name that did not answer included.', 11.8),
+    tls: ms('TLS handshake; null without TLS.', 24.5),
+    firstByte: ms('From the request on the connection to the first byte of the answer.', 41.2),
+    total: latency,
+  })
+  .nullable()
+  .meta({ description: 'ms. A step that was not made, or not finished, is null; all is null when it is not known.' });
+const attempt = z
+  .object({
+    ...attemptMembers,
+    connection,
+    timings,
+    error: text('The destination answered 500')
+      .nullable()
+      .meta({ examples: [null] }),
+    requestHeaders: headers.nullable().meta({ description: 'As they were sent, secrets masked.' }),
+    responseHeaders: headers.nullable(),
+    responseBody: text('ok', 'Its first 16 KiB.').nullable(),
+  })
+  .meta({ id: 'Attempt' });
+export const deliveryWithAttempts = z
+  .object({ ...deliveryMembers, attempts: z.array(attempt) })
+  .meta({ id: 'DeliveryWithAttempts' });
+
+// Deliveries that ended before their first attempt, or wait for their route's circuit to close.
+const WITHOUT_WORKFLOW = ['skipped', 'schema_failed', 'filter_failed', 'circuit_open', 'failed_over'];
+
+/** Whether the delivery has a workflow. In the express lane it has one only if the first attempt did not finish it. */
+function hasWorkflow({ status, attemptCount, lane }: DeliveryRecord): boolean {
+  if (attemptCount === 0) return !WITHOUT_WORKFLOW.includes(status);
+  if (lane === 'express' && attemptCount === 1) return ['retrying', 'failed'].includes(status);
+  return true;
+}
+
+/** The name of its workflow: its own, or that of its warehouse while it waits for a file; null when there is none. */
+function workflowOf(delivery: DeliveryRecord): string | null {
+  if (!isId('dst_wh', delivery.destinationId)) return hasWorkflow(delivery) ? delivery.id : null;
+  return delivery.status === 'pending' ? warehouseWorkflowId(delivery.destinationId) : null;
+}
+
+/** Deliveries as answers show them, with why they are held. */
+export async function showDeliveries(
+  { pool, workflowLink }: Pick<ApiDeps, 'pool' | 'workflowLink'>,
+  organizationId: string,
+  deliveries: readonly DeliveryRecord[],
+) {
+  const holds = await holdsOf(pool, organizationId, deliveries);
+  return deliveries.map((delivery) => showDelivery(delivery, holds.get(delivery.id), workflowLink));
+}
+
+export function showDelivery(delivery: DeliveryRecord, hold: Hold | undefined, link: WorkflowLink) {
+  const workflow = workflowOf(delivery);
+  return {
+    id: delivery.id,
+    eventId: delivery.eventId,
+    sourceId: delivery.sourceId,
+    source: { id: delivery.sourceId, name: delivery.sourceName },
+    routeId: delivery.routeId,
+    route: delivery.routeId === null ? null : { id: delivery.routeId, name: delivery.routeName },
+    destinationId: delivery.destinationId,
+    destination: { id: delivery.destinationId, name: delivery.destinationName },
+    status: delivery.status,
+    attemptCount: delivery.attemptCount,
+    latency: delivery.latency,
+    statusCode: delivery.statusCode,
+    error: delivery.error,
+    nextAttemptAt: isoTime(delivery.nextAttemptAt),
+    deliveredAt: isoTime(delivery.deliveredAt),
+    finishedAt: isoTime(delivery.finishedAt),
+    createdAt: new Date(idTime(delivery.id)).toISOString(),
+    failoverOf: delivery.failoverOf,
+    replayOf: delivery.replayOf,
+    lane: delivery.lane,
+    holdReason: hold?.reason ?? null,
+    batchId: delivery.batchId,
+    ...(workflow === null ? { workflowId: null, temporalUrl: null } : link(workflow)),
+  };
+}
+
+export function showAttempt(attempt: AttemptRecord) {
+  return {
+    ...timelineAttempt(attempt),
+    connection: connectionOf(attempt),
+    timings: timingsOf(attempt),
+    error: attempt.error,
+    requestHeaders: attempt.requestHeaders,
+    responseHeaders: attempt.responseHeaders,
+    responseBody: attempt.responseBody,
+  };
+}
+
+function connectionOf({ exchange }: AttemptRecord) {
+  const { address, port, reused } = exchange ?? {};
+  return address && port ? { address, port, reused } : null;
+}
+
+function timingsOf({ exchange, latency: total }: AttemptRecord) {
+  if (exchange === null) return null;
+  const { dns, connect, tls, firstByte } = exchange;
+  return { dns, connect, tls, firstByte, total };
+}
+
+/** An attempt in an event's timeline. */
+export function timelineAttempt(attempt: ShortAttempt) {
+  return {
+    attemptNumber: attempt.attemptNumber,
+    startedAt: attempt.startedAt.toISOString(),
+    completedAt: attempt.completedAt.toISOString(),
+    status: attempt.status,
+    statusCode: attempt.statusCode,
+    latency: attempt.latency,
+  };
+}

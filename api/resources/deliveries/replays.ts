@@ -1,0 +1,116 @@
+// Replays of events, one or many.
+// Rules: RPL-01, RPL-02, RPL-16.
+import { z } from 'zod';
+import { isId } from '../../../core/text/ids.ts';
+import { existingEventIds } from '../../../db/history/events.ts';
+import {
+  CrowdedEventError,
+  createReplays,
+  PayloadExpiredError,
+  type ReplayResult,
+  UnroutableDestinationError,
+} from '../../../db/replay/replay.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { noteRecords } from '../../auth/audit-trail.ts';
+import { invalid } from '../../request/errors.ts';
+import { count, exampleId, text } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { deliveriesPerEvent, replayRoom, tooManyDeliveries } from './replay-room.ts';
+import { parseChoice } from '../../request/validation.ts';
+import { inThreads } from '../../request/threads.ts';
+import { payloadExpired, requireEvent } from '../events/events.ts';
+
+const MAX_IDS = 100;
+const ids = z.array(z.string()).min(1).max(MAX_IDS);
+const replaySchema = z.strictObject({ destinationIds: ids.optional() });
+const bulkSchema = z.strictObject({ eventIds: ids, destinationIds: ids.optional() });
+
+const base = '/api/organizations/{orgId}/events';
+const common = { tag: 'Events', idOf: ['evt'] } as const;
+const created = { message: text('1 delivery was created'), deliveriesCreated: count.meta({ examples: [1] }) };
+
+export const replayOperations: Operation[] = [
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/{id}/replay`,
+    operationId: 'replayEvent',
+    run: replay,
+    summary: 'Replay an event',
+    description: 'Destinations to which a delivery is still under way are passed over.',
+    body: {
+      schema: replaySchema,
+      optional: true,
+      examples: { everywhere: {}, 'to one destination': { destinationIds: [exampleId('dst')] } },
+    },
+    answer: { status: 200, description: 'The new deliveries.', schema: z.object(created) },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: `${base}/bulk/replay`,
+    operationId: 'replayEvents',
+    run: bulkReplay,
+    summary: 'Replay up to 100 events',
+    description: 'Ids that do not exist are passed over, and destinations to which a delivery is still under way.',
+    body: { schema: bulkSchema, examples: { one: { eventIds: [exampleId('evt')] } } },
+    answer: {
+      status: 200,
+      description: 'The new deliveries.',
+      schema: z.object({ ...created, eventsQueued: count.meta({ examples: [1] }) }),
+    },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+];
+
+async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { destinationIds } = await parseChoice(ctx, replaySchema, 'optional');
+  const event = await requireEvent(ctx, deps);
+  const result = await create(ctx, deps, [event.id], destinationIds);
+  ctx.body = { message: describe(result), deliveriesCreated: result.deliveriesCreated };
+}
+
+async function bulkReplay(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { eventIds, destinationIds } = await parseChoice(ctx, bulkSchema);
+  const known = eventIds.filter((id) => isId('evt', id));
+  const existing = await existingEventIds(deps.pool, organizationId(ctx), known);
+  const result = await create(ctx, deps, existing, destinationIds);
+  const { deliveriesCreated, eventsQueued } = result;
+  ctx.body = { message: describe(result), eventsQueued, deliveriesCreated };
+}
+
+async function create(
+  ctx: Context,
+  deps: ApiDeps,
+  eventIds: string[],
+  destinationIds: string[] | undefined,
+): Promise<ReplayResult> {
+  noteRecords(ctx, eventIds);
+  if (eventIds.length === 0) return { eventsQueued: 0, eventsUnderWay: 0, deliveriesCreated: 0, deliveries: [] };
+  try {
+    const most = deliveriesPerEvent(ctx);
+    const request = { organizationId: organizationId(ctx), eventIds, destinationIds, deliveriesPerEvent: most };
+    const room = replayRoom(ctx, deps);
+    const result = await inThreads(() => createReplays(deps.pool, request, deps.compute.validate, room));
+    deps.signals.replayedAll(result.deliveries);
+    return result;
+  } catch (error) {
+    if (error instanceof PayloadExpiredError) throw payloadExpired(error.eventId);
+    if (error instanceof CrowdedEventError) throw tooManyDeliveries(error.eventId, deliveriesPerEvent(ctx));
+    if (error instanceof UnroutableDestinationError) {
+      throw invalid(
+        'destinationIds',
+        `must name destinations these events can go to; not ${error.destinationIds.join(', ')}`,
+      );
+    }
+    throw error;
+  }
+}
+
+function describe({ deliveriesCreated, eventsUnderWay }: ReplayResult): string {
+  if (deliveriesCreated === 0 && eventsUnderWay > 0)
+    return 'Nothing was created: earlier deliveries are still under way; retry or cancel them';
+  if (deliveriesCreated === 0) return 'Nothing was created: no route leads to a destination now';
+  return deliveriesCreated === 1 ? '1 delivery was created' : `${deliveriesCreated} deliveries were created`;
+}

@@ -1,0 +1,109 @@
+// Tries a destination out: a test webhook, or a test file.
+// Rules: DEST-34, DEST-44 to DEST-46.
+import { z } from 'zod';
+import { isReceivable } from '../../../core/ingest/ingest-path.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, param } from '../../request/context.ts';
+import { recordAhead } from '../../auth/audit-trail.ts';
+import * as field from '../fields.ts';
+import { count, latency, text } from '../values.ts';
+import { conversions } from './warehouse-files.ts';
+import type { Operation } from '../../request/operation.ts';
+import { findDestination } from '../records.ts';
+import { parseOptionalBody } from '../../request/validation.ts';
+import { openAuthConfig, openSigningSecrets } from './destination-record.ts';
+import { isWarehouse, testWarehouse } from './destination-warehouse.ts';
+
+const testSchema = z.object({
+  payload: z.record(z.string(), z.unknown()).optional(),
+  path: field.receivedPath
+    .meta({ description: 'As below a source: added to `url` with `forwardPath`.', examples: ['/orders/new'] })
+    .optional(),
+  query: z
+    .string()
+    .max(8192)
+    .refine(isReceivable, 'must have # and everything that is not visible ASCII escaped')
+    .meta({ description: 'Added to that of `url` with `forwardQuery`.', examples: ['shop=main'] })
+    .optional(),
+});
+
+/** The result of a test upload. */
+const uploadResults = [
+  z.object({
+    success: z.literal(true),
+    result: z.object({
+      key: text('_test/date=2026-11-21/20261121T100000000Z-bat_06f3k2v8q0e7x1c5b9m4n6p8qr.jsonl'),
+      size: count.meta({ description: 'bytes', examples: [214] }),
+      count: count.meta({ description: 'rows', examples: [1] }),
+      conversions,
+      row: z
+        .record(z.string(), z.unknown())
+        .nullable()
+        .meta({
+          description: 'The row as it was written; null when it is longer than 64 KiB.',
+          examples: [{ event_id: 'evt_06f3k2v8q0e7x1c5b9m4n6p8qr', order_id: 7 }],
+        }),
+    }),
+    latency,
+    message: text('The test file was uploaded'),
+  }),
+  z.object({
+    success: z.literal(false),
+    statusCode: z.int().nullable(),
+    latency,
+    error: text('There is no bucket acme-events'),
+    message: text('The test file was not uploaded: there is no bucket acme-events'),
+  }),
+] as const;
+
+const testResult = z
+  .union([
+    z.object({
+      success: z.literal(true),
+      statusCode: z.int().meta({ examples: [200] }),
+      latency,
+      responseBody: text('ok'),
+      message: text('The test webhook was delivered'),
+    }),
+    z.object({
+      success: z.literal(false),
+      statusCode: z.int().nullable(),
+      latency,
+      responseBody: z.string().nullable(),
+      error: text('The destination answered 500'),
+      message: text('The test webhook failed: the destination answered 500'),
+    }),
+    ...uploadResults,
+  ])
+  .meta({ id: 'TestResult' });
+
+export const testDestinationOperation = (base: string): Operation => ({
+  tag: 'Destinations',
+  idOf: ['dst', 'dst_wh'],
+  method: 'post',
+  path: `${base}/{id}/test`,
+  operationId: 'testDestination',
+  run: test,
+  summary: 'Send a test webhook, or upload a test file',
+  description: 'Whatever goes wrong on the way is in the result.',
+  body: { schema: testSchema, optional: true, examples: { plain: { payload: { hello: 'world' } } } },
+  answer: { status: 200, description: 'What became of it.', schema: testResult },
+});
+
+async function test(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { payload, path = '', query = '' } = await parseOptionalBody(ctx, testSchema);
+  const destination = await findDestination(entityManager(ctx, deps), param(ctx, 'id'));
+  const { organization } = callerOf(ctx);
+  ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
+    await recordAhead(ctx);
+    if (isWarehouse(destination)) return testWarehouse(deps, organization, destination, payload);
+    return deps.testSender.send(
+      {
+        ...destination,
+        forwardHeaders: destination.forwardHeaders ?? null,
+        authConfig: openAuthConfig(deps, destination),
+        ...openSigningSecrets(deps, destination),
+      },
+      { payload, address: { path, query } },
+    );
+  });
+}

@@ -1,0 +1,151 @@
+// Test files to a warehouse.
+// Rules: ERR-06, DEST-46, WH-28.
+import { newId } from '../../../core/text/ids.ts';
+import type { WarehouseEvent } from '../../../core/warehouse/event.ts';
+import type { FieldMappingRule } from '../../../core/warehouse/field-mapping.ts';
+import { type Conversion, convertedCount } from '../../../core/warehouse/conversions.ts';
+import { contentTypeOf, type FileContent } from '../../../core/warehouse/file.ts';
+import { parseExact } from '../../../core/text/exact-json.ts';
+import { type FileFormat, objectKey, testPrefix } from '../../../core/warehouse/object-key.ts';
+import { FileTooLargeError, MAX_ROW_BYTES } from '../../../core/warehouse/size-limit.ts';
+import type { DecryptedConfig } from '../../../db/warehouse/config.ts';
+import type { Compute } from '../../../outbound/compute/index.ts';
+import { openFile } from '../../../outbound/warehouses/batch-file.ts';
+import type { Warehouses, WarehouseTarget } from '../../../outbound/warehouses/index.ts';
+import { NotStoredError, ObjectWriter, type StoredFile } from '../../../outbound/warehouses/object-writer.ts';
+import { samplePayload } from './test-send.ts';
+
+/** How long an upload may take, in ms; one that takes longer is reported as failed. */
+const DEADLINE_MS = 30_000;
+
+/** A longer row is not shown; a mapping can write the payload fifty times. */
+const MAX_SHOWN_BYTES = 64 * 1024;
+
+export interface TestUploader {
+  /**
+   * Uploads a file with one event; errors are part of the result.
+   * @throws ComputeBusyError
+   */
+  upload(destination: TestedWarehouse, payload?: Record<string, unknown>): Promise<UploadResult>;
+}
+
+export interface TestedWarehouse {
+  id: string;
+  organizationId: string;
+  version: number;
+  /** The slug of its organization. */
+  organization: string;
+  opened: DecryptedConfig;
+  fieldMapping: FieldMappingRule[] | null;
+}
+
+export type UploadResult =
+  | {
+      success: true;
+      /** `size` in bytes; `count` of rows; what did not fit its column; the row itself, or null when it is long. */
+      result: { key: string; size: number; count: number; conversions: Conversion[]; row: unknown };
+      /** ms */
+      latency: number;
+      message: string;
+    }
+  | { success: false; statusCode: number | null; latency: number; error: string; message: string };
+
+export function createTestUploader(
+  warehouses: Pick<Warehouses, 'put' | 'begin'>,
+  compute: Pick<Compute, 'rows' | 'rowGroup'>,
+): TestUploader {
+  return {
+    async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
+      if (!opened.ok) return failure(null, 0, opened.message);
+      const { ok: _ok, ...typed } = opened;
+      const { fileFormat, compression } = typed.config;
+      const event = testEvent(payload);
+      const target: WarehouseTarget = { id, version, organizationId, organization, ...typed };
+      const key = testKey(event, typed.config);
+      const contentType = contentTypeOf(fileFormat, compression);
+      const writer = new ObjectWriter(warehouses, target, { key, contentType, timeoutMs: DEADLINE_MS });
+      try {
+        const made = await testFile(compute, event, { fieldMapping, target, writer });
+        if (typeof made === 'string') return failure(null, 0, made);
+        const { size, count, row, conversions } = made;
+        return {
+          success: true,
+          result: { key, size, count, conversions, row },
+          latency: writer.latencyMs,
+          message: `The test file was uploaded${misfitsOf(conversions)}`,
+        };
+      } catch (error) {
+        if (!(error instanceof NotStoredError)) throw error;
+        const { kind, detail, statusCode } = error.problem;
+        const explained = kind === 'permission' ? `${detail}${besideOf(key)}` : detail;
+        return failure(statusCode ?? null, writer.latencyMs, explained);
+      } finally {
+        await writer.abort();
+      }
+    },
+  };
+}
+
+function testEvent(payload: Record<string, unknown>): WarehouseEvent {
+  const now = new Date();
+  return {
+    id: newId('evt'),
+    deliveryId: newId('dlv'),
+    source: 'test',
+    routeId: null,
+    replayOf: null,
+    receivedAt: now,
+    writtenAt: now,
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.from(JSON.stringify(payload)),
+  };
+}
+
+function testKey(event: WarehouseEvent, config: WarehouseTarget['config']): string {
+  const { fileFormat, compression, partitionBy, keyOrder, prefix = '' } = config;
+  const form = { partitionBy, keyOrder, fileFormat, compression };
+  const frozenAt = event.writtenAt;
+  return objectKey({ id: newId('bat'), events: [event], prefix: testPrefix(prefix), frozenAt, ...form });
+}
+
+/** Stores a file in the destination's format, with one event. @returns it with its row; or why there is none @throws NotStoredError */
+async function testFile(
+  compute: Pick<Compute, 'rows' | 'rowGroup'>,
+  event: WarehouseEvent,
+  {
+    fieldMapping,
+    target: { organizationId, config },
+    writer,
+  }: Pick<TestedWarehouse, 'fieldMapping'> & { target: WarehouseTarget; writer: ObjectWriter },
+): Promise<(FileContent & StoredFile & { row: unknown }) | string> {
+  const { fileFormat, compression, payloadColumn } = config;
+  const form = { fileFormat, compression, payloadColumn, fieldMapping };
+  const file = openFile(organizationId, form, { compute, limit: MAX_ROW_BYTES, sink: writer });
+  let shown: unknown = null;
+  const stored = { ...event, headers: JSON.stringify(event.headers) };
+  for await (const made of compute.rows(organizationId, form, [stored])) {
+    if (made.isNextTooLarge) return new FileTooLargeError().message;
+    if (made.tooLong.length > 0) return 'The row takes too long to make; simplify what the fieldMapping searches for';
+    if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);
+    await file.add(made);
+  }
+  const content = await file.finish();
+  return { ...content, ...(await writer.end(content.count)), row: shown };
+}
+
+/** As readers of the file see it: numbers are doubles in Parquet. */
+const shownRow = (json: string, fileFormat: FileFormat): unknown =>
+  fileFormat === 'parquet' ? JSON.parse(json) : parseExact(json);
+
+/** Credentials may be for the data only. */
+const besideOf = (key: string): string => `. The file of a test lies beside the data: ${key}`;
+
+function misfitsOf(conversions: Conversion[]): string {
+  const count = convertedCount(conversions);
+  if (count === 0) return '';
+  return count === 1 ? '; 1 value did not fit its column' : `; ${count} values did not fit their columns`;
+}
+
+function failure(statusCode: number | null, latency: number, error: string): UploadResult {
+  return { success: false, statusCode, latency, error, message: `The test file was not uploaded: ${error}` };
+}

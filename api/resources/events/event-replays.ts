@@ -1,0 +1,242 @@
+// Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
+// Rules: RPL-05 to RPL-13, RPL-15, ERR-17.
+import { z } from 'zod';
+import { REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
+import { newId } from '../../../core/text/ids.ts';
+import { Destination, EventReplay } from '../../../db/entities.ts';
+import type { EntityManager } from '../../../db/orm.ts';
+import {
+  countExpired,
+  countMatching,
+  createEventReplay,
+  type EventSelection,
+  endEventReplay,
+  FilterTooBroadError,
+  selectEvents,
+  TooManyReplaysError,
+} from '../../../db/replay/event-replays.ts';
+import { inTransaction } from '../../../db/connections/pool.ts';
+import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
+import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
+import { ApiError, invalid, notFound } from '../../request/errors.ts';
+import { limitExceeded } from '../../auth/limit-exceeded.ts';
+import { listOf } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
+import { textMember, timeParam } from '../../request/query.ts';
+import { requireId } from '../records.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { parseChoice, parseQuery } from '../../request/validation.ts';
+import { dryRunAnswer, replayAnswer, showFilter, showReplay } from './event-replay-view.ts';
+import { EVENT_STATUSES, eventFilter } from './events.ts';
+
+const MAX_DESTINATIONS = 100;
+// A replay takes minutes.
+const RETRY_AFTER_SECONDS = 60;
+
+// The filters of the list, in the body of a request that acts on what they select.
+const filterMembers = {
+  sourceId: textMember,
+  status: z.enum(EVENT_STATUSES).optional(),
+  routed: z.boolean().optional(),
+  from: timeParam,
+  to: timeParam,
+  search: textMember,
+};
+const createSchema = z.strictObject({
+  ...filterMembers,
+  all: z.boolean().optional(),
+  destinationIds: z.array(z.string()).min(1).max(MAX_DESTINATIONS).optional(),
+  ratePerSecond: z.int().min(REPLAY_RATE.min).max(REPLAY_RATE.max).default(REPLAY_RATE.default),
+  dryRun: z.boolean().default(false),
+});
+type Body = z.output<typeof createSchema>;
+const listSchema = z.object(pageParams);
+
+const base = '/api/organizations/{orgId}/events';
+
+export const eventReplayOperations: Operation[] = [
+  {
+    tag: 'Events',
+    method: 'post',
+    path: `${base}/replay`,
+    operationId: 'createEventReplay',
+    run: create,
+    summary: 'Replay events chosen by a filter',
+    description: 'The filters are those of the list. `dryRun` counts and changes nothing.',
+    body: {
+      schema: createSchema,
+      examples: {
+        count: { status: 'failed', dryRun: true },
+        failed: { status: 'failed', from: '2026-11-21T00:00:00Z', ratePerSecond: 20 },
+        everything: { all: true },
+      },
+    },
+    answer: { status: 200, description: 'The replay, or the counts.', schema: z.union([replayAnswer, dryRunAnswer]) },
+    errors: { 400: ['FILTER_TOO_BROAD'] },
+  },
+  {
+    tag: 'Events',
+    method: 'get',
+    path: `${base}/replays`,
+    operationId: 'listEventReplays',
+    run: list,
+    summary: 'List replays',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(replayAnswer) },
+  },
+  {
+    tag: 'Events',
+    idOf: ['rpl'],
+    method: 'get',
+    path: `${base}/replays/{id}`,
+    operationId: 'getEventReplay',
+    run: get,
+    summary: 'Get a replay',
+    answer: { status: 200, description: 'The replay and how far it is.', schema: replayAnswer },
+  },
+  {
+    tag: 'Events',
+    idOf: ['rpl'],
+    method: 'post',
+    path: `${base}/replays/{id}/cancel`,
+    operationId: 'cancelEventReplay',
+    run: cancel,
+    summary: 'Cancel a replay',
+    answer: { status: 200, description: 'The replay as it is now.', schema: replayAnswer },
+    errors: { 409: ['INVALID_STATE'] },
+  },
+];
+
+async function create(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseChoice(ctx, createSchema);
+  requireChoice(body);
+  // Its count tells what payloads hold.
+  if (body.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
+  const em = entityManager(ctx, deps);
+  await requireDestinations(em, body.destinationIds ?? []);
+  const selection = await selectEvents(deps.pool, organizationId(ctx), eventFilter(body));
+  const { organization } = callerOf(ctx);
+  const id = newId('rpl');
+  if (!body.dryRun) noteRecords(ctx, [id]);
+  else if (body.search === undefined) noteDryRun(ctx);
+  const answer = async () => {
+    if (body.dryRun) return dryRun(deps, body, selection);
+    await store(deps, id, body, selection, organization.limits.runningReplays);
+    return showReplay(await findReplay(em, id), deps);
+  };
+  // Counting what is searched for reads the payloads.
+  ctx.body = await (body.search === undefined ? answer() : deps.requests.run(organization, 'runningSearches', answer));
+}
+
+/** An empty body, or a filter with a mistyped name, must not replay everything. */
+function requireChoice({ all, ...body }: Body): void {
+  const filters = Object.keys(filterMembers) as (keyof typeof filterMembers)[];
+  const filtered = filters.some((name) => body[name] !== undefined);
+  if (!filtered && all !== true)
+    throw invalid('all', `must be true to replay every event; or give one of ${filters.join(', ')}`);
+  if (filtered && all === true) throw invalid('all', 'must not be given together with filters');
+}
+
+/** Whether an event goes to them is checked when the replay reaches it. */
+async function requireDestinations(em: EntityManager, ids: string[]): Promise<void> {
+  const found = new Set((await em.find(Destination, { id: { $in: ids } }, { fields: ['id'] })).map(({ id }) => id));
+  const unknown = ids.filter((id) => !found.has(id));
+  if (unknown.length > 0)
+    throw invalid('destinationIds', `must name existing destinations; there is no ${unknown.join(', ')}`);
+}
+
+async function dryRun({ pool }: ApiDeps, body: Body, selection: EventSelection) {
+  try {
+    return {
+      dryRun: true,
+      filter: showFilter(body),
+      eventsTotal: await countMatching(pool, selection),
+      eventsExpired: await countExpired(pool, selection),
+    };
+  } catch (error) {
+    if (!(error instanceof FilterTooBroadError)) throw error;
+    throw new ApiError(
+      400,
+      'FILTER_TOO_BROAD',
+      'These events cannot be counted in time; narrow from and to, or leave search out. The replay itself would work',
+    );
+  }
+}
+
+async function store(
+  { pool }: ApiDeps,
+  id: string,
+  body: Body,
+  selection: EventSelection,
+  most: number,
+): Promise<void> {
+  const replay = {
+    id,
+    selection,
+    search: body.search ?? null,
+    destinationIds: body.destinationIds ?? null,
+    ratePerSecond: body.ratePerSecond,
+    eventsTotal: await countIfPossible(pool, selection),
+  };
+  try {
+    await createEventReplay(pool, replay, most);
+  } catch (error) {
+    if (!(error instanceof TooManyReplaysError)) throw error;
+    const what = `${most} replays are under way, which is as many as may be; wait until one has ended, or cancel one`;
+    throw limitExceeded('runningReplays', what, RETRY_AFTER_SECONDS);
+  }
+}
+
+/** A replay does not need the count: each page finds its own events. */
+async function countIfPossible(pool: ApiDeps['pool'], selection: EventSelection): Promise<number | null> {
+  try {
+    return await countMatching(pool, selection);
+  } catch (error) {
+    if (error instanceof FilterTooBroadError) return null;
+    throw error;
+  }
+}
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const [replays, total] = await entityManager(ctx, deps).findAndCount(
+    EventReplay,
+    {},
+    { ...limitOf(query), orderBy: [{ id: 'desc' }] },
+  );
+  ctx.body = listAnswer(
+    replays.map((replay) => showReplay(replay, deps)),
+    total,
+    query,
+  );
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  ctx.body = showReplay(await findReplay(entityManager(ctx, deps), param(ctx, 'id')), deps);
+}
+
+/** Cancels a replay after the current page. PostgreSQL decides; the workflow is signalled afterwards. */
+async function cancel(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { id } = await findReplay(entityManager(ctx, deps), param(ctx, 'id'));
+  const key = { organizationId: organizationId(ctx), replayId: id };
+  const ended = await inTransaction(deps.pool, (db) => endEventReplay(db, key, 'cancelled'));
+  const replay = await findReplay(entityManager(ctx, deps), id);
+  if (!ended) {
+    throw new ApiError(
+      409,
+      'INVALID_STATE',
+      `The replay ${id} is ${replay.status}: it has ended already; there is nothing to cancel`,
+    );
+  }
+  deps.signals.cancelAll([id]);
+  ctx.body = showReplay(replay, deps);
+}
+
+/** @throws ApiError 404 */
+async function findReplay(em: EntityManager, id: string): Promise<EventReplay> {
+  requireId('replay', 'rpl', id);
+  const replay = await em.findOne(EventReplay, { id });
+  if (!replay) throw notFound('replay', id);
+  return replay;
+}

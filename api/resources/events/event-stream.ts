@@ -1,0 +1,150 @@
+// Events as they arrive, as server-sent events (HTML Living Standard, section 9.2). A stream lasts a minute; clients come back with
+// `Last-Event-ID`, so that a process that ends and a broken connection are the same to them. Nothing is shown to a key that was
+// revoked meanwhile.
+// Rules: EVT-34 to EVT-37, LIMIT-11.
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { idFloor, idTime, isId } from '../../../core/text/ids.ts';
+import { causeOf } from '../../../core/process/log-cause.ts';
+import { throttled } from '../../../core/process/throttled-log.ts';
+import { actingFor } from '../../../db/connections/pool-turns.ts';
+import { type Arrived, Arrivals, OVERLAP_MS } from '../../../db/history/arrivals.ts';
+import { isStillValid } from '../../../db/management/api-keys.ts';
+import type { ApiDeps, Context } from '../../request/context.ts';
+import { callerOf, organizationId } from '../../request/context.ts';
+import { ApiError, invalid } from '../../request/errors.ts';
+import type { Operation } from '../../request/operation.ts';
+import { parseQuery } from '../../request/validation.ts';
+import { eventFilterParams, showEvent } from './events.ts';
+
+const LASTS_MS = 60_000;
+const LOOK_EVERY_MS = 1000;
+/** A comment is sent when nothing was for so long: proxies close what is quiet. */
+const QUIET_MS = 15_000;
+/** How far back `Last-Event-ID` may reach. */
+const MOST_BEHIND_MS = 10 * 60_000;
+const TYPE = 'text/event-stream';
+
+/** Tells that older events were left out: the list has them. */
+const GAP = 'event: gap\ndata: {}\n\n';
+
+const { sourceId, routed } = eventFilterParams;
+const streamSchema = z.object({ sourceId, routed });
+
+export const eventStreamOperation: Operation = {
+  tag: 'Events',
+  method: 'get',
+  path: '/api/organizations/{orgId}/events/stream',
+  operationId: 'streamEvents',
+  run: stream,
+  summary: 'Follow events as they arrive',
+  description:
+    'Server-sent events, for requests that accept `text/event-stream`. Each has the id of the event, the type `event`, and as its data what the list shows. A stream ends after a minute, or with its key: send the request again, with the last id as `Last-Event-ID`. What arrived in the five seconds before it may come twice.',
+  query: streamSchema,
+  answer: {
+    status: 200,
+    description: 'The stream.',
+    content: { [TYPE]: { schema: z.string().meta({ examples: ['id: evt_...\nevent: event\ndata: {...}\n\n'] }) } },
+  },
+  errors: { 406: ['NOT_ACCEPTABLE'] },
+};
+
+async function stream(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, streamSchema);
+  // `*/*` is what clients send who do not know what they get.
+  if (!ctx.get('Accept').toLowerCase().includes(TYPE)) {
+    throw new ApiError(406, 'NOT_ACCEPTABLE', `This is a stream: send the header Accept: ${TYPE}`);
+  }
+  const last = lastEventId(ctx);
+  const gone = new AbortController();
+  await hold(ctx, deps, gone.signal);
+  const now = Date.now();
+  // What was received before the last event may have been stored after it.
+  const sinceMs = last === null ? now : Math.max(idTime(last) - OVERLAP_MS, now - MOST_BEHIND_MS);
+  const id = organizationId(ctx);
+  const { key } = callerOf(ctx);
+  const arrivals = new Arrivals(deps.pool, id, query, sinceMs);
+  // The stream is read when the handler has ended.
+  const next = async () => {
+    const arrived = await actingFor(id, () => arrivals.next());
+    // Afterwards: what arrived since the key was revoked is never shown.
+    return (await isStillValid(deps.servicePool, id, key.id)) ? arrived : null;
+  };
+  const isBehind = last !== null && idTime(last) < now - MOST_BEHIND_MS;
+  // Who has seen no event yet continues from here, too.
+  const begins = last ?? idFloor('evt', now);
+  const frames = follow(next, { deps, signal: gone.signal, begins, isBehind });
+  const body = Readable.from(frames);
+  body.once('close', () => gone.abort());
+  // The body of an answer that nobody reads any more is closed only when its generator comes to its next frame.
+  ctx.res.once('close', () => gone.abort());
+  ctx.set('Cache-Control', 'no-store');
+  // Proxies that collect answers (nginx) pass this one on as it comes.
+  ctx.set('X-Accel-Buffering', 'no');
+  ctx.type = TYPE;
+  ctx.body = body;
+}
+
+function lastEventId(ctx: Context): string | null {
+  const last = ctx.get('Last-Event-ID');
+  if (last === '') return null;
+  if (isId('evt', last)) return last;
+  throw invalid('Last-Event-ID', 'must be the id of an event');
+}
+
+/** Counts the stream until it ends. @throws ApiError 429 */
+function hold(ctx: Context, { requests }: ApiDeps, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const untilGone = () =>
+      new Promise<void>((ended) => {
+        signal.addEventListener('abort', () => ended(), { once: true });
+        resolve();
+      });
+    requests.run(callerOf(ctx).organization, 'runningStreams', untilGone).catch(reject);
+  });
+}
+
+/** Null: the key is no longer valid. */
+type Next = () => Promise<Arrived | null>;
+
+interface Following {
+  deps: Pick<ApiDeps, 'log' | 'isEnding'>;
+  signal: AbortSignal;
+  /** The id of the first frame, which has no event. */
+  begins: string;
+  /** Whether something may have been left out before the first look. */
+  isBehind: boolean;
+}
+
+/** The frames of a stream. Failure policy: while the database is away it ends, and the client comes back. */
+async function* follow(next: Next, { deps, signal, begins, isBehind }: Following): AsyncGenerator<string> {
+  const endsAt = performance.now() + LASTS_MS;
+  let sentAt = performance.now();
+  yield `id: ${begins}\nretry: ${LOOK_EVERY_MS}\n\n${isBehind ? GAP : ''}`;
+  while (performance.now() < endsAt && !signal.aborted && !deps.isEnding()) {
+    const frames = await nextFrames(next, deps);
+    if (frames === null) return;
+    if (frames !== '' || performance.now() - sentAt > QUIET_MS) {
+      yield frames || ':\n\n';
+      sentAt = performance.now();
+    }
+    await delay(LOOK_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** @returns null when the stream ends */
+async function nextFrames(next: Next, { log }: Pick<ApiDeps, 'log'>): Promise<string | null> {
+  try {
+    const arrived = await next();
+    if (arrived === null) return null;
+    const { events, isCut } = arrived;
+    const frames = events.map(
+      (event) => `id: ${event.id}\nevent: event\ndata: ${JSON.stringify(showEvent(event))}\n\n`,
+    );
+    return (isCut ? GAP : '') + frames.join('');
+  } catch (error) {
+    throttled(log).warn({ cause: causeOf(error) }, 'a stream of events ends: they could not be read');
+    return null;
+  }
+}

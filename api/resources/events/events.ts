@@ -1,0 +1,326 @@
+// Events: list, get, payload, timeline, delete. Replays are in replays.ts.
+// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, EVT-26, EVT-38, ERR-30.
+import { z } from 'zod';
+import { headerTexts } from '../../../core/http/header-text.ts';
+import { idTime } from '../../../core/text/ids.ts';
+import { METHODS } from '../../../core/http/methods.ts';
+import { viewPayload } from '../../../core/text/payload.ts';
+import { parseTraceparent, receivedTrace } from '../../../core/http/trace-context.ts';
+import { deleteEvent } from '../../../db/delivery/delivery-commands.ts';
+import { type DeliveryRecord, deliveriesOfEvent, timelineOfEvent } from '../../../db/history/deliveries.ts';
+import {
+  type EventFilter,
+  type EventRecord,
+  findEvent,
+  isEventSearch,
+  listEvents,
+} from '../../../db/history/events.ts';
+import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
+import { type ApiDeps, type Context, callerOf, organizationId, param } from '../../request/context.ts';
+import { ApiError, notFound } from '../../request/errors.ts';
+import { count, exampleId, flag, headers, idOf, latency, named, partOfList, text, timestamp } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
+import { booleanParam, choicesParam, containsPattern, textParam, timeParam } from '../../request/query.ts';
+import { requireId } from '../records.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { parseQuery } from '../../request/validation.ts';
+import { attemptMembers, deliveryAnswer, showDeliveries, timelineAttempt } from '../deliveries/delivery-view.ts';
+import { boundedSearches, orTooBroad } from './event-search.ts';
+
+export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
+
+/** Filters of events in the query of the list. */
+export const eventFilterParams = {
+  sourceId: textParam,
+  status: choicesParam(EVENT_STATUSES).meta({ description: 'One or several.' }),
+  routed: booleanParam.meta({ description: 'Whether a route took it.' }),
+  from: timeParam,
+  to: timeParam,
+  search: textParam,
+};
+const listSchema = z.object({
+  ...partParams,
+  ...eventFilterParams,
+  routeId: textParam.meta({ description: 'It has a delivery of the route.' }),
+  destinationId: textParam.meta({ description: 'It has a delivery to the destination; of `routeId`, if given.' }),
+});
+const getSchema = z.object({ includePayload: booleanParam, includeDeliveries: booleanParam });
+
+export const eventStatus = z.enum(EVENT_STATUSES).meta({ examples: ['delivered'] });
+
+const eventMembers = {
+  id: idOf('evt'),
+  sourceId: idOf('src'),
+  source: named('src', 'Orders'),
+  status: eventStatus,
+  routed: flag(
+    true,
+    'Whether a route took it. One that no route took is `delivered`, with no delivery, and went nowhere.',
+  ),
+  method: z.enum(METHODS),
+  path: text('/orders/new', 'Below the address of the source, as it was received; empty without one.'),
+  query: text('shop=main', 'Of the address it was sent to.'),
+  headers,
+  clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts.'),
+  traceId: text(
+    '4bf92f3577b34da6a3ce929d0e0e4736',
+    'The trace that it belongs to: that of its sender, or a new one. Null: none is known.',
+  ).nullable(),
+  payloadSize: count.meta({ description: 'bytes', examples: [27] }),
+  payloadHash: z
+    .string()
+    .regex(/^sha256:[0-9a-f]{64}$/)
+    .meta({ examples: [`sha256:${'0123456789abcdef'.repeat(4)}`] }),
+  deliveriesCount: count.meta({ examples: [1] }),
+  deliveriesSucceeded: count.meta({ examples: [1] }),
+  deliveriesFailed: count.meta({ examples: [0] }),
+  receivedAt: timestamp,
+  createdAt: timestamp,
+};
+const nextDeliveries = idOf('dlv')
+  .nullable()
+  .meta({
+    description: 'The `cursor` of the older ones in `GET /api/deliveries?eventId=`. Null: there are none.',
+    examples: [null],
+  });
+const eventAnswer = z.object(eventMembers).meta({ id: 'Event' });
+const eventInFull = z
+  .object({
+    ...eventMembers,
+    payload: z
+      .unknown()
+      .optional()
+      .meta({
+        description: 'Parsed when it is JSON, else its text, else base64. Only when asked for.',
+        examples: [{ kind: 'order.paid' }],
+      }),
+    payloadEncoding: z.literal('base64').optional().meta({ description: 'Only when the payload is no text.' }),
+    deliveries: z.array(deliveryAnswer).optional().meta({ description: 'The newest 1,000, only when asked for.' }),
+    deliveriesNextCursor: nextDeliveries.optional(),
+  })
+  .meta({ id: 'EventInFull' });
+
+const timelineAnswer = z
+  .object({
+    received: timestamp,
+    validated: timestamp,
+    queued: timestamp,
+    deliveries: z.array(
+      z.object({
+        deliveryId: idOf('dlv'),
+        destinationId: idOf('dst', 'dst_wh'),
+        destinationName: text('CRM'),
+        status: deliveryAnswer.shape.status,
+        attempts: z.array(z.object(attemptMembers)),
+      }),
+    ),
+    deliveriesNextCursor: nextDeliveries,
+    totalDuration: latency,
+  })
+  .meta({ id: 'EventTimeline' });
+
+const base = '/api/organizations/{orgId}/events';
+const common = { tag: 'Events', idOf: ['evt'] } as const;
+
+export const eventOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listEvents',
+    run: list,
+    summary: 'List events',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: partOfList(eventAnswer) },
+    errors: { 400: ['SEARCH_TOO_BROAD'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getEvent',
+    run: get,
+    summary: 'Get an event',
+    query: getSchema,
+    answer: { status: 200, description: 'The event.', schema: eventInFull },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteEvent',
+    run: remove,
+    summary: 'Delete an event',
+    description: 'Also deletes its deliveries and its payload.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}/payload`,
+    operationId: 'getEventPayload',
+    scope: 'payloads:read',
+    run: payload,
+    summary: "Get an event's payload as it was received",
+    answer: {
+      status: 200,
+      description: 'The bytes, with the content type that they came with.',
+      headers: {
+        'Content-Disposition': text(`attachment; filename="${exampleId('evt')}"`),
+        'X-Content-Type-Options': z.literal('nosniff'),
+      },
+      content: { '*/*': { schema: { type: 'string', format: 'binary', description: 'Any bytes.' } } },
+    },
+    errors: { 410: ['PAYLOAD_EXPIRED'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}/timeline`,
+    operationId: 'getEventTimeline',
+    run: timeline,
+    summary: "Get an event's timeline",
+    answer: { status: 200, description: 'What happened when.', schema: timelineAnswer },
+  },
+];
+
+/** Of events and of deliveries together. */
+export const runSearch = boundedSearches();
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  // What it finds tells what payloads hold.
+  if (query.search !== undefined) requireScope(ctx, 'payloads:read', 'search');
+  const { routeId, destinationId, status, ...others } = query;
+  const named = routeId !== undefined ? 'routeId' : destinationId !== undefined ? 'destinationId' : null;
+  if (named !== null) requireScope(ctx, 'deliveries:read', named);
+  const filter = { ...eventFilter(others), status, routeId, destinationId };
+  const part = partOf(ctx, query, 'evt');
+  const id = organizationId(ctx);
+  const read = () => listEvents(deps.pool, id, filter, part);
+  // What follows a cursor is found quickly, but for what payloads hold.
+  const isQuick = query.search === undefined && (!isEventSearch(filter) || ('after' in part && !part.withTotal));
+  const name = query.search === undefined && named !== null ? named : 'search';
+  const search = () =>
+    deps.requests.run(callerOf(ctx).organization, 'runningSearches', () => runSearch(id, name, read));
+  const { events, ...found } = await (isQuick ? orTooBroad('status', read) : search());
+  ctx.body = partAnswer(events.map(showEvent), found, query);
+}
+
+/** Turns parsed `eventFilterParams` into a filter. */
+export function eventFilter(params: Omit<EventFilter, 'payloadPattern'> & { search?: string }): EventFilter {
+  const { sourceId, status, routed, from, to, search } = params;
+  return { sourceId, status, routed, from, to, payloadPattern: search && containsPattern(search) };
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, getSchema);
+  if (query.includePayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
+  if (query.includeDeliveries) requireScope(ctx, 'deliveries:read', 'includeDeliveries=true');
+  const event = await requireEvent(ctx, deps);
+  ctx.body = {
+    ...showEvent(event),
+    ...(query.includePayload && viewPayload(await requirePayload(deps, event.id))),
+    ...(query.includeDeliveries && (await deliveriesIn(ctx, deps, event.id))),
+  };
+}
+
+async function deliveriesIn(ctx: Context, deps: ApiDeps, eventId: string) {
+  const { deliveries, next } = await deliveriesOfEvent(deps.pool, organizationId(ctx), eventId);
+  return { deliveries: await showDeliveries(deps, organizationId(ctx), deliveries), deliveriesNextCursor: next };
+}
+
+async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
+  const event = await requireEvent(ctx, deps);
+  const deleted = await deleteEvent(deps.pool, organizationId(ctx), event.id);
+  if (deleted === null) throw notFound('event', event.id);
+  deps.signals.cancelAll(deleted.withWorkflow);
+  ctx.status = 204;
+}
+
+// The bytes are untrusted: no browser may render them as a page of this service.
+async function payload(ctx: Context, deps: ApiDeps): Promise<void> {
+  const event = await requireEvent(ctx, deps);
+  const bytes = await requirePayload(deps, event.id);
+  ctx.set({
+    'Content-Type': event.headers['content-type'] ?? 'application/octet-stream',
+    'Content-Disposition': `attachment; filename="${event.id}"`,
+    'X-Content-Type-Options': 'nosniff',
+  });
+  ctx.body = bytes;
+}
+
+async function timeline(ctx: Context, deps: ApiDeps): Promise<void> {
+  const event = await requireEvent(ctx, deps);
+  const { deliveries, next } = await timelineOfEvent(deps.pool, organizationId(ctx), event.id);
+  const ends = deliveries.flatMap(({ attempts }) => attempts.map(({ completedAt }) => completedAt.getTime()));
+  const last = ends.reduce((latest, end) => Math.max(latest, end), event.queuedAt.getTime());
+  ctx.body = {
+    received: event.receivedAt.toISOString(),
+    validated: event.validatedAt.toISOString(),
+    queued: event.queuedAt.toISOString(),
+    deliveries: deliveries.map((delivery) => ({
+      deliveryId: delivery.id,
+      destinationId: delivery.destinationId,
+      destinationName: destinationName(delivery),
+      status: delivery.status,
+      attempts: delivery.attempts.map(timelineAttempt),
+    })),
+    deliveriesNextCursor: next,
+    totalDuration: Math.max(0, last - event.receivedAt.getTime()),
+  };
+}
+
+function destinationName(delivery: DeliveryRecord): string {
+  return delivery.destinationName ?? '(deleted)';
+}
+
+/** The event of the path. @throws ApiError 404 */
+export async function requireEvent(ctx: Context, deps: ApiDeps): Promise<EventRecord> {
+  const id = param(ctx, 'id');
+  requireId('event', 'evt', id);
+  const event = await findEvent(deps.pool, organizationId(ctx), id);
+  if (!event) throw notFound('event', id);
+  return event;
+}
+
+async function requirePayload(deps: ApiDeps, eventId: string): Promise<Buffer> {
+  const bytes = await loadPayload(deps.pool, eventId);
+  if (bytes === null) throw payloadExpired(eventId);
+  return bytes;
+}
+
+/** 410: removed by the retention. */
+export function payloadExpired(eventId: string): ApiError {
+  return new ApiError(
+    410,
+    'PAYLOAD_EXPIRED',
+    `The payload of event ${eventId} was removed by the retention policy; see HOOKYARD_PAYLOAD_RETENTION_DAYS`,
+  );
+}
+
+/** An event as lists show it. */
+export function showEvent(event: EventRecord) {
+  return {
+    id: event.id,
+    sourceId: event.sourceId,
+    source: { id: event.sourceId, name: event.sourceName },
+    status: event.status,
+    routed: event.routed,
+    method: event.method,
+    path: event.path,
+    query: event.query,
+    headers: headerTexts(event.headers),
+    clientAddress: event.clientAddress,
+    traceId: (parseTraceparent(event.traceparent) ?? receivedTrace(event.headers))?.traceId ?? null,
+    payloadSize: event.payloadSize,
+    payloadHash: event.payloadHash,
+    deliveriesCount: event.deliveriesCount,
+    deliveriesSucceeded: event.deliveriesSucceeded,
+    deliveriesFailed: event.deliveriesFailed,
+    receivedAt: event.receivedAt.toISOString(),
+    createdAt: new Date(idTime(event.id)).toISOString(),
+  };
+}

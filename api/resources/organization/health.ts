@@ -1,0 +1,122 @@
+// Health probes: `/healthz` says that this process is alive, `/readyz` that it should get webhooks.
+// Rules: HTTP-33, HTTP-34.
+import type { Client } from '@temporalio/client';
+import { z } from 'zod';
+import type { Lane } from '../../../core/delivery/lane.ts';
+import { countLanes } from '../../../db/hot-path/shards.ts';
+import { type Pool, takesWrites } from '../../../db/connections/pool.ts';
+import { CachedProbe } from '../../../core/process/cached-probe.ts';
+import { lookAtNamespace } from '../../../temporal-config/namespace.ts';
+import type { ApiRouter } from '../../request/context.ts';
+import { ApiError } from '../../request/errors.ts';
+import type { DoorState } from '../../ingest/backlog.ts';
+import { parseQuery } from '../../request/validation.ts';
+
+const DEADLINE_MS = 2000;
+// The plain probe only reports Temporal: load balancers give probes little time, often half a second.
+const PATIENCE_MS = 100;
+const LACKS_ATTRIBUTES = 'lacks search attributes';
+
+export const readySchema = z.object({
+  deep: z
+    .enum(['', 'true', 'false'], { error: 'must be true or false, or have no value, which is true' })
+    .transform((text) => text !== 'false')
+    .meta({
+      override: { type: 'string', enum: ['', 'true', 'false'] },
+      description:
+        'Requires all that a webhook needs to be accepted and delivered: Temporal too, and room in the backlog.',
+    })
+    .optional(),
+});
+
+export interface HealthDeps {
+  /** Whether the process is shutting down and drains the load balancer. */
+  ending: () => boolean;
+  /** Whether ingest accepts webhooks. */
+  ingestState: () => DoorState;
+  database: CachedProbe;
+  temporal: CachedProbe;
+  searchAttributes: CachedProbe;
+  lanes: LanesProbe;
+}
+
+/** Whether the namespace in Temporal has them; null when that is not known. */
+export function hasSearchAttributes(found: string | null | undefined): boolean | null {
+  if (found === null) return true;
+  return found === LACKS_ATTRIBUTES ? false : null;
+}
+
+export interface LanesProbe {
+  /** @returns how many workers take deliveries in each lane; undefined when that is not known within `waitMs` */
+  within(waitMs: number): Promise<Record<Lane, number> | undefined>;
+}
+
+/**
+ * A process is ready when it can store a webhook.
+ * Failure policy: neither an unreachable Temporal, which ingest does not need,
+ * nor a full backlog, which every other process shares, makes a process unready. The answer reports both; with `deep` both count, and
+ * the lanes of the workers are reported.
+ */
+export function mountHealth(router: ApiRouter, { ending, ingestState, database, temporal, lanes }: HealthDeps): void {
+  router.get('/healthz', (ctx) => {
+    ctx.body = { status: 'ok' };
+  });
+  router.get('/readyz', async (ctx) => {
+    const { deep = false } = parseQuery(ctx, readySchema);
+    if (ending()) throw notReady('this process ends; what it is sent until then is still served');
+    const [stores, delivers, lanesInUse] = await Promise.all([
+      database.within(DEADLINE_MS),
+      temporal.within(deep ? DEADLINE_MS : PATIENCE_MS),
+      deep ? lanes.within(DEADLINE_MS) : undefined,
+    ]);
+    const ingest = ingestState();
+    const problems = [problemOf('the database', stores)];
+    if (deep) problems.push(problemOf('Temporal', delivers), ingest === 'full' ? 'ingest is full' : null);
+    const found = problems.filter((problem) => problem !== null);
+    if (found.length > 0) throw notReady(found.join('; '));
+    // No answer yet: the last result is used.
+    const last = delivers === undefined ? temporal.last : delivers;
+    ctx.body = { status: 'ok', ingest, temporal: last === null ? 'ok' : 'away', lanes: lanesInUse };
+  });
+}
+
+/** Uses the pool of ingest: other pools may be busy without ingest being affected. */
+export function lookAtDatabase(ingestPool: Pool): CachedProbe {
+  return new CachedProbe(async () => {
+    return (await takesWrites(ingestPool, DEADLINE_MS)) ? null : 'takes no writes';
+  });
+}
+
+export function lookAtTemporal({ connection, workflowService }: Client): CachedProbe {
+  return new CachedProbe(async () => {
+    await connection.withDeadline(Date.now() + DEADLINE_MS, () => workflowService.getSystemInfo({}));
+    return null;
+  });
+}
+
+/** What it finds wrong: the namespace in Temporal lacks search attributes, so workflows carry none. */
+export function lookAtSearchAttributes({ connection, options }: Client): CachedProbe {
+  return new CachedProbe(async () => {
+    const until = Date.now() + DEADLINE_MS;
+    const state = await connection.withDeadline(until, () => lookAtNamespace(connection, options.namespace));
+    return state === 'complete' ? null : LACKS_ATTRIBUTES;
+  });
+}
+
+export function lookAtLanes(pool: Pool): LanesProbe {
+  let counted: Record<Lane, number> | undefined;
+  const probe = new CachedProbe(async () => {
+    counted = await countLanes(pool);
+    return null;
+  });
+  return { within: async (waitMs) => ((await probe.within(waitMs)) === null ? counted : undefined) };
+}
+
+function problemOf(server: string, problem: string | null | undefined): string | null {
+  if (problem === undefined) return `${server} does not answer within ${DEADLINE_MS / 1000} s`;
+  return problem && `${server} ${problem}`;
+}
+
+function notReady(why: string): ApiError {
+  return new ApiError(503, 'NOT_READY', `Not ready: ${why}`);
+}

@@ -1,0 +1,201 @@
+// The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and groups.
+// Rules: METRIC-01 to METRIC-15.
+import { z } from 'zod';
+import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../../core/metrics/figure-steps.ts';
+import {
+  completeUntil,
+  GROUPINGS,
+  type Grouping,
+  METRICS,
+  type Metric,
+  type Narrowing,
+  readFigures,
+} from '../../../db/ledger/figures.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { invalid } from '../../request/errors.ts';
+import { count, exampleId, latency, text, timestamp } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { choiceParam, textParam, timeParam } from '../../request/query.ts';
+import { parseQuery } from '../../request/validation.ts';
+
+/** Series of one answer, and steps of all of them; of latencies fewer, because each step of one reads a histogram. */
+const MOST_GROUPS = 50;
+const MOST_POINTS = 3000;
+const MOST_LATENCIES = 10;
+/** A day in steps of a day may be two. */
+const MOST_LATENCY_MS = 2 * 86_400_000;
+const DEFAULT_STEP = 3600;
+/** Refused webhooks are counted by the hour. */
+const REFUSED_STEP = 3600;
+
+/** By what each metric may be grouped and narrowed. */
+const KNOWN: Record<Metric, { groupBy: readonly Grouping[]; where: readonly Narrowing[] }> = {
+  events: { groupBy: ['source', 'route'], where: ['sourceId', 'routeId'] },
+  filtered: { groupBy: ['source', 'route'], where: ['sourceId', 'routeId'] },
+  refused: { groupBy: ['source'], where: ['sourceId'] },
+  deliveries: { groupBy: ['source', 'route', 'destination'], where: ['sourceId', 'routeId', 'destinationId'] },
+  attempts: { groupBy: GROUPINGS, where: ['sourceId', 'routeId', 'destinationId'] },
+  latency: { groupBy: ['destination'], where: ['destinationId'] },
+};
+
+const stepParam = z
+  .string({ error: 'must be given once' })
+  .regex(/^\d{1,6}$/, 'must be a number of seconds')
+  .transform(Number)
+  .refine(
+    (step) => step >= MIN_STEP && step <= MAX_STEP && step % MIN_STEP === 0,
+    `must be a multiple of ${MIN_STEP} (5 minutes), at most ${MAX_STEP} (a day)`,
+  )
+  .meta({
+    description: 'Seconds. Steps begin at multiples of it since 1970 (UTC).',
+    examples: [DEFAULT_STEP],
+    override: { type: 'integer', minimum: MIN_STEP, maximum: MAX_STEP, multipleOf: MIN_STEP, default: DEFAULT_STEP },
+  })
+  .default(DEFAULT_STEP);
+
+const metricSchema = z.object({
+  metric: z
+    .enum(METRICS)
+    .default('deliveries')
+    .meta({ description: 'What is counted.', examples: ['attempts'] }),
+  groupBy: choiceParam(GROUPINGS).meta({
+    description: `One series for each, at most ${MOST_GROUPS} (of latencies ${MOST_LATENCIES}), with ${MOST_POINTS} steps in all: those with most. Without it there is one series, or none when there is nothing.`,
+  }),
+  from: timeParam.meta({ description: `At most ${MOST_DAYS} days ago; by default a day before \`to\`.` }),
+  to: timeParam.meta({ description: 'By default now.' }),
+  step: stepParam,
+  sourceId: textParam,
+  routeId: textParam,
+  destinationId: textParam,
+});
+
+const counts = z.record(z.string(), count);
+const optional = (description: string) => count.optional().meta({ description });
+const figures = {
+  events: optional('`events`'),
+  filtered: optional('`filtered`'),
+  refused: optional('`refused`'),
+  causes: counts.optional().meta({
+    description: '`refused`: by cause, as the refused webhooks of a source have it',
+    examples: [{ signature: 3 }],
+  }),
+  delivered: optional('`deliveries`'),
+  failed: optional('`deliveries`: after an attempt'),
+  failedOver: optional('`deliveries`: another destination took over'),
+  notSent: optional('`deliveries`: failed without an attempt, such as by a schema'),
+  cancelled: optional('`deliveries`'),
+  attempts: optional('`attempts`, and those with an answer of `latency`'),
+  avgLatency: latency.nullable().optional().meta({ description: '`attempts`: ms; null without an answer' }),
+  classes: counts.optional().meta({
+    description: '`attempts`: by `1xx` to `5xx`, `other` codes, and `none` (no answer)',
+    examples: [{ '2xx': 12 }],
+  }),
+  p50: latency.nullable().optional(),
+  p95: latency.nullable().optional(),
+  p99: latency.nullable().optional(),
+};
+const total = z
+  .object({
+    ...figures,
+    codes: counts.optional().meta({ description: '`attempts`: by status code', examples: [{ 200: 12 }] }),
+  })
+  .meta({ id: 'MetricTotal', description: 'Of the whole time; the members that the metric has.' });
+const point = z
+  .object({ at: timestamp, ...figures })
+  .meta({ id: 'MetricPoint', description: 'Of one step; `at` is its beginning.' });
+
+const answer = z
+  .object({
+    metric: z.enum(METRICS).meta({ examples: ['deliveries'] }),
+    groupBy: z.enum(GROUPINGS).nullable(),
+    from: timestamp,
+    to: timestamp,
+    step: z.int().meta({ description: 'Seconds.', examples: [DEFAULT_STEP] }),
+    completeUntil: timestamp.meta({
+      description:
+        'What happened before is counted, but for results that a worker could not record yet because the database was away. ' +
+        'Later figures still grow.',
+    }),
+    groups: count.meta({ description: 'How many there are, shown or not.', examples: [1] }),
+    series: z.array(
+      z.object({
+        id: text(exampleId('dst'), 'Of the group: an id, or a status code.').nullable(),
+        name: text('CRM', 'Null for a record that was deleted.').nullable(),
+        total,
+        points: z.array(point).meta({ description: 'Steps in which nothing was counted are left out.' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Metrics' });
+
+export const metricOperation: Operation = {
+  tag: 'Metrics',
+  method: 'get',
+  path: '/api/metrics',
+  operationId: 'getMetrics',
+  run: show,
+  summary: "Get the organization's figures over time",
+  description:
+    'Exact: each figure is committed with what it counts; refused webhooks are counted seconds later. ' +
+    'Steps of less than an hour reach back a day.',
+  query: metricSchema,
+  answer: { status: 200, description: 'The series, that with most first.', schema: answer },
+};
+
+async function show(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { metric, groupBy = null, step: wanted, ...query } = parseQuery(ctx, metricSchema);
+  const { sourceId, routeId, destinationId } = query;
+  const where = { ...(sourceId && { sourceId }), ...(routeId && { routeId }), ...(destinationId && { destinationId }) };
+  requireKnown(metric, groupBy, where);
+  if (metric === 'refused' && wanted % REFUSED_STEP !== 0)
+    throw invalid('step', `must be a multiple of ${REFUSED_STEP} (an hour) with metric=refused`);
+  const steps = stepsOf(query, wanted, Date.now());
+  if ('member' in steps) throw invalid(steps.member, steps.message);
+  if (metric === 'latency') requireFewLatencies(groupBy, destinationId, steps);
+  // Read first: what was committed until then is in the figures.
+  const until = await completeUntil(deps.pool);
+  const { series, groups } = await readFigures(deps.pool, {
+    organizationId: organizationId(ctx),
+    metric,
+    groupBy,
+    where,
+    ...steps,
+    mostGroups: mostGroups(metric, steps),
+  });
+  ctx.body = {
+    metric,
+    groupBy,
+    from: steps.from.toISOString(),
+    to: steps.to.toISOString(),
+    step: steps.step,
+    completeUntil: until.toISOString(),
+    groups,
+    series: series.map(({ points, ...rest }) => ({
+      ...rest,
+      points: points.map(({ at, figures: its }) => ({ at, ...its })),
+    })),
+  };
+}
+
+function mostGroups(metric: Metric, { from, to, step }: Steps): number {
+  const points = (to.getTime() - from.getTime()) / (step * 1000);
+  return Math.min(metric === 'latency' ? MOST_LATENCIES : MOST_GROUPS, Math.floor(MOST_POINTS / points));
+}
+
+function requireKnown(metric: Metric, groupBy: Grouping | null, where: Partial<Record<Narrowing, string>>): void {
+  const known = KNOWN[metric];
+  if (groupBy !== null && !known.groupBy.includes(groupBy))
+    throw invalid('groupBy', `must be ${known.groupBy.join(' or ')} with metric=${metric}`);
+  const unknown = (Object.keys(where) as Narrowing[]).find((name) => !known.where.includes(name));
+  if (unknown !== undefined)
+    throw invalid(unknown, `does not go with metric=${metric}, which knows ${known.where.join(', ')}`);
+}
+
+/** Latencies are kept by destination, as histograms: those of many destinations over a month are too many rows for one answer. */
+function requireFewLatencies(groupBy: Grouping | null, destinationId: string | undefined, { from, to }: Steps): void {
+  if (destinationId !== undefined) return;
+  if (groupBy === null)
+    throw invalid('destinationId', 'is required with metric=latency, unless groupBy is destination');
+  if (to.getTime() - from.getTime() > MOST_LATENCY_MS)
+    throw invalid('from', 'must be at most a day before to, with metric=latency and without a destinationId');
+}

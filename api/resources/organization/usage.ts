@@ -1,0 +1,150 @@
+// What an organization uses of its limits now, and what it used day by day.
+// Rules: LIMIT-13 to LIMIT-15.
+import { z } from 'zod';
+import { PLANS } from '../../../core/config/access.ts';
+import { idFloor } from '../../../core/text/ids.ts';
+import { isCalendarDay } from '../../../core/text/timestamps.ts';
+import { LIMIT_NAMES, LIMITS, type LimitName } from '../../../core/fairness/limits.ts';
+import { payloadDays } from '../../../core/config/payload-days.ts';
+import { countOpen } from '../../../db/delivery/open-deliveries.ts';
+import { countRecords } from '../../../db/organizations/record-counts.ts';
+import { type DayOfUse, dailyUse, loadUse, type Use } from '../../../db/organizations/usage.ts';
+import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
+import { invalid } from '../../request/errors.ts';
+import { count, text } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { parseQuery } from '../../request/validation.ts';
+
+const DAY_MS = 86_400_000;
+/** Most days of one answer. */
+const MAX_DAYS = 400;
+const DEFAULT_DAYS = 31;
+const SECOND_MS = 1000;
+
+const limitUse = z.object({
+  limit: count.nullable().meta({ description: 'Null: no limit.', examples: [1000] }),
+  used: count.nullable().meta({ description: 'Null where there is nothing to count.' }),
+  unit: text('destinations'),
+});
+
+const usageAnswer = z
+  .object({
+    plan: z.enum(PLANS).meta({ examples: ['business'] }),
+    limits: z.object(
+      Object.fromEntries(LIMIT_NAMES.map((name) => [name, limitUse])) as Record<LimitName, typeof limitUse>,
+    ),
+    month: z
+      .object({ from: text('2026-11-01'), events: count, payloadBytes: count.meta({ examples: [4096] }) })
+      .meta({ description: 'The calendar month so far (UTC).' }),
+  })
+  .meta({ id: 'Usage' });
+
+const day = z
+  .object({
+    day: text('2026-11-21', 'UTC'),
+    events: count.meta({ description: 'Webhooks that were stored.' }),
+    payloadBytes: count.meta({ description: 'Of their payloads.', examples: [4096] }),
+    deliveries: count.meta({ description: 'Deliveries that were made, with replays and failovers.' }),
+    attempts: count.meta({ description: 'Attempts that ended on this day.' }),
+  })
+  .meta({ id: 'DayOfUse' });
+
+const dayParam = z
+  .string({ error: 'must be given once' })
+  .refine((value) => isDay(value), 'must be a day such as 2026-11-21')
+  .meta({ description: 'A day (UTC), such as 2026-11-21.', examples: ['2026-11-21'] })
+  .optional();
+const dailySchema = z.object({ from: dayParam, to: dayParam });
+
+export const usageOperations: Operation[] = [
+  {
+    tag: 'Usage',
+    method: 'get',
+    path: '/api/organization/usage',
+    operationId: 'getUsage',
+    run: show,
+    summary: 'Get the limits and what is used of them',
+    answer: { status: 200, description: 'Every limit, its use, and the month.', schema: usageAnswer },
+  },
+  {
+    tag: 'Usage',
+    method: 'get',
+    path: '/api/organization/usage/daily',
+    operationId: 'listDailyUsage',
+    run: listDays,
+    summary: 'List the use by day',
+    description: `Days without use are left out. With \`Accept: text/csv\` the answer is a table. At most ${MAX_DAYS} days.`,
+    query: dailySchema,
+    answer: {
+      status: 200,
+      description: 'The days, oldest first.',
+      content: {
+        'application/json': { schema: z.object({ data: z.array(day) }) },
+        'text/csv': { schema: z.string().meta({ examples: ['day,events,payloadBytes,deliveries,attempts\r\n'] }) },
+      },
+    },
+  },
+];
+
+async function show(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { id, plan, limits } = callerOf(ctx).organization;
+  const [[use], records, waiting] = await Promise.all([
+    loadUse(deps.pool, [id], payloadDays(deps.settings)),
+    countRecords(deps.pool, id, idFloor('evt', Date.now() - SECOND_MS)),
+    countOpen(deps.pool, id),
+  ]);
+  const { runningReplays, eventsInLastSecond, ...counts } = records;
+  const used: Record<LimitName, number | null> = {
+    ...counts,
+    eventsPerSecond: eventsInLastSecond,
+    eventsPerMonth: use?.monthEvents ?? 0,
+    payloadBytes: null,
+    waitingDeliveries: waiting,
+    storedBytes: use?.storedBytes ?? 0,
+    transformMsPerMinute: null,
+    requestsPerMinute: deps.requests.inThisMinute(id),
+    runningReplays,
+    replayedPerSecond: null,
+    runningImports: deps.requests.running(id, 'runningImports'),
+    runningSearches: deps.requests.running(id, 'runningSearches'),
+    runningTests: deps.requests.running(id, 'runningTests'),
+    runningStreams: deps.requests.running(id, 'runningStreams'),
+  };
+  const shown = LIMIT_NAMES.map((name) => [
+    name,
+    { limit: Number.isFinite(limits[name]) ? limits[name] : null, used: used[name], unit: LIMITS[name].unit },
+  ]);
+  ctx.body = { plan, limits: Object.fromEntries(shown), month: monthOf(use) };
+}
+
+function monthOf(use: Use | undefined) {
+  const from = `${(use?.today ?? dayOf(Date.now())).slice(0, 'yyyy-mm'.length)}-01`;
+  return { from, events: use?.monthEvents ?? 0, payloadBytes: use?.monthBytes ?? 0 };
+}
+
+async function listDays(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, dailySchema);
+  const to = query.to ?? dayOf(Date.now());
+  const from = query.from ?? dayOf(Date.parse(to) - (DEFAULT_DAYS - 1) * DAY_MS);
+  if (Date.parse(to) - Date.parse(from) >= MAX_DAYS * DAY_MS) {
+    throw invalid('from', `must be less than ${MAX_DAYS} days before to`);
+  }
+  const days = await dailyUse(deps.pool, organizationId(ctx), { from, to });
+  ctx.vary('Accept');
+  if (ctx.accepts('application/json', 'text/csv') === 'text/csv') {
+    ctx.type = 'text/csv; charset=utf-8';
+    ctx.body = tableOf(days);
+  } else ctx.body = { data: days };
+}
+
+/** RFC 4180; there is nothing to quote in days and numbers. */
+function tableOf(days: DayOfUse[]): string {
+  const rows = days.map(({ day: date, events, payloadBytes, deliveries, attempts }) =>
+    [date, events, payloadBytes, deliveries, attempts].join(','),
+  );
+  return ['day,events,payloadBytes,deliveries,attempts', ...rows, ''].join('\r\n');
+}
+
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+
+const isDay = (value: string): boolean => /^[12]\d{3}-\d{2}-\d{2}$/.test(value) && isCalendarDay(value);

@@ -1,0 +1,152 @@
+// Filters: conditions that several routes share.
+// Rules: FLT-02, FLT-12, FLT-13.
+import { z } from 'zod';
+import type { FilterCondition } from '../../../core/filters/conditions.ts';
+import type { FilterLogic } from '../../../core/filters/filter.ts';
+import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
+import { Filter } from '../../../db/entities.ts';
+import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
+import { invalid } from '../../request/errors.ts';
+import {
+  conditionMembers,
+  conditions,
+  createFilterSchema,
+  filterAnswer,
+  filterDefaults,
+  filterMembers,
+  logic,
+  updateFilterSchema,
+} from './filter-members.ts';
+import { exampleSample, flag, text } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { inThreads } from '../../request/threads.ts';
+import { parseBody } from '../../request/validation.ts';
+import { NamedRecords } from './named-records.ts';
+
+const testSchema = z.object({
+  payload: z.unknown().optional(),
+  headers: z.record(z.string(), z.string()).optional(),
+  query: z.union([z.record(z.string(), z.string()), z.string()]).optional(),
+  path: z.string().max(MAX_PATH_LENGTH).optional(),
+  method: z.string().max(20).optional(),
+});
+const testConditionsSchema = testSchema.extend({ conditions, logic: logic.optional() });
+
+const filters = new NamedRecords<Pick<Filter, 'conditions' | 'logic'>>({
+  kind: 'filter',
+  entity: Filter,
+  prefix: 'flt',
+  limit: 'filters',
+  constraint: 'filters_slug_unique',
+  usedAs: 'filterId',
+  members: filterMembers,
+  answer: filterAnswer,
+});
+
+const exampleConditions = [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }];
+const filterResult = z
+  .object({
+    matches: flag(true, 'Whether a route with this filter takes the sample.'),
+    conditions: z.array(
+      z.object({ field: text('payload.kind'), operator: conditionMembers.operator, matches: flag(true) }),
+    ),
+  })
+  .meta({ id: 'FilterResult' });
+
+export const filterOperations: Operation[] = [
+  ...filters.operations({
+    tag: 'Filters',
+    name: 'Filter',
+    base: '/api/filters',
+    create: {
+      body: {
+        schema: createFilterSchema,
+        examples: { plain: { name: 'Paid orders', conditions: exampleConditions, logic: 'AND' } },
+      },
+      run: create,
+    },
+    put,
+    update: { body: { schema: updateFilterSchema, examples: { logic: { logic: 'OR' } } }, run: update },
+    refusal: 'INVALID_FILTER',
+    alsoLeadsTo: 'testFilter',
+  }),
+  {
+    tag: 'Filters',
+    method: 'post',
+    path: '/api/filters/test',
+    operationId: 'testConditions',
+    changesNothing: true,
+    run: testConditions,
+    summary: 'Try conditions that are not stored',
+    body: { schema: testConditionsSchema, examples: { plain: { conditions: exampleConditions, ...exampleSample } } },
+    answer: { status: 200, description: 'What the conditions make of the sample.', schema: filterResult },
+    errors: { 400: ['INVALID_FILTER'] },
+  },
+  {
+    tag: 'Filters',
+    idOf: ['flt'],
+    method: 'post',
+    path: '/api/filters/{id}/test',
+    operationId: 'testFilter',
+    changesNothing: true,
+    run: test,
+    summary: 'Try a filter',
+    body: { schema: testSchema, examples: { plain: exampleSample } },
+    answer: { status: 200, description: 'What the filter makes of the sample.', schema: filterResult },
+    errors: { 400: ['INVALID_FILTER'] },
+  },
+];
+
+async function create(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, createFilterSchema);
+  await filters.create(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
+}
+
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, createFilterSchema);
+  await filters.put(ctx, deps, body, { conditions: body.conditions, logic: body.logic ?? filterDefaults.logic });
+}
+
+async function update(ctx: Context, deps: ApiDeps): Promise<void> {
+  await filters.update(ctx, deps, await parseBody(ctx, updateFilterSchema));
+}
+
+async function test(ctx: Context, deps: ApiDeps): Promise<void> {
+  const body = await parseBody(ctx, testSchema);
+  const filter = await filters.find(ctx, deps);
+  ctx.body = await tryOut(ctx, deps, filter, body);
+}
+
+/** Tests conditions that are not stored. */
+async function testConditions(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { conditions: given, logic: how, ...body } = await parseBody(ctx, testConditionsSchema);
+  ctx.body = await tryOut(ctx, deps, { conditions: given, logic: how ?? filterDefaults.logic }, body);
+}
+
+async function tryOut(
+  ctx: Context,
+  deps: ApiDeps,
+  { conditions: given, logic: how }: { conditions: FilterCondition[]; logic: FilterLogic },
+  sample: z.output<typeof testSchema>,
+) {
+  const headers = Object.entries(sample.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]);
+  const trial = {
+    conditions: given,
+    logic: how,
+    method: (sample.method ?? 'POST').toUpperCase(),
+    headers: Object.fromEntries(headers),
+    path: sample.path ?? '',
+    query: new URLSearchParams(sample.query ?? '').toString(),
+    payload: sample.payload,
+  };
+  const result = await inThreads(() => deps.compute.tryFilter(organizationId(ctx), trial));
+  if (!result.ok) throw invalid('conditions', `are too much for this sample: ${result.problem}`, 'INVALID_FILTER');
+  return {
+    matches: result.matches,
+    conditions: given.map(({ field: path, operator }, index) => ({
+      field: path,
+      operator,
+      matches: result.met[index],
+    })),
+  };
+}

@@ -1,0 +1,289 @@
+// Shared endpoints of filters, schemas and transforms, which have a name and a slug, and to which routes refer by id. The file of
+// each kind adds its members and its test endpoint.
+import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
+import { z } from 'zod';
+import { type IdPrefix, newId } from '../../../core/text/ids.ts';
+import type { Filter, Schema, Transform } from '../../../db/entities.ts';
+import type { LimitedRecords } from '../../../db/organizations/record-counts.ts';
+import type { EntityManager } from '../../../db/orm.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { noteRecords } from '../../auth/audit-trail.ts';
+import { notFound } from '../../request/errors.ts';
+import { requireRecordRoom } from '../../auth/limits.ts';
+import * as field from '../fields.ts';
+import type { usedRows } from './named-members.ts';
+import { type Table, toAnswer } from '../table.ts';
+import { listOf } from '../values.ts';
+import type { Operation, RequestBody, Tag } from '../../request/operation.ts';
+import { listAnswer, newestFirst, pageParams } from '../../request/pagination.ts';
+import { containsPattern, textParam } from '../../request/query.ts';
+import { requireWanted, tell } from '../../request/preconditions.ts';
+import { requireId } from '../records.ts';
+import { parseQuery } from '../../request/validation.ts';
+import { changedMembers, putBySlug, slugOf } from '../by-slug.ts';
+import { type RouteReference, requireUnused, routeCounts } from '../routes/route-references.ts';
+import { transactional } from '../transactions.ts';
+import { type SlugRules, storeWithSlug, updateWithSlug } from '../unique-slugs.ts';
+
+type NamedInput = { name: string; slug?: string; description?: string | null };
+
+const listSchema = z.object({
+  ...pageParams,
+  search: textParam.meta({ description: 'A part of the name or slug, whatever its case.' }),
+});
+
+/** The members that all three have. */
+type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
+
+/** What differs between the kinds. */
+export interface NamedKind extends SlugRules {
+  entity: typeof Filter | typeof Schema | typeof Transform;
+  prefix: IdPrefix;
+  /** The limit of their number. */
+  limit: LimitedRecords;
+  /** The member of routes that refers to it. */
+  usedAs: RouteReference;
+  /** Its members. */
+  members: Table & typeof usedRows;
+  /** The schema of answers with one record. */
+  answer: z.ZodType;
+}
+
+/** The API description of the paths of a kind. */
+interface NamedPaths {
+  tag: Tag;
+  /** In operation ids and in sentences: `Filter`, `filter`. */
+  name: string;
+  base: string;
+  create: OwnStep;
+  put: Operation['run'];
+  update: OwnStep;
+  refusal: string;
+  alsoLeadsTo: string;
+}
+interface OwnStep {
+  body: RequestBody;
+  run: Operation['run'];
+}
+
+/** The endpoints of one kind of record. */
+export class NamedRecords<Own extends object> {
+  readonly #kind: NamedKind;
+  readonly #entity: EntityName<Named>;
+
+  constructor(kind: NamedKind) {
+    this.#kind = kind;
+    // The kind's entity has these members, which MikroORM's types cannot express.
+    this.#entity = kind.entity as unknown as EntityName<Named>;
+  }
+
+  /** List, create, get, update and delete; each kind has its own create and update. */
+  operations({ tag, name, base, create, put, update, refusal, alsoLeadsTo }: NamedPaths): Operation[] {
+    const { answer, prefix } = this.#kind;
+    const common = { tag, idOf: [prefix] };
+    const what = `a ${name.toLowerCase()}`;
+    const is = `The ${name.toLowerCase()}`;
+    return [
+      {
+        ...common,
+        method: 'get',
+        path: base,
+        operationId: `list${name}s`,
+        run: (ctx, deps) => this.#list(ctx, deps),
+        summary: `List ${name.toLowerCase()}s`,
+        query: listSchema,
+        answer: { status: 200, description: 'One page, newest first.', schema: listOf(answer) },
+      },
+      {
+        ...common,
+        method: 'post',
+        path: base,
+        operationId: `create${name}`,
+        versioned: true,
+        summary: `Create ${what}`,
+        body: create.body,
+        run: create.run,
+        answer: {
+          status: 201,
+          description: `${is}.`,
+          schema: answer,
+          leadsTo: [`get${name}`, `update${name}`, alsoLeadsTo, `delete${name}`],
+        },
+        errors: { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
+      },
+      {
+        ...common,
+        method: 'get',
+        path: `${base}/{id}`,
+        operationId: `get${name}`,
+        versioned: true,
+        run: async (ctx, deps) => this.#answer(ctx, deps, await this.find(ctx, deps)),
+        summary: `Get ${what}`,
+        answer: { status: 200, description: `${is}.`, schema: answer },
+      },
+      {
+        ...common,
+        method: 'patch',
+        path: `${base}/{id}`,
+        operationId: `update${name}`,
+        versioned: true,
+        summary: `Update ${what}`,
+        description: 'Members that are not sent stay as they are.',
+        body: update.body,
+        run: update.run,
+        answer: { status: 200, description: `${is} as it is now.`, schema: answer },
+        errors: { 400: [refusal, 'INVALID_SLUG'], 409: ['DUPLICATE_SLUG'] },
+      },
+      {
+        ...common,
+        method: 'put',
+        path: `${base}/by-slug/{slug}`,
+        operationId: `put${name}`,
+        versioned: true,
+        summary: `Create or replace the ${name.toLowerCase()} of a slug`,
+        description: 'It becomes what a create would make of the body: what is left out goes back to its default.',
+        body: create.body,
+        run: put,
+        answer: { status: 200, description: `${is} as it is now.`, ofNew: `${is}, which is new.`, schema: answer },
+        errors: { 400: [refusal, 'INVALID_SLUG'] },
+      },
+      {
+        ...common,
+        method: 'delete',
+        path: `${base}/{id}`,
+        operationId: `delete${name}`,
+        versioned: true,
+        run: (ctx, deps) => this.#remove(ctx, deps),
+        summary: `Delete ${what}`,
+        answer: { status: 204, description: 'It is deleted.' },
+        errors: { 409: ['IN_USE'] },
+      },
+    ];
+  }
+
+  /** The record of the path. @throws ApiError 404 */
+  find(ctx: Context, deps: ApiDeps): Promise<Named & Own> {
+    return this.#findIn(entityManager(ctx, deps), param(ctx, 'id'));
+  }
+
+  async #findIn(em: EntityManager, id: string, lock?: 'lock'): Promise<Named & Own> {
+    const { kind, prefix } = this.#kind;
+    requireId(kind, prefix, id);
+    const record = await em.findOne(this.#entity, { id }, lock ? { lockMode: LockMode.PESSIMISTIC_WRITE } : {});
+    if (!record) throw notFound(kind, id);
+    return record as Named & Own;
+  }
+
+  /** Stores a new record and answers with it. @throws ApiError 409 DUPLICATE_SLUG */
+  async create(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
+    const record = await this.#store(ctx, deps, input, own);
+    ctx.status = 201;
+    await this.#answer(ctx, deps, record);
+  }
+
+  /** Stores the record of the slug of the path, or replaces it, and answers with it. @throws ApiError 400, 412 */
+  async put(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<void> {
+    const slug = slugOf(ctx, input.slug);
+    const { name, description = null } = input;
+    const record = await putBySlug(ctx, deps, slug, {
+      kind: this.#kind.kind,
+      entity: this.#entity,
+      create: () => this.#store(ctx, deps, { ...input, slug }, own),
+      replace: (id) =>
+        transactional(ctx, deps, async (em) => {
+          const stored = await this.#findIn(em, id, 'lock');
+          requireWanted(ctx, this.#kind.kind, stored);
+          const changed = changedMembers(stored, { name, description, ...own });
+          em.assign<Named>(stored, changed, { mergeObjectProperties: false });
+          return stored;
+        }),
+    });
+    await this.#answer(ctx, deps, record);
+  }
+
+  async #store(ctx: Context, deps: ApiDeps, input: NamedInput, own: Own): Promise<Named & Own> {
+    const id = newId(this.#kind.prefix);
+    noteRecords(ctx, [id]);
+    const record = await storeWithSlug(
+      this.#kind,
+      { ...input, organizationId: organizationId(ctx) },
+      () => entityManager(ctx, deps),
+      (fork, slug) => {
+        const { name, description = null } = input;
+        const members: RequiredEntityData<Named> = {
+          ...own,
+          id,
+          organizationId: organizationId(ctx),
+          name,
+          slug,
+          description,
+        };
+        return fork.transactional(async (em) => {
+          await requireRecordRoom(em, ctx, this.#kind.limit);
+          return em.create(this.#entity, members);
+        });
+      },
+    );
+    return record as Named & Own;
+  }
+
+  /**
+   * Applies the patch to the record of the path, under its lock, and answers with it.
+   * @param still whether the patch may be applied to the current record
+   * @returns false when it may not; nothing is changed or answered then
+   * @throws ApiError 404, 409 DUPLICATE_SLUG
+   */
+  async update(
+    ctx: Context,
+    deps: ApiDeps,
+    patch: { slug?: string },
+    still: (stored: Own) => boolean = () => true,
+  ): Promise<boolean> {
+    const record = await updateWithSlug(this.#kind, patch.slug, () =>
+      entityManager(ctx, deps).transactional(async (em) => {
+        const stored = await this.#findIn(em, param(ctx, 'id'), 'lock');
+        requireWanted(ctx, this.#kind.kind, stored);
+        if (!still(stored)) return null;
+        // A JSON member is replaced as a whole.
+        em.assign<Named>(stored, field.sent(patch), { mergeObjectProperties: false });
+        return stored;
+      }),
+    );
+    if (record) await this.#answer(ctx, deps, record);
+    return record !== null;
+  }
+
+  async #answer(ctx: Context, deps: ApiDeps, record: Named & Own): Promise<void> {
+    tell(ctx, record);
+    [ctx.body] = await this.#showAll(entityManager(ctx, deps), [record]);
+  }
+
+  async #list(ctx: Context, deps: ApiDeps): Promise<void> {
+    const query = parseQuery(ctx, listSchema);
+    const em = entityManager(ctx, deps);
+    const [records, total] = await em.findAndCount(this.#entity, searched(query.search), newestFirst(query));
+    ctx.body = listAnswer(await this.#showAll(em, records as (Named & Own)[]), total, query);
+  }
+
+  async #remove(ctx: Context, deps: ApiDeps): Promise<void> {
+    await transactional(ctx, deps, async (em) => {
+      const record = await this.#findIn(em, param(ctx, 'id'), 'lock');
+      requireWanted(ctx, this.#kind.kind, record);
+      await requireUnused(em, this.#kind.usedAs, record);
+      em.remove(record);
+    });
+    ctx.status = 204;
+  }
+
+  async #showAll(em: EntityManager, records: (Named & Own)[]): Promise<object[]> {
+    const counts = await routeCounts(em, this.#kind.usedAs, records);
+    return records.map((record) => toAnswer(this.#kind.members, record, { routeCount: counts.get(record.id) }));
+  }
+}
+
+/** Name or slug contains the text, whatever its case; everything when there is none. */
+function searched(search: string | undefined) {
+  if (search === undefined) return {};
+  const pattern = containsPattern(search);
+  return { $or: [{ name: { $ilike: pattern } }, { slug: { $ilike: pattern } }] };
+}

@@ -1,0 +1,189 @@
+// What a route holds (ROUTE-01 to ROUTE-31, PAUSE-01 to PAUSE-04).
+// A new member is a row here, a column of the entity and a migration.
+import { z } from 'zod';
+import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
+import { emailList } from '../../../core/messages/email-list.ts';
+import { LANE_SETTINGS } from '../../../core/delivery/lane.ts';
+import type { Route } from '../../../db/entities.ts';
+import { refuse } from '../../request/validation.ts';
+import * as field from '../fields.ts';
+import { conditions, logic, shownConditions } from '../processing/filter-members.ts';
+import { pauseMembers } from './pause-members.ts';
+import {
+  answerShape,
+  computed,
+  createShape,
+  defaultsOf,
+  fileShape,
+  importShape,
+  membersOf,
+  optional,
+  readOnly,
+  required,
+  updateShape,
+} from '../table.ts';
+import { count, flag, idOf, named, text, timestamp } from '../values.ts';
+
+const MAX_DESTINATIONS = 50;
+const MAX_FAILOVERS = 3;
+const MAX_INTEGER = 2_147_483_647;
+
+const notifyEmails = emailList.transform((given) => (given.trim() === '' ? null : given));
+const shownEmails = text('ops@example.com, team@example.com', 'Separated by commas.').max(5000).nullable();
+
+const expectedResponse = z
+  .object({
+    statusCodes: z.array(z.int().min(100).max(599)).min(1).max(100).optional(),
+    bodyContains: z.string().min(1).max(10_000).optional(),
+  })
+  .nullable()
+  .meta({
+    description: "What of the destination's answer counts as success; null: any 2xx.",
+    examples: [{ statusCodes: [200, 202], bodyContains: 'ok' }],
+  });
+
+const lane = z.enum(LANE_SETTINGS);
+
+const distinct = (ids: string[]): boolean => new Set(ids).size === ids.length;
+const destinations = z.array(z.string()).refine(distinct, 'must not name a destination twice');
+// Ids, or slugs in files.
+const primaries = destinations.max(MAX_DESTINATIONS);
+const failovers = destinations.max(MAX_FAILOVERS);
+const shownDestination = idOf('dst', 'dst_wh');
+
+// References hold an id in the API and a slug in files. Whether the record exists is checked when the route is stored
+// (route-references.ts).
+const reference = z.string().nullable();
+const slug = (example: string | null) =>
+  z
+    .string()
+    .nullable()
+    .meta({ examples: [example] });
+
+const whole = (least: number, most: number, example: number) =>
+  z
+    .int()
+    .min(least)
+    .max(most)
+    .meta({ examples: [example] });
+
+/** Clients may send what is `required` or `optional`, with its default; the others are read-only. */
+export const routeMembers = membersOf<Route>()({
+  id: readOnly(idOf('rte')),
+  name: required(field.name.meta({ examples: ['Orders to the CRM'] })),
+  description: optional(field.description, null),
+  sourceId: required(z.string(), { answer: idOf('src'), fileName: 'sourceSlug', file: slug('orders') }),
+  destinationIds: required(primaries.min(1), {
+    answer: z.array(shownDestination).max(MAX_DESTINATIONS),
+    fileName: 'destinationSlugs',
+    file: z.array(text('crm')).max(MAX_DESTINATIONS),
+  }),
+  transformId: optional(reference, null, {
+    answer: idOf('tfm').nullable(),
+    fileName: 'transformSlug',
+    file: slug(null),
+  }),
+  filterId: optional(reference, null, { answer: idOf('flt').nullable(), fileName: 'filterSlug', file: slug(null) }),
+  schemaId: optional(reference, null, { answer: idOf('sch').nullable(), fileName: 'schemaSlug', file: slug(null) }),
+  priority: optional(
+    whole(-MAX_INTEGER, MAX_INTEGER, 0).meta({ description: 'Higher values run first.', examples: [0] }),
+    0,
+  ),
+  filterConditions: optional(conditions.nullable(), null, { answer: shownConditions.nullable() }),
+  filterLogic: optional(logic, 'AND'),
+  failoverDestinationIds: optional(failovers, [], {
+    answer: z.array(shownDestination).max(MAX_FAILOVERS),
+    fileName: 'failoverDestinationSlugs',
+    file: z.array(text('crm-2')).max(MAX_FAILOVERS),
+  }),
+  failoverAfterAttempts: optional(whole(1, 51, 3), 3),
+  circuitState: computed(z.enum(CIRCUIT_STATES)),
+  circuitCooldownSeconds: optional(whole(1, 86_400, 300), 300),
+  circuitFailureThreshold: optional(whole(1, 10_000, 5), 5),
+  circuitProbeSuccessThreshold: optional(whole(1, 1000, 2), 2),
+  notifyOnFailure: optional(flag(true), false),
+  notifyOnSuccess: optional(flag(false), false),
+  notifyOnRecovery: optional(flag(true), false),
+  notifyEmails: optional(notifyEmails.nullable(), null, { answer: shownEmails }),
+  withheldEmails: computed(
+    z.array(text('team@example.com')).meta({
+      description:
+        'Addresses in `notifyEmails` that get no mail: their owners have not agreed, or the operator does not accept their domain.',
+      examples: [[]],
+    }),
+  ),
+  expectedResponse: optional(expectedResponse, null),
+  lane: optional(lane.nullable(), null, {
+    answer: lane.optional().meta({ description: 'Only there when it is set for this route.' }),
+  }),
+  allowOwnAddress: optional(
+    z.boolean().meta({
+      description:
+        'Whether it may deliver to addresses under HOOKYARD_PUBLIC_URL, where deliveries come in as webhooks.',
+      examples: [false],
+    }),
+    false,
+  ),
+  enabled: optional(field.enabled, true, { fileName: 'isActive' }),
+  ...pauseMembers,
+  source: computed(named('src', 'Orders')),
+  destinations: computed(z.array(named('dst', 'CRM', 'dst_wh'))),
+  transform: computed(named('tfm', 'To XML').nullable()),
+  filter: computed(named('flt', 'Paid orders').nullable()),
+  schema: computed(named('sch', 'Order').nullable()),
+  eventsRouted: computed(count),
+  lastEventAt: computed(timestamp.nullable()),
+  createdAt: readOnly(timestamp),
+  updatedAt: readOnly(timestamp),
+});
+
+/** Defaults of a new route. */
+export const routeDefaults = defaultsOf(routeMembers);
+
+export const createRouteSchema = z.object(createShape(routeMembers)).superRefine(checkFilter);
+export const updateRouteSchema = z.object(updateShape(routeMembers)).superRefine(checkFilter);
+export type RouteInput = z.output<typeof createRouteSchema>;
+export const routeAnswer = z.object(answerShape(routeMembers)).meta({ id: 'Route' });
+
+// The circuit breaker's own endpoint knows these three.
+const { circuitCooldownSeconds, circuitFailureThreshold, circuitProbeSuccessThreshold } = routeMembers;
+const circuitMembers = { circuitCooldownSeconds, circuitFailureThreshold, circuitProbeSuccessThreshold };
+export const circuitConfigSchema = z.object(updateShape(circuitMembers));
+export const circuitConfigAnswer = answerShape(circuitMembers);
+
+// Names in older files, from when a route had one destination, and in the circuit status.
+const firstDestination = slug('crm').meta({ description: 'The first of `destinationSlugs`.', examples: ['crm'] });
+const failureThreshold = z.int().meta({ description: 'The same as `circuitFailureThreshold`.', examples: [5] });
+
+/** A route in an export file. */
+export const routeFileItem = z
+  .object({ ...fileShape(routeMembers), destinationSlug: firstDestination, failureThreshold })
+  .meta({ id: 'RouteExportItem' });
+
+/** A route in an import; `failureThreshold` is used, and checked, when the other name is missing. */
+export const routeImportItem = z.object({
+  ...importShape(routeMembers),
+  destinationSlug: slug('crm').optional(),
+  destinationSlugs: primaries.optional(),
+  failureThreshold: z.unknown().optional(),
+});
+export const failureThresholdSchema = z.object({
+  failureThreshold: circuitFailureThreshold.create.nullable(),
+});
+
+/** One filter, by reference or inline. */
+function checkFilter(
+  route: { filterId?: string | null | undefined; filterConditions?: unknown[] | null | undefined },
+  context: z.RefinementCtx,
+): void {
+  if (typeof route.filterId !== 'string' || !route.filterConditions?.length) return;
+  refuse(context, undefined, 'must not be given together with filterConditions', ['filterId']);
+}
+
+/** The filter of a patch: the kind that is sent replaces a stored one of the other kind. */
+export function oneFilter<Patch extends Pick<Partial<RouteInput>, 'filterId' | 'filterConditions'>>(
+  patch: Patch,
+): Patch {
+  if (typeof patch.filterId === 'string') return { ...patch, filterConditions: null };
+  return patch.filterConditions?.length ? { ...patch, filterId: null } : patch;
+}

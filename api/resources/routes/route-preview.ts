@@ -1,0 +1,244 @@
+// What a route would make of a stored event now: its verdict, and the requests it would send. Nothing is stored or sent.
+// Rules: ROUTE-67 to ROUTE-69.
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Passage, StoredFilter } from '../../../core/filters/gate.ts';
+import { headerTexts } from '../../../core/http/header-text.ts';
+import { isId, newId } from '../../../core/text/ids.ts';
+import type { SchemaError } from '../../../core/schemas/errors.ts';
+import type { StoredSchema } from '../../../core/schemas/cached.ts';
+import { Destination, Filter, type Route, Schema, Source } from '../../../db/entities.ts';
+import { type EventRecord, findEvent } from '../../../db/history/events.ts';
+import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
+import { loadDestination, loadTransform, openSecrets } from '../../../db/hot-path/attempt-config.ts';
+import type { EntityManager } from '../../../db/orm.ts';
+import type { GateSet } from '../../../outbound/compute/index.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { noteRecords } from '../../auth/audit-trail.ts';
+import { invalid, notFound, unavailable } from '../../request/errors.ts';
+import { count, exampleId, idOf, text } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
+import { findRoute, requireId } from '../records.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { inThreads } from '../../request/threads.ts';
+import { parseBody } from '../../request/validation.ts';
+import { places, problemAnswer, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
+import { payloadExpired } from '../events/events.ts';
+
+// What is shown of a body: answers to POSTs are kept for repeats.
+const MOST_SHOWN = 64 * 1024;
+
+const bodySchema = z.object({ eventId: z.string() });
+
+const previewAnswer = z
+  .object({
+    routeId: idOf('rte'),
+    eventId: idOf('evt'),
+    verdict: z.enum(['taken', 'filtered', 'schema_failed', 'filter_failed']).meta({
+      description:
+        'Whether it takes the event, its filter refuses it, the payload does not match its schema, or the filter is too much work.',
+    }),
+    error: text('The payload does not match the schema Order', 'Why its deliveries would fail.').nullable(),
+    schemaErrors: z
+      .array(z.object({ path: text('/order/id'), message: text('must be number') }))
+      .meta({ description: 'The first mismatches, when the payload does not match its schema.', examples: [[]] }),
+    content: z
+      .object({
+        bodySize: count.meta({ description: 'bytes', examples: [27] }),
+        body: text('{"kind":"order.paid"}', 'Its first 64 KiB, as text if they are UTF-8, else in base64.'),
+        bodyEncoding: z.literal('base64').optional().meta({ description: 'Only when the body is no text.' }),
+        isCut: z.boolean().meta({ description: 'Whether there is more of it.', examples: [false] }),
+      })
+      .nullable()
+      .meta({ description: 'What all destinations get; null when nothing would be sent, or the transform fails.' }),
+    requests: z
+      .array(
+        z.object({
+          destinationId: idOf('dst', 'dst_wh'),
+          destinationName: text('CRM'),
+          enabled: z.boolean().meta({ description: 'To a disabled destination nothing is sent.', examples: [true] }),
+          request: z.object(requestMembers).nullable().meta({ description: 'Null: `problem` says why.' }),
+          problem: problemAnswer,
+        }),
+      )
+      .meta({ description: 'One for each destination, in their order; none when the event is not taken.' }),
+  })
+  .meta({ id: 'RoutePreview' });
+
+export const routePreviewOperation: Operation = {
+  tag: 'Routes',
+  idOf: ['rte'],
+  method: 'post',
+  path: '/api/routes/{id}/preview',
+  operationId: 'previewRoute',
+  changesNothing: true,
+  run: preview,
+  scope: 'payloads:read',
+  summary: 'See what a route would send for an event',
+  description:
+    'With the records as they are now, disabled or not. Nothing is sent; the id of the delivery and signatures are of this answer only.',
+  body: { schema: bodySchema, examples: { plain: { eventId: exampleId('evt') } } },
+  answer: { status: 200, description: 'What it would do.', schema: previewAnswer },
+  errors: { 410: ['PAYLOAD_EXPIRED'] },
+};
+
+async function preview(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { eventId } = await parseBody(ctx, bodySchema);
+  const em = entityManager(ctx, deps);
+  const route = await findRoute(em, param(ctx, 'id'));
+  requireScope(ctx, 'routes:read', 'the preview of a route');
+  const event = await requireEventOf(ctx, deps, route, eventId);
+  // Whose payload was read: otherwise reads of many events by one route would count as the same.
+  noteRecords(ctx, [event.id]);
+  if (!places.hold(organizationId(ctx))) throw unavailable('Other previews are running');
+  try {
+    const body = await loadPayload(deps.pool, event.id);
+    if (body === null) throw payloadExpired(event.id);
+    const verdict = await judge(em, ctx, deps, route, event, body);
+    ctx.body = {
+      routeId: route.id,
+      eventId: event.id,
+      verdict: verdict.kind,
+      error: 'error' in verdict ? verdict.error : null,
+      schemaErrors: verdict.schemaErrors,
+      ...(verdict.kind === 'taken'
+        ? await requestsOf(em, ctx, deps, route, event, body)
+        : { content: null, requests: [] }),
+    };
+  } finally {
+    places.release(organizationId(ctx));
+  }
+}
+
+async function requireEventOf(ctx: Context, deps: ApiDeps, route: Route, eventId: string): Promise<EventRecord> {
+  requireId('event', 'evt', eventId);
+  const event = await findEvent(deps.pool, organizationId(ctx), eventId);
+  if (!event) throw notFound('event', eventId);
+  if (event.sourceId !== route.sourceId) throw invalid('eventId', "must be of an event of the route's source");
+  return event;
+}
+
+type Verdict = Passage & { schemaErrors: SchemaError[] };
+
+/** By the code and in the budgets that webhooks have in a thread. */
+async function judge(
+  em: EntityManager,
+  ctx: Context,
+  deps: ApiDeps,
+  route: Route,
+  { method, path, query, headers }: EventRecord,
+  body: Buffer,
+): Promise<Verdict> {
+  const schema = await schemaOf(em, route);
+  const filter = await filterOf(em, route);
+  if (schema === null && filter === null) return { kind: 'taken', schemaErrors: [] };
+  const set: GateSet = {
+    schemas: schema === null ? {} : { [schema.id]: schema },
+    filters: filter === null ? {} : { [route.id]: filter },
+    gates: [{ schemaId: schema?.id ?? null, filterId: filter === null ? null : route.id }],
+  };
+  const gates = JSON.stringify(set);
+  const passage = await inThreads(() =>
+    deps.compute.gates({
+      organizationId: organizationId(ctx),
+      // Threads remember gates by it.
+      key: `preview:${createHash('sha256').update(gates).digest('hex')}`,
+      gates: () => gates,
+      request: { method, headers: headerTexts(headers), path, query },
+      keyPath: null,
+      body,
+    }),
+  ).then(({ passages }) => passages[0] ?? ({ kind: 'taken' } as const));
+  if (passage.kind !== 'schema_failed' || schema === null) return { ...passage, schemaErrors: [] };
+  const content = { body, contentType: headers['content-type'] };
+  const [schemaErrors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [schema], content));
+  return { ...passage, schemaErrors };
+}
+
+async function schemaOf(em: EntityManager, { schemaId }: Route): Promise<StoredSchema | null> {
+  if (!schemaId) return null;
+  const found = await em.findOne(Schema, { id: schemaId });
+  return found && { id: found.id, name: found.name, version: found.version, schema: found.schema };
+}
+
+async function filterOf(em: EntityManager, route: Route): Promise<StoredFilter | null> {
+  const stored = route.filterId ? await em.findOne(Filter, { id: route.filterId }) : null;
+  if (stored) return { conditions: stored.conditions, logic: stored.logic };
+  return route.filterConditions ? { conditions: route.filterConditions, logic: route.filterLogic } : null;
+}
+
+async function requestsOf(
+  em: EntityManager,
+  ctx: Context,
+  deps: ApiDeps,
+  route: Route,
+  event: EventRecord,
+  body: Buffer,
+) {
+  const { slug: sourceSlug } = await em.findOneOrFail(Source, { id: route.sourceId }, { fields: ['slug'] });
+  const facts = {
+    eventId: event.id,
+    eventMethod: event.method,
+    eventPath: event.path,
+    eventQuery: event.query,
+    receivedAt: event.receivedAt,
+  };
+  const { transformId } = route;
+  const transform = transformId ? await loadTransform(deps.pool, organizationId(ctx), transformId, null) : null;
+  // Null: it was deleted since the route was read.
+  const content =
+    transformId && transform === null
+      ? problem('TRANSFORM_DELETED')
+      : await contentOf(ctx, deps, transform, facts, { sourceSlug, headers: event.headers, body });
+  const destinations = await em.find(
+    Destination,
+    { id: { $in: route.destinationIds } },
+    { fields: ['id', 'name', 'enabled'] },
+  );
+  const requests = [];
+  for (const id of route.destinationIds) {
+    const destination = destinations.find((each) => each.id === id);
+    // Deleted in between.
+    if (!destination) continue;
+    const { name: destinationName, enabled } = destination;
+    const made = await requestTo(ctx, deps, id, { event, content, sourceSlug });
+    requests.push({ destinationId: id, destinationName, enabled, request: null, problem: null, ...made });
+  }
+  return { content: 'problem' in content ? null : shownContent(content.body), requests };
+}
+
+/** The request that one destination would get. */
+async function requestTo(
+  ctx: Context,
+  deps: ApiDeps,
+  destinationId: string,
+  of: { event: EventRecord; content: Awaited<ReturnType<typeof contentOf>>; sourceSlug: string },
+) {
+  const { event, content, sourceSlug } = of;
+  if (isId('dst_wh', destinationId)) return problem('WAREHOUSE');
+  if ('problem' in content) return content;
+  const row = await loadDestination(deps.pool, organizationId(ctx), destinationId);
+  if (row === null) return problem('DESTINATION_DELETED');
+  const destination = openSecrets(row, deps.secretBox);
+  const { id: eventId, path: eventPath, query: eventQuery, traceparent } = event;
+  const received = { eventId, eventPath, eventQuery, traceparent };
+  const context = { ...received, deliveryId: newId('dlv'), originalDestinationId: null, failoverReason: null };
+  const made = maskedHeaders(deps, { destination, content, context, sourceSlug }, 1, new Date());
+  if ('problem' in made) return made;
+  const url = shownUrl(ctx, requestUrl({ destination, context }));
+  return { request: { method: destination.method, url, headers: made.headers, bodySize: content.body.length } };
+}
+
+function shownContent(body: Buffer) {
+  return { bodySize: body.length, ...shownBody(textPart(body)), isCut: body.length > MOST_SHOWN };
+}
+
+/** Its first part, which ends between two characters if it is UTF-8. */
+function textPart(body: Buffer): Buffer {
+  if (body.length <= MOST_SHOWN) return body;
+  let end = MOST_SHOWN;
+  // A byte 10xxxxxx continues with a character, which has at most four.
+  while (end > MOST_SHOWN - 4 && ((body[end] ?? 0) & 0xc0) === 0x80) end -= 1;
+  return body.subarray(0, end);
+}

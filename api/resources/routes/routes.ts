@@ -1,0 +1,256 @@
+// Routes: list, create, get, update, delete.
+// Rules: ROUTE-25 to ROUTE-36.
+import { raw } from '@mikro-orm/core';
+import { z } from 'zod';
+import { CIRCUIT_STATES, type CircuitState } from '../../../core/delivery/circuit.ts';
+import { circuitStates, stateOfCircuit } from '../../../db/circuits/circuits.ts';
+import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
+import { Destination, Route, Source } from '../../../db/entities.ts';
+import { type IngestTotals, ingestTotals } from '../../../db/ledger/statistics.ts';
+import type { EntityManager } from '../../../db/orm.ts';
+import { type ApiDeps, type Context, entityManager, param } from '../../request/context.ts';
+import { showPause } from './pause-members.ts';
+import { createRouteSchema, routeAnswer, routeMembers, updateRouteSchema } from './route-members.ts';
+import { toAnswer } from '../table.ts';
+import { exampleId, listOf } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
+import { requireWanted, tell } from '../../request/preconditions.ts';
+import { booleanParam, choiceParam, textParam } from '../../request/query.ts';
+import { findRoute } from '../records.ts';
+import { parseBody, parseQuery } from '../../request/validation.ts';
+import { withheldEmails } from '../alerts/notification-recipients.ts';
+import { changeRoute, makeRoute, putRoute } from './route-record.ts';
+import { referenceNames } from './route-references.ts';
+import { transactional } from '../transactions.ts';
+
+const listSchema = z.object({
+  ...pageParams,
+  enabled: booleanParam,
+  sourceId: textParam,
+  destinationId: textParam,
+  circuitState: choiceParam(CIRCUIT_STATES),
+});
+
+const base = '/api/routes';
+const common = { tag: 'Routes', idOf: ['rte'] } as const;
+const leadsTo = [
+  'getRoute',
+  'updateRoute',
+  'getRouteStatistics',
+  'getCircuitStatus',
+  'resetCircuit',
+  'configureCircuit',
+  'pauseRoute',
+  'resumeRoute',
+  'deleteRoute',
+];
+
+export const routeOperations: Operation[] = [
+  {
+    ...common,
+    method: 'get',
+    path: base,
+    operationId: 'listRoutes',
+    run: list,
+    summary: 'List routes',
+    query: listSchema,
+    answer: { status: 200, description: 'One page, newest first.', schema: listOf(routeAnswer) },
+  },
+  {
+    ...common,
+    method: 'post',
+    path: base,
+    operationId: 'createRoute',
+    versioned: true,
+    run: create,
+    summary: 'Create a route',
+    body: {
+      schema: createRouteSchema,
+      examples: {
+        plain: { name: 'Orders to the CRM', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] },
+        'paid orders, with mail': {
+          name: 'Paid orders to the CRM',
+          sourceId: exampleId('src'),
+          destinationIds: [exampleId('dst')],
+          filterConditions: [{ field: 'payload.kind', operator: 'equals', value: 'order.paid' }],
+          circuitFailureThreshold: 10,
+          notifyOnFailure: true,
+          notifyEmails: 'ops@example.com',
+          expectedResponse: { statusCodes: [200] },
+        },
+      },
+    },
+    answer: { status: 201, description: 'The route.', schema: routeAnswer, leadsTo },
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
+  },
+  {
+    ...common,
+    method: 'get',
+    path: `${base}/{id}`,
+    operationId: 'getRoute',
+    versioned: true,
+    run: get,
+    summary: 'Get a route',
+    answer: { status: 200, description: 'The route.', schema: routeAnswer },
+  },
+  {
+    ...common,
+    method: 'patch',
+    path: `${base}/{id}`,
+    operationId: 'updateRoute',
+    versioned: true,
+    run: update,
+    summary: 'Update a route',
+    description: 'Members that are not sent stay as they are. The source cannot be changed.',
+    body: {
+      schema: updateRouteSchema,
+      examples: { disable: { enabled: false }, 'take the transform out': { transformId: null } },
+    },
+    answer: { status: 200, description: 'The route as it is now.', schema: routeAnswer },
+    // INVALID_SOURCE: the source was deleted concurrently.
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE'] },
+  },
+  {
+    ...common,
+    method: 'put',
+    path: `${base}/by-name/{name}`,
+    operationId: 'putRoute',
+    versioned: true,
+    run: put,
+    summary: 'Create or replace the route of a name',
+    description:
+      'The route becomes what a create would make of the body: what is left out goes back to its default. The source of a route cannot be changed. When several routes have the name, the answer is 409.',
+    body: {
+      schema: createRouteSchema,
+      examples: { plain: { name: 'orders', sourceId: exampleId('src'), destinationIds: [exampleId('dst')] } },
+    },
+    answer: {
+      status: 200,
+      description: 'The route as it is now.',
+      ofNew: 'The route, which is new.',
+      schema: routeAnswer,
+    },
+    errors: { 400: ['INVALID_SOURCE', 'INVALID_FILTER'], 409: ['DUPLICATE_ROUTE', 'INVALID_STATE'] },
+  },
+  {
+    ...common,
+    method: 'delete',
+    path: `${base}/{id}`,
+    operationId: 'deleteRoute',
+    versioned: true,
+    run: remove,
+    summary: 'Delete a route',
+    description: 'Its source, destinations, filter, schema and transform stay.',
+    answer: { status: 204, description: 'It is deleted.' },
+  },
+];
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const em = entityManager(ctx, deps);
+  const [routes, total] = await em.findAndCount(
+    Route,
+    {
+      ...(query.enabled !== undefined && { enabled: query.enabled }),
+      ...(query.sourceId && { sourceId: query.sourceId }),
+      ...(query.destinationId && { destinationIds: { $contains: [query.destinationId] } }),
+      ...(query.circuitState && inState(query.circuitState)),
+    },
+    { ...limitOf(query), orderBy: [{ createdAt: 'desc' }, { id: 'desc' }] },
+  );
+  ctx.body = listAnswer(await showAll(em, deps, routes), total, query);
+}
+
+/** PostgreSQL compares: in an outage, the circuits of all routes may be open. */
+const inState = (state: CircuitState) => ({ [raw(stateOfCircuit)]: state });
+
+async function create(ctx: Context, deps: ApiDeps): Promise<void> {
+  const em = entityManager(ctx, deps);
+  const route = await makeRoute(ctx, deps, em, await parseBody(ctx, createRouteSchema));
+  ctx.status = 201;
+  await answer(ctx, em, deps, route);
+}
+
+async function put(ctx: Context, deps: ApiDeps): Promise<void> {
+  const em = entityManager(ctx, deps);
+  const { route, isNew } = await putRoute(ctx, deps, em, await parseBody(ctx, createRouteSchema));
+  ctx.status = isNew ? 201 : 200;
+  await answer(ctx, em, deps, route);
+}
+
+async function get(ctx: Context, deps: ApiDeps): Promise<void> {
+  const em = entityManager(ctx, deps);
+  await answer(ctx, em, deps, await findRoute(em, param(ctx, 'id')));
+}
+
+async function update(ctx: Context, deps: ApiDeps): Promise<void> {
+  const em = entityManager(ctx, deps);
+  const { sourceId, ...patch } = await parseBody(ctx, updateRouteSchema);
+  await answer(ctx, em, deps, await changeRoute(ctx, deps, em, { id: param(ctx, 'id'), sourceId, patch }));
+}
+
+async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
+  const id = param(ctx, 'id');
+  await transactional(ctx, deps, async (em) => {
+    requireWanted(ctx, 'route', await findRoute(em, id, 'lock'));
+    await em.nativeDelete(Route, { id });
+  });
+  ctx.status = 204;
+}
+
+async function answer(ctx: Context, em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {
+  tell(ctx, route);
+  [ctx.body] = await showAll(em, deps, [route]);
+}
+
+/** Routes with their references, for a whole page at once. */
+async function showAll(em: EntityManager, deps: ApiDeps, routes: Route[]) {
+  const organization = routes[0]?.organizationId ?? '';
+  const sourceIds = [...new Set(routes.map((route) => route.sourceId))];
+  const destinationIds = [...new Set(routes.flatMap((route) => route.destinationIds))];
+  const ids = routes.map((route) => route.id);
+  const [sources, destinations, references, totals, circuits, pauses, withheld] = await Promise.all([
+    em.fork().find(Source, { id: { $in: sourceIds } }, { fields: ['id', 'name'] }),
+    em.fork().find(Destination, { id: { $in: destinationIds } }, { fields: ['id', 'name'] }),
+    referenceNames(em, routes),
+    ingestTotals(deps.pool, organization, 'route', ids),
+    circuitStates(deps.pool, ids),
+    pausesOf(deps.pool, organization, ids),
+    withheldEmails(deps, organization, routes),
+  ]);
+  const names = new Map([...sources, ...destinations].map((record) => [record.id, record.name]));
+  for (const [id, name] of references) names.set(id, name);
+  return routes.map((route, index) =>
+    show(route, names, {
+      totals: totals.get(route.id),
+      circuitState: circuits.get(route.id) ?? 'closed',
+      pause: pauses.get(route.id),
+      withheldEmails: withheld[index] ?? [],
+    }),
+  );
+}
+
+interface RouteState {
+  totals: IngestTotals;
+  circuitState: CircuitState;
+  pause: Pause | undefined;
+  withheldEmails: string[];
+}
+
+function show(route: Route, names: Map<string, string>, { totals, circuitState, pause, withheldEmails }: RouteState) {
+  const expand = (id: string) => ({ id, name: names.get(id) ?? '' });
+  const expandIfAny = (id: string | null | undefined) => (id ? expand(id) : null);
+  return toAnswer(routeMembers, route, {
+    circuitState,
+    ...showPause(pause),
+    withheldEmails,
+    source: expand(route.sourceId),
+    destinations: route.destinationIds.map(expand),
+    transform: expandIfAny(route.transformId),
+    filter: expandIfAny(route.filterId),
+    schema: expandIfAny(route.schemaId),
+    eventsRouted: totals.events,
+    lastEventAt: totals.lastEventAt,
+  });
+}

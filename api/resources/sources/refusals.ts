@@ -1,0 +1,151 @@
+// Refused webhooks of a source: how many and why, and the last ones.
+// Rules: SRC-36 to SRC-40.
+import { z } from 'zod';
+import { LIMIT_NAMES } from '../../../core/fairness/limits.ts';
+import { METHODS } from '../../../core/http/methods.ts';
+import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusal.ts';
+import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/refusals/list-refusals.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { count, headers, idOf, listOf, text, timestamp } from '../values.ts';
+import type { Operation } from '../../request/operation.ts';
+import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
+import { booleanParam, choiceParam } from '../../request/query.ts';
+import { findSource } from '../records.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { parseQuery } from '../../request/validation.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** How many hours or days of UTC, with the current one. */
+const PERIODS = {
+  '24h': { step: 'hour', stepMs: HOUR_MS, steps: 24 },
+  '7d': { step: 'day', stepMs: DAY_MS, steps: 7 },
+  '30d': { step: 'day', stepMs: DAY_MS, steps: 30 },
+} as const;
+const PERIOD_NAMES = ['24h', '7d', '30d'] as const;
+
+const listSchema = z.object({
+  ...pageParams,
+  cause: choiceParam(REFUSAL_CAUSES),
+  period: choiceParam(PERIOD_NAMES).meta({ description: 'Of the counts; `24h` by default.' }),
+  includePayload: booleanParam.meta({ description: 'Needs the scope `payloads:read`.' }),
+});
+
+const cause = z.enum(REFUSAL_CAUSES).meta({ examples: ['signature'] });
+const limit = z
+  .enum(LIMIT_NAMES)
+  .nullable()
+  .meta({ description: 'The limit of the organization that it was about.', examples: [null] });
+
+const refusal = z
+  .object({
+    id: idOf('ref'),
+    refusedAt: timestamp,
+    cause,
+    limit,
+    status: z.int().meta({ description: 'That the sender was answered.', examples: [401] }),
+    message: text('The header X-Hub-Signature-256 is missing; nothing was stored', 'What the sender was told.'),
+    method: z.enum(METHODS),
+    clientAddress: text('192.0.2.1', 'Of the sender, behind proxies that the operator trusts.'),
+    headers: headers.meta({ description: 'Secrets masked, long values cut; at most 4 KiB.' }),
+    payloadSize: count
+      .nullable()
+      .meta({ description: 'bytes; null when it was neither read nor announced.', examples: [27] }),
+    payloadStart: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({
+        description: `The first ${KEPT_PAYLOAD_BYTES} bytes; null when it was refused before the body was read. Only when asked for.`,
+        examples: ['{"kind":"order.paid"}'],
+      }),
+    payloadEncoding: z.literal('base64').optional().meta({ description: 'Only when the payload is no text.' }),
+  })
+  .meta({ id: 'Refusal' });
+
+const counts = z
+  .object({
+    period: z.enum(PERIOD_NAMES).meta({ examples: ['24h'] }),
+    since: timestamp,
+    total: count,
+    causes: z
+      .array(z.object({ cause, limit, count, lastAt: timestamp }))
+      .meta({ description: 'The most frequent first.' }),
+    steps: z.array(z.object({ start: timestamp, cause, limit, count })).meta({
+      description: 'By hour, or in longer periods by day (UTC), oldest first; without those in which there was none.',
+    }),
+  })
+  .meta({ id: 'RefusalCounts' });
+
+export const refusalOperation: Operation = {
+  tag: 'Sources',
+  idOf: ['src'],
+  method: 'get',
+  path: '/api/organizations/{orgId}/sources/{id}/refusals',
+  operationId: 'listRefusals',
+  // They are webhooks that came, though they did not become events.
+  scope: 'events:read',
+  run: list,
+  summary: 'List refused webhooks',
+  description:
+    `Why webhooks to the source were refused: all are counted, and of the last ${KEPT_REFUSALS} that were sampled it shows what ` +
+    'came. Both are some seconds behind.',
+  query: listSchema,
+  answer: {
+    status: 200,
+    description: 'One page, newest first, and the counts.',
+    schema: listOf(refusal).extend({ counts }),
+  },
+};
+
+async function list(ctx: Context, deps: ApiDeps): Promise<void> {
+  const query = parseQuery(ctx, listSchema);
+  const { includePayload: withPayload = false, period = '24h' } = query;
+  if (withPayload) requireScope(ctx, 'payloads:read', 'includePayload=true');
+  const source = await findSource(entityManager(ctx, deps), param(ctx, 'id'));
+  const key = { organizationId: organizationId(ctx), sourceId: source.id };
+  const { step, stepMs, steps } = PERIODS[period];
+  const since = new Date((Math.floor(Date.now() / stepMs) - steps + 1) * stepMs);
+  const wanted = { cause: query.cause, withPayload, step, since };
+  const { refusals, total, counts: counted } = await readRefusals(deps.pool, key, wanted, limitOf(query));
+  ctx.body = {
+    ...listAnswer(
+      refusals.map((each) => ({ ...show(each), ...(withPayload && showStart(each)) })),
+      total,
+      query,
+    ),
+    counts: { period, since: since.toISOString(), ...summed(counted) },
+  };
+}
+
+function show({ id, at, payloadStart: _start, ...others }: RefusalRecord) {
+  return { id, refusedAt: at.toISOString(), ...others };
+}
+
+/** The beginning of the payload as text, when it is text: a character at its end may be cut. */
+function showStart({ payloadStart: bytes, payloadSize }: RefusalRecord) {
+  if (bytes === null) return { payloadStart: null };
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return { payloadStart: decoder.decode(bytes, { stream: payloadSize !== bytes.length }) };
+  } catch {
+    return { payloadStart: bytes.toString('base64'), payloadEncoding: 'base64' };
+  }
+}
+
+function summed(counted: RefusalCountRecord[]) {
+  const causes = new Map<string, Omit<RefusalCountRecord, 'start'>>();
+  for (const { start: _start, ...each } of counted) {
+    const key = `${each.cause} ${each.limit}`;
+    const before = causes.get(key);
+    // The steps are in the order of time, so the last one has the last time.
+    causes.set(key, { ...each, count: each.count + (before?.count ?? 0) });
+  }
+  return {
+    total: counted.reduce((sum, each) => sum + each.count, 0),
+    causes: [...causes.values()]
+      .toSorted((one, other) => other.count - one.count)
+      .map((each) => ({ ...each, lastAt: each.lastAt.toISOString() })),
+    steps: counted.map(({ start, lastAt: _last, ...each }) => ({ start: start.toISOString(), ...each })),
+  };
+}

@@ -1,0 +1,246 @@
+// What a source holds.
+import { z } from 'zod';
+import { parsePath } from '../../../core/text/dotted-path.ts';
+import { checkHeaderName } from '../../../core/http/headers.ts';
+import { INGEST_TOKEN_RULES } from '../../../core/ingest/ingest-token.ts';
+import { PROVIDER_TYPE } from '../../../core/verification/provider-config.ts';
+import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../../core/signatures/index.ts';
+import { SIGNATURE_ENCODINGS } from '../../../core/signatures/scheme.ts';
+import { sourceAnswerSchema } from '../../../core/ingest/source-answer.ts';
+import { sourceHandshakeSchema } from '../../../core/ingest/source-handshake.ts';
+import type { Source } from '../../../db/entities.ts';
+import { PROVIDER_NAMES } from '../../../providers/index.ts';
+import * as field from '../fields.ts';
+import {
+  answerShape,
+  computed,
+  converted,
+  createShape,
+  defaultsOf,
+  membersOf,
+  optional,
+  readOnly,
+  required,
+  updateShape,
+  withoutDefault,
+} from '../table.ts';
+import { count, idOf, text, timestamp } from '../values.ts';
+
+const MAX_WINDOW_SECONDS = 604_800;
+
+const keyMembers = {
+  header: z
+    .string()
+    .max(256)
+    .refine((header) => checkHeaderName(header) === null, 'must be a header name')
+    .meta({ examples: ['X-Request-Id'] })
+    .optional(),
+  jsonPath: z
+    .string()
+    .refine((path) => parsePath(path) !== null, 'must be a path into the payload, for example $.order.id')
+    .meta({ examples: ['$.order.id'] })
+    .optional(),
+  query: z
+    .string()
+    .min(1, 'must be the name of a parameter in the query of the address')
+    .max(256, 'must be at most 256 characters')
+    .meta({ examples: ['delivery'] })
+    .optional(),
+  signature: z
+    .literal(true)
+    .meta({ description: 'By the signature: a captured request that is sent again is a repeat.' })
+    .optional(),
+  windowSeconds: z.int().min(1).max(MAX_WINDOW_SECONDS),
+};
+const idempotencyKey = z
+  .object(keyMembers)
+  .refine(
+    ({ header, jsonPath, query, signature }) =>
+      [header, jsonPath, query, signature].filter((way) => way !== undefined).length === 1,
+    'must have one of header, jsonPath, query and signature',
+  )
+  .nullable()
+  .meta({
+    description: 'By what a repeated webhook is known, and for how long.',
+    examples: [{ header: 'X-Request-Id', windowSeconds: 3600 }],
+  });
+
+const ingestToken = z
+  .enum(INGEST_TOKEN_RULES)
+  .meta({ description: 'Whether the address ends in an unguessable part: never, if the sender likes, or always.' });
+const concealed = z.boolean().meta({
+  description: 'Whether webhooks without a valid signature are answered as if there were no such source.',
+  examples: [false],
+});
+
+const allowPaths = z.boolean().meta({
+  description: 'Whether it takes webhooks at any path below its address, too. The path is the `path` of the event.',
+  examples: [false],
+});
+
+// Checked in full once the record is loaded: an update may omit the secret (resources/sources.ts).
+const verificationConfig = z
+  .looseObject({ type: z.string().optional(), provider: z.enum(PROVIDER_NAMES).nullish() })
+  .nullable()
+  .optional();
+
+// The members of every scheme but its secret, by name: several have some of one name.
+const publicMembers = Map.groupBy(
+  verificationSchemas.flatMap(({ shape }) =>
+    Object.entries<z.ZodType>(shape).filter(([name]) => name !== 'type' && name !== 'secret'),
+  ),
+  ([name]) => name,
+);
+
+/** What a member may be in any of them. */
+function shownMember(types: readonly z.ZodType[]): z.ZodType {
+  const [first = z.never(), ...others] = types.map(withoutDefault);
+  if (others.length === 0 || !(first instanceof z.ZodEnum)) return first;
+  const values = [first, ...others].flatMap((each) => (each instanceof z.ZodEnum ? each.options.map(String) : []));
+  return z.enum([...new Set(values)]);
+}
+
+const shownVerificationConfig = z
+  .object({
+    type: z.enum([...VERIFICATION_TYPES, PROVIDER_TYPE]),
+    ...Object.fromEntries(
+      [...publicMembers].map(([name, all]) => [name, shownMember(all.map(([, type]) => type)).optional()]),
+    ),
+    confirmSubscriptions: z.boolean().optional(),
+  })
+  .meta({
+    id: 'VerificationConfig',
+    description:
+      'How webhooks are verified; the secret is never shown. `provider` means as the provider of the source does, and `confirmSubscriptions` is of some providers; the other members are those of the type.',
+    examples: [{ type: 'github' }],
+  });
+
+const provider = z
+  .enum(PROVIDER_NAMES)
+  .nullable()
+  .meta({
+    description: 'Whose webhooks it receives: they are verified, and handshakes answered, as this provider does it.',
+    examples: ['github'],
+  });
+
+/** In answers; a request may leave members out. */
+export const shownAnswer = z
+  .object({ status: z.int(), body: z.string(), contentType: z.string() })
+  .meta({ id: 'SourceAnswer', examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }] });
+const answer = sourceAnswerSchema.nullable().meta({
+  description: 'What an accepted webhook is answered, instead of `success` and `eventId`.',
+  examples: [{ status: 200, body: '<Response/>', contentType: 'text/xml' }],
+});
+
+const handshake = sourceHandshakeSchema.nullable().meta({
+  description:
+    'What is answered to a `GET` or `HEAD` by which the sender checks the address: 200, a parameter of the query, or its HMAC. Null: 405, unless the provider has such checks.',
+  examples: [{ type: 'echo', parameter: 'challenge' }],
+});
+/** In answers: every member of any type. */
+const shownHandshake = z
+  .object({
+    type: z.enum(['ok', 'echo', 'hmac']),
+    parameter: z.string().optional(),
+    member: z.string().optional(),
+    verifyToken: z.string().optional(),
+    echoMember: z.string().optional(),
+    algorithm: z.enum(['sha1', 'sha256', 'sha512']).optional(),
+    encoding: z.enum(SIGNATURE_ENCODINGS).optional(),
+    prefix: z.string().optional(),
+  })
+  .meta({ id: 'SourceHandshake', examples: [{ type: 'echo', parameter: 'challenge' }] });
+
+const lastHandshake = z
+  .object({
+    kind: text('challenge', 'Which one.'),
+    at: timestamp,
+    shown: text(
+      'https://sns.eu-central-1.amazonaws.com/?Action=ConfirmSubscription',
+      'What the owner needs to continue, an address to visit or a token to enter at the provider; masked for keys that may only read.',
+    ).nullable(),
+  })
+  .nullable()
+  .meta({ description: 'The last handshake of the provider that was answered.' });
+
+const warnings = z.array(z.string()).meta({
+  description: 'What works, but should be changed, such as a secret so short that it can be guessed.',
+  examples: [[]],
+});
+
+/** Clients may send what is `required` or `optional`, with its default, and `verificationConfig`; the others are read-only. */
+type Hidden =
+  | 'verification'
+  | 'verificationSecret'
+  | 'previousVerificationSecret'
+  | 'ingestTokenValue'
+  | 'previousTokenValue'
+  | 'handshakeToken';
+export const sourceMembers = membersOf<Omit<Source, Hidden>>()({
+  id: readOnly(idOf('src')),
+  name: required(field.name),
+  // Part of the URL that the provider sends to, so an update may not change it.
+  slug: { ...required(field.slug), update: z.string().optional() },
+  description: optional(field.description, null),
+  webhookUrl: computed(text('http://localhost:3000/ingest/default/orders', 'Where the provider sends its webhooks.')),
+  provider: optional(provider, null),
+  // In the columns verification and, encrypted, verificationSecret.
+  verificationConfig: {
+    create: verificationConfig,
+    update: verificationConfig,
+    answer: shownVerificationConfig,
+    isStored: false,
+  },
+  previousSecretUntil: readOnly(
+    timestamp
+      .nullable()
+      .meta({ description: 'Until then webhooks signed with the secret before this one are taken too.' }),
+  ),
+  idempotencyKey: optional(idempotencyKey, null),
+  ingestToken: optional(ingestToken, 'none'),
+  previousTokenUntil: readOnly(
+    timestamp.nullable().meta({ description: 'Until when the address before the last rotation is taken, too.' }),
+  ),
+  concealed: optional(concealed, false),
+  allowPaths: optional(allowPaths, false),
+  answer: optional(answer, null, { answer: shownAnswer.nullable() }),
+  // Its verify token is in a column of its own, encrypted.
+  handshake: converted(handshake, { answer: shownHandshake.nullable() }),
+  lastHandshake: computed(lastHandshake),
+  enabled: optional(field.enabled, true),
+  eventsCount: computed(count),
+  lastEventAt: computed(timestamp.nullable()),
+  warnings: computed(warnings),
+  createdAt: readOnly(timestamp),
+  updatedAt: readOnly(timestamp),
+});
+
+/** Defaults of a new source. */
+export const sourceDefaults = defaultsOf(sourceMembers);
+
+export const createSourceSchema = z.object(createShape(sourceMembers));
+/** The slug is that of the path. */
+export const putSourceSchema = createSourceSchema.extend({ slug: createSourceSchema.shape.slug.optional() });
+export const updateSourceSchema = z.object(updateShape(sourceMembers));
+export const sourceAnswer = z.object(answerShape(sourceMembers)).meta({ id: 'Source' });
+
+const providerConfig = z
+  .object({
+    type: z.literal(PROVIDER_TYPE).optional(),
+    provider: z.enum(PROVIDER_NAMES).optional().meta({ description: 'The same as the `provider` of the source.' }),
+    secret: z.string().nullish().meta({
+      description:
+        'What it is, `GET /api/providers` says. Null forgets one that the provider has sent in its handshake.',
+    }),
+    verifyToken: z.string().optional().meta({ description: 'The second secret of providers that have one.' }),
+    confirmSubscriptions: z.boolean().optional().meta({
+      description:
+        'Of Amazon SNS: whether the address that confirms a subscription is visited; by default it is shown.',
+    }),
+  })
+  .meta({ id: 'ProviderConfig', description: 'With a `provider`, here or beside it.' });
+
+/** The body of a create, its verification described in full. */
+export const createSourceBody = createSourceSchema.extend({
+  verificationConfig: z.union([verificationConfigSchema, providerConfig]).nullable().optional(),
+});

@@ -1,0 +1,100 @@
+// The unguessable part of a source's address: made when a source asks for it, replaced by a rotation. And the secret that a provider has
+// sent for its owner, which is shown like it.
+// Rules: SRC-31 to SRC-33, SRC-35, PRV-14.
+import { z } from 'zod';
+import { allows } from '../../../core/config/access.ts';
+import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
+import { redactSecret } from '../../../core/text/redaction.ts';
+import type { Source } from '../../../db/entities.ts';
+import type { Handshaken } from '../../../db/handshakes.ts';
+import { type ApiDeps, type Context, callerOf, param } from '../../request/context.ts';
+import { noteSecretRead } from '../../auth/audit-trail.ts';
+import { ApiError } from '../../request/errors.ts';
+import { sourceAnswer } from './source-members.ts';
+import type { Operation } from '../../request/operation.ts';
+import { findSource } from '../records.ts';
+import { parseOptionalBody } from '../../request/validation.ts';
+import { transactional } from '../transactions.ts';
+
+const DAY_SECONDS = 86_400;
+
+const rotateSchema = z.object({
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(7 * DAY_SECONDS)
+    .optional()
+    .meta({ description: 'How long the address before it stays valid; a day by default.', examples: [DAY_SECONDS] }),
+});
+
+/** @param show gives the answer of a source */
+export function rotateTokenOperation(
+  base: string,
+  show: (ctx: Context, deps: ApiDeps, source: Source) => Promise<unknown>,
+): Operation {
+  return {
+    tag: 'Sources',
+    idOf: ['src'],
+    method: 'post',
+    path: `${base}/{id}/rotate-token`,
+    operationId: 'rotateIngestToken',
+    async run(ctx, deps) {
+      const { overlapSeconds = DAY_SECONDS } = await parseOptionalBody(ctx, rotateSchema);
+      const id = param(ctx, 'id');
+      const source = await transactional(ctx, deps, async (em) => {
+        const stored = await findSource(em, id, 'lock');
+        if (stored.ingestToken === 'none') {
+          throw new ApiError(409, 'INVALID_STATE', 'The source has no token; set its ingestToken first');
+        }
+        return em.assign(stored, {
+          ...sealedToken(deps, id),
+          previousTokenValue: stored.ingestTokenValue ?? null,
+          previousTokenUntil: new Date(Date.now() + overlapSeconds * 1000),
+        });
+      });
+      ctx.body = await show(ctx, deps, source);
+    },
+    summary: "Replace the token of a source's address",
+    description: 'Both addresses are valid for a while, so that the provider can be moved.',
+    body: { schema: rotateSchema, examples: { 'at once': { overlapSeconds: 0 } }, optional: true },
+    answer: { status: 200, description: 'The source with its new `webhookUrl`.', schema: sourceAnswer },
+    errors: { 409: ['INVALID_STATE'] },
+  };
+}
+
+/** The columns that follow from a source's `ingestToken`: a token is made when there is none, and forgotten with the rule. */
+export function tokenColumns(deps: ApiDeps, id: string, rule: IngestTokenRule | undefined, stored: Source | null) {
+  if (rule === 'none') return { ingestTokenValue: null, previousTokenValue: null, previousTokenUntil: null };
+  if (rule === undefined || stored?.ingestTokenValue) return {};
+  return sealedToken(deps, id);
+}
+
+function sealedToken(deps: ApiDeps, id: string) {
+  return { ingestTokenValue: deps.secretBox.encrypt(newIngestToken(), id) };
+}
+
+/**
+ * The address to which the provider sends. Anyone who knows its token may send too, so a key that only reads gets it masked, and who
+ * reads it is recorded.
+ */
+export function webhookUrl(ctx: Context, deps: ApiDeps, source: Source): string {
+  const { organization } = callerOf(ctx);
+  const url = `${deps.baseUrl()}/ingest/${organization.slug}/${source.slug}`;
+  const { ingestTokenValue: sealed } = source;
+  if (!sealed) return url;
+  return `${url}/${shownSecret(ctx, deps, source.id, sealed)}`;
+}
+
+/** The last handshake. What came with it may be the secret by which the provider signs. */
+export function shownLastHandshake(ctx: Context, deps: ApiDeps, id: string, handshake: Omit<Handshaken, 'sourceId'>) {
+  const { kind, at, shown } = handshake;
+  return { kind, at: at.toISOString(), shown: shown === null ? null : shownSecret(ctx, deps, id, shown) };
+}
+
+function shownSecret(ctx: Context, { secretBox }: ApiDeps, id: string, sealed: string): string {
+  const { scopes } = callerOf(ctx).key;
+  const secret = secretBox.decrypt(sealed, id);
+  if (!allows(scopes, 'sources:write') && !allows(scopes, 'secrets:read')) return redactSecret(secret);
+  noteSecretRead(ctx, id);
+  return secret;
+}

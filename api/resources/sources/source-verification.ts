@@ -1,0 +1,250 @@
+// How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures,
+// core/verification/described) or by its provider (providers/). Public members stand in clear, secrets encrypted.
+// Rules: SRC-12 to SRC-19, SRC-54, PRV-01 to PRV-04, PRV-17, PRV-21.
+import { z } from 'zod';
+import {
+  openCredentials,
+  PROVIDER_TYPE,
+  providerOf,
+  sealedCredentials,
+} from '../../../core/verification/provider-config.ts';
+import { isRedacted } from '../../../core/text/redaction.ts';
+import {
+  confirmsSubscriptions,
+  ADVISED_SECRET_LENGTH,
+  publicVerificationConfig,
+  secretSchema,
+  type VerificationConfig,
+  verificationConfigSchema,
+} from '../../../core/signatures/index.ts';
+import { describedScheme, takesSecret } from '../../../core/verification/described/index.ts';
+import { type Credentials, secretProblem } from '../../../core/verification/index.ts';
+import type { Source } from '../../../db/entities.ts';
+import { type Provider, providerNamed } from '../../../providers/index.ts';
+import type { ApiDeps } from '../../request/context.ts';
+import { invalid } from '../../request/errors.ts';
+import { check } from '../../request/validation.ts';
+import { openToken } from './source-handshake.ts';
+
+type SentConfig = Record<string, unknown> | null | undefined;
+type Deps = Pick<ApiDeps, 'secretBox'>;
+type Columns = Pick<Source, 'provider' | 'verification' | 'verificationSecret'> &
+  Partial<Pick<Source, 'previousVerificationSecret' | 'previousSecretUntil'>>;
+
+// A secret that is set by an update counts alone, and at once.
+const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: null };
+
+/** The columns of a new source. @throws ApiError 400 */
+export function newVerification(deps: Deps, id: string, member: string | null, sent: SentConfig): Columns {
+  const { provider, config } = namedProvider(member ?? undefined, sent);
+  return provider === undefined || provider === null
+    ? ownColumns(deps, id, config ?? { type: 'none' }, null)
+    : providedColumns(deps, id, knownProvider(provider), config ?? {}, null);
+}
+
+/**
+ * The provider that a request names, as a member of the source or of its verificationConfig, and the config without it.
+ * @throws ApiError 400 when it names two
+ */
+function namedProvider(member: string | null | undefined, sent: SentConfig) {
+  if (!sent || !('provider' in sent)) return { provider: member, config: sent };
+  const { provider, ...config } = sent;
+  if (typeof provider !== 'string') return { provider: member, config };
+  if (member !== undefined && member !== provider)
+    throw invalid('verificationConfig.provider', `must be the provider of the source, ${member}, or left out`);
+  return { provider, config };
+}
+
+/** The columns that an update changes. @throws ApiError 400 */
+export function changedVerification(
+  deps: Deps,
+  stored: Source,
+  member: string | null | undefined,
+  sent: SentConfig,
+): Columns | undefined {
+  const { provider, config } = namedProvider(member, sent);
+  const before = providerOf(stored);
+  if (config === undefined && (provider === undefined || provider === before)) return undefined;
+  // A verificationConfig of another type takes the place of the provider, unless the provider is sent too.
+  const isOwn = config === null || (config?.type !== undefined && config.type !== PROVIDER_TYPE);
+  const after = provider === undefined ? (isOwn ? null : before) : provider;
+  if (after === null) {
+    if (config === undefined)
+      throw invalid('verificationConfig', 'is needed, because it takes the place of the provider');
+    const current = before === null ? openOwn(deps, stored) : null;
+    const columns = ownColumns(deps, stored.id, config ?? { type: 'none' }, current);
+    const isKeptSecret = config !== null && config.type === current?.type && isKept(config.secret);
+    return isKeptSecret ? columns : { ...columns, ...NOT_ROTATED };
+  }
+  const current =
+    after === before
+      ? { ...openProvided(deps, stored), confirmSubscriptions: confirmsSubscriptions(stored.verification) }
+      : null;
+  const columns = providedColumns(deps, stored.id, knownProvider(after), config ?? {}, current);
+  const isSameSecret = current !== null && isKept(config?.secret) && columns.verificationSecret !== null;
+  return isSameSecret ? columns : { ...columns, ...NOT_ROTATED };
+}
+
+/**
+ * The columns of a source that is replaced. A script that leaves the verification out does not mean to turn it off, so it stays. A
+ * secret stays if it is left out of a config of the same type, and one that is sent again changes nothing. @throws ApiError 400
+ */
+export function replacedVerification(
+  deps: Deps,
+  stored: Source,
+  member: string | null | undefined,
+  sent: SentConfig,
+): Partial<Columns> {
+  const { provider, config } = namedProvider(member ?? undefined, sent);
+  if (config === undefined && member === undefined) return {};
+  const named = provider ?? (member === null ? null : undefined);
+  const columns = changedVerification(deps, stored, named, provider === undefined ? config : (config ?? {}));
+  if (columns === undefined) return {};
+  const inClear = (sealed: string | null | undefined) => (sealed ? deps.secretBox.decrypt(sealed, stored.id) : null);
+  if (inClear(columns.verificationSecret) !== inClear(stored.verificationSecret)) return columns;
+  // Encrypted again it would look changed, and a rotation would end.
+  return { provider: columns.provider, verification: columns.verification };
+}
+
+/** The secret in clear that a rotation replaces; null when there is none. */
+export function openSecret(deps: Deps, source: Source): string | null {
+  if (providerOf(source) !== null) return openProvided(deps, source).secret || null;
+  const config = openOwn(deps, source);
+  return config !== null && 'secret' in config ? (config.secret ?? null) : null;
+}
+
+/** What its owner should do about the secrets of a source, which works all the same. */
+export function secretWarnings(deps: Deps, source: Source): string[] {
+  const provider = providerNamed(providerOf(source) ?? '');
+  const { secret, verifyToken } = provider ? openProvided(deps, source) : { secret: openText(deps, source) };
+  const shortest = provider?.secret.shortest ?? ADVISED_SECRET_LENGTH;
+  return [
+    ...tooShort('verificationConfig.secret', secret, shortest),
+    ...tooShort('verificationConfig.verifyToken', verifyToken),
+    ...tooShort('handshake.verifyToken', openToken(deps, source)),
+  ];
+}
+
+function tooShort(member: string, text: string | null | undefined, shortest = ADVISED_SECRET_LENGTH): string[] {
+  if (!text || text.length >= shortest) return [];
+  return [
+    `${member} has fewer than ${shortest} characters, so it can be guessed; replace it when the sender can: openssl rand -hex 32 makes a long one`,
+  ];
+}
+
+/** As `withSecret`, of a secret that is new. @throws ApiError 400 when it is of another form than the provider's */
+export function withNewSecret(deps: Deps, source: Source, secret: string): string {
+  const name = providerOf(source);
+  const provider = name === null ? null : knownProvider(name);
+  const scheme = provider?.verification ?? describedScheme(source.verification);
+  const problem = scheme && secretProblem(scheme, secret);
+  if (problem) throw invalid('secret', problem);
+  return withSecret(deps, source, secret);
+}
+
+/** The encrypted secrets with this one in the place of the secret. */
+export function withSecret(deps: Deps, source: Source, secret: string): string {
+  if (providerOf(source) === null) return deps.secretBox.encrypt(secret, source.id);
+  return deps.secretBox.encrypt(sealedCredentials({ ...openProvided(deps, source), secret }), source.id);
+}
+
+function ownColumns(deps: Deps, id: string, config: Record<string, unknown>, stored: VerificationConfig | null) {
+  if (config.type === PROVIDER_TYPE) throw invalid('provider', 'is needed for a verificationConfig of this type');
+  const checked = withStoredSecret(config, stored);
+  return {
+    provider: null,
+    verification: publicVerificationConfig(checked),
+    verificationSecret:
+      'secret' in checked && checked.secret !== undefined ? deps.secretBox.encrypt(checked.secret, id) : null,
+  };
+}
+
+/** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
+function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
+  const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
+  const known = isKept(config.secret) && takesSecret(config) ? { ...config, secret: storedSecret } : config;
+  const { verificationConfig: checked } = check(
+    z.object({ verificationConfig: verificationConfigSchema }),
+    { verificationConfig: known },
+    'The body',
+  );
+  return checked;
+}
+
+function providedColumns(
+  deps: Deps,
+  id: string,
+  provider: Provider,
+  config: Record<string, unknown>,
+  stored: (Credentials & { confirmSubscriptions: boolean }) | null,
+): Columns {
+  const keptOf = (name: 'secret' | 'verifyToken') => (isKept(config[name]) ? stored?.[name] : undefined);
+  const kept = { secret: keptOf('secret'), verifyToken: keptOf('verifyToken') };
+  const known = {
+    ...config,
+    ...(kept.secret && { secret: kept.secret }),
+    ...(kept.verifyToken && { verifyToken: kept.verifyToken }),
+  };
+  const { verificationConfig: checked } = check(
+    z.object({ verificationConfig: configSchema(provider, kept) }),
+    { verificationConfig: known },
+    'The body',
+  );
+  const { secret, verifyToken, confirmSubscriptions = stored?.confirmSubscriptions ?? false } = checked as Checked;
+  return {
+    provider: provider.name,
+    verification: { type: PROVIDER_TYPE, ...(asksToConfirm(provider) && { confirmSubscriptions }) },
+    verificationSecret:
+      secret === undefined || secret === null
+        ? null
+        : deps.secretBox.encrypt(sealedCredentials({ secret, verifyToken }), id),
+  };
+}
+
+interface Checked {
+  secret?: string | null;
+  verifyToken?: string;
+  confirmSubscriptions?: boolean;
+}
+
+const asksToConfirm = ({ handshakes }: Provider) => handshakes.some(({ kind }) => kind === 'subscription');
+
+/** @param kept what is stored already, and was checked when it was new */
+function configSchema(provider: Provider, kept: Partial<Credentials>) {
+  const { verification: scheme } = provider;
+  const secret = secretSchema.superRefine((text, context) => {
+    const problem = secretProblem(scheme, text);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
+  const secretType = kept.secret === undefined ? secret : z.string();
+  const tokenType = kept.verifyToken === undefined ? secretSchema : z.string();
+  return z.object({
+    type: z
+      .literal(PROVIDER_TYPE, { error: `must be ${PROVIDER_TYPE} or left out, because the source has a provider` })
+      .optional(),
+    // Null forgets what the provider has sent in its handshake.
+    secret: provider.secret.is === null ? secretType.nullish() : secretType,
+    ...(provider.verifyToken !== undefined && { verifyToken: tokenType }),
+    ...(asksToConfirm(provider) && { confirmSubscriptions: z.boolean().optional() }),
+  });
+}
+
+function knownProvider(name: string): Provider {
+  const provider = providerNamed(name);
+  if (provider === undefined) throw invalid('provider', 'is not a provider that this release knows');
+  return provider;
+}
+
+function openOwn(deps: Deps, source: Source): VerificationConfig | null {
+  const secret = openText(deps, source);
+  return secret === null ? null : verificationConfigSchema.parse({ ...source.verification, secret });
+}
+
+const openText = (deps: Deps, { id, verificationSecret }: Source): string | null =>
+  verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null;
+
+function openProvided(deps: Deps, { id, verificationSecret }: Source): Credentials {
+  return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);
+}
+
+const isKept = (secret: unknown) => secret === undefined || (typeof secret === 'string' && isRedacted(secret));

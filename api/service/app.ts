@@ -1,0 +1,113 @@
+// The Koa app: middleware for every request, then ingest, probes and the management API.
+// Rules: HTTP-03.
+import Koa from 'koa';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { ownTurn } from '../../core/fairness/others-first.ts';
+import { actingFor } from '../../db/connections/pool-turns.ts';
+import { authenticate, requireOwnOrganization } from '../auth/auth.ts';
+import { bodyMemory, bufferedBytes } from '../http/body-memory.ts';
+import type { ProxyTrust } from '../http/client-addresses.ts';
+import { mountConsole } from '../console/serve-console.ts';
+import { mountSignIn } from '../console/sign-in.ts';
+import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from '../request/context.ts';
+import { mountRecipientPages } from '../resources/alerts/recipient-pages.ts';
+import { cors } from '../http/cors.ts';
+import { auditTrail } from '../auth/audit-trail.ts';
+import { FirstOfMinute } from '../auth/first-of-minute.ts';
+import { renderErrors } from '../http/render-errors.ts';
+import { httpMetrics } from '../http/http-metrics.ts';
+import { idempotency } from '../request/idempotency.ts';
+import { nameIgnored } from '../request/ignored.ts';
+import { mountDescription, mountPage } from '../openapi/serve-description.ts';
+import { mountOperations } from '../request/operation.ts';
+import { managementOperations } from '../request/operations.ts';
+import { keyRateLimit, organizationRateLimit } from '../auth/rate-limit.ts';
+import type { RefusedRequests } from '../http/refused-requests.ts';
+import { requestLog } from '../http/request-log.ts';
+import { type HealthDeps, mountHealth } from '../resources/organization/health.ts';
+import { mountStatus, type StatusDeps } from '../resources/organization/status.ts';
+import { permit } from '../auth/scopes.ts';
+import { answerUnmatched, keepFixedWords } from '../request/unmatched.ts';
+
+export interface AppDeps extends ApiDeps {
+  /** The side of `servicePool` for what may be slow. */
+  slowPool: StatusDeps['slowPool'];
+  /** Answers `/ingest/...` and passes everything else on. */
+  ingest: Koa.Middleware;
+  /** The operator's proxies. */
+  proxies: ProxyTrust;
+  /** What the log says of requests that are refused. */
+  refused: RefusedRequests;
+  health: HealthDeps;
+}
+
+/** Puts the app together; it holds no state besides the counters of the rate limits. */
+export function createApp(deps: AppDeps): Koa<ApiState> {
+  const app = new Koa<ApiState>();
+  const open = openRouter(deps);
+  const operator = operatorRouter(deps);
+  const page = newRouter();
+  mountPage(page);
+  mountRecipientPages(page, deps);
+  if (deps.settings.HOOKYARD_CONSOLE) {
+    mountConsole(page);
+    mountSignIn(page, deps);
+  }
+  const management = managementRouter(deps);
+  app.use(httpMetrics);
+  app.use(requestLog(deps.log, deps.proxies, deps.refused));
+  app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
+  app.use(renderErrors(deps.log));
+  app.use(bodyMemory(bufferedBytes(deps.tuning.bufferedBytes, deps.settings.HOOKYARD_MAX_PAYLOAD_BYTES)));
+  app.use(deps.ingest);
+  app.use(open.routes());
+  app.use(operator.routes());
+  app.use(page.routes());
+  app.use(keepFixedWords(management));
+  app.use(management.routes());
+  app.use(answerUnmatched([open, operator, page, management]));
+  // Errors outside the middleware above: a connection that broke while the answer was being sent.
+  app.on('error', (error: unknown) => deps.log.debug({ cause: causeOf(error) }, 'a response could not be sent'));
+  return app;
+}
+
+/** Paths without credentials: the probes and the description of the API. */
+export function openRouter({ health }: Pick<AppDeps, 'health'>): ApiRouter {
+  const router = newRouter();
+  mountHealth(router, health);
+  mountDescription(router);
+  return router;
+}
+
+/** Paths for the operator of the installation, with a key of their own. */
+export function operatorRouter(deps: StatusDeps): ApiRouter {
+  const router = newRouter();
+  mountStatus(router, deps);
+  return router;
+}
+
+// Of one organization in a minute; each read beyond is recorded.
+const MOST_READS = 1000;
+
+/** Every path of the management API; all of them need an API key. */
+export function managementRouter(deps: ApiDeps): ApiRouter {
+  const router = newRouter();
+  const firsts = new FirstOfMinute();
+  const reads = new FirstOfMinute(MOST_READS);
+  router.use(authenticate(deps, firsts));
+  router.use(organizationRateLimit(deps.requests));
+  // One begins in each turn of the loop: an answer takes it milliseconds, and webhooks come between two of them.
+  router.use((_ctx, next) => ownTurn().then(next));
+  router.use((ctx, next) => actingFor(organizationId(ctx), next));
+  const perMinute = deps.settings.HOOKYARD_API_RATE_LIMIT_PER_MINUTE;
+  if (perMinute !== undefined) router.use(keyRateLimit(perMinute));
+  router.use('/api/organizations/:orgId', requireOwnOrganization);
+  mountOperations(router, managementOperations, deps, (operation) => [
+    auditTrail(deps.pool, operation, { refused: firsts, reads }),
+    permit(operation),
+    idempotency(deps, operation),
+    // Inside `idempotency`, which stores the header with the answer.
+    nameIgnored,
+  ]);
+  return router;
+}

@@ -1,0 +1,70 @@
+// The database of an API process: its pools, when it is reachable and prepared (prepare-database.ts).
+import type { Settings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
+import { apiConnections } from '../../core/config/database-connections.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { throttled } from '../../core/process/throttled-log.ts';
+import { type DatabaseUrl, databaseUrl } from '../../db/connections/client.ts';
+import { createPool, type Pool } from '../../db/connections/pool.ts';
+import { shareConnections, slowSide } from '../../db/connections/pool-turns.ts';
+import { watchOrganizations } from '../../db/organizations/several.ts';
+import { createOrm } from '../../db/orm.ts';
+import { mayMigrate } from '../../db/migrate/runtime-rights.ts';
+import { findTenantRole } from '../../db/tenants/tenant-rights.ts';
+import { prepareWhenReachable } from './prepare-database.ts';
+
+const STATEMENT_TIMEOUT_MS = 10_000;
+
+export type ServiceDatabase = Awaited<ReturnType<typeof openDatabase>>;
+
+/** @throws ConfigError without a URL */
+export function requireDatabaseUrl(settings: Settings): DatabaseUrl {
+  const url = databaseUrl(settings, 'DATABASE_URL');
+  if (url === undefined)
+    throw new ConfigError(['DATABASE_URL must be set to start the API by itself; npm start brings its own PostgreSQL']);
+  return url;
+}
+
+/** @throws an Error when PostgreSQL stays unreachable */
+export async function openDatabase(settings: Settings, givenUrl: DatabaseUrl, log: Log) {
+  const { url, transactionPooler } = await prepareWhenReachable(settings, givenUrl, log);
+  const onError = (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke');
+  // Reads of lists and histories may be slow; they have their own connections, so that ingest never waits for them.
+  const connectionsFor = apiConnections(settings);
+  const common = { name: 'hookyard-api', statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError, transactionPooler };
+  const ingestPool = createPool(url, { ...common, max: connectionsFor.ingest, hotPath: true });
+  const servicePool = createPool(url, { ...common, max: connectionsFor.service });
+  // Every request looks a key up on that pool: what counts all that waits, or needs locks, must not hold all of it.
+  const slowPool = slowSide(servicePool, connectionsFor.service);
+  const organizations = await watchOrganizations(servicePool, settings, log);
+  const tenantRole = await tenantRoleOf(servicePool, log);
+  const pool = createPool(url, { ...common, max: connectionsFor.management, tenantRole });
+  shareConnections(pool, connectionsFor.management);
+  const orm = createOrm(url, connectionsFor.records, { tenantRole, transactionPooler });
+  if (organizations.areSeveral() && settings.HOOKYARD_MAX_DATABASE_BYTES === undefined)
+    log.warn(
+      'organizations share a database without a limit, so that one can fill the disk of all; set HOOKYARD_MAX_DATABASE_BYTES',
+    );
+  return { ingestPool, servicePool, slowPool, pool, orm, organizations };
+}
+
+/**
+ * Failure policy: without a role of tenants the API starts all the same, and only its statements separate organizations. Where the
+ * operator has separated the other roles, that is likely an omission, and a warning.
+ */
+async function tenantRoleOf(pool: Pool, log: Log): Promise<string | null> {
+  const role = await findTenantRole(pool);
+  if (role === null && (await mayMigrate(pool)))
+    log.info('PostgreSQL does not separate organizations by itself, the statements do (docs/database-roles.md)');
+  else if (role === null)
+    log.warn(
+      'PostgreSQL does not separate organizations by itself, the statements do: run hookyard migrate --tenant-role as the owner of the tables, grant that role to the role of DATABASE_URL as docs/database-roles.md says, and restart',
+    );
+  else
+    log.info(
+      { databaseRole: role },
+      'the management API sees the rows of one organization at a time (row-level security)',
+    );
+  return role;
+}

@@ -1,0 +1,99 @@
+// What an API process is made of, besides its database and its HTTP server.
+import type { Settings } from '../../core/config/config.ts';
+import type { Log } from '../../core/process/log.ts';
+import { ownServices } from '../../core/http/own-services.ts';
+import type { Tuning } from '../../core/config/tuning.ts';
+import { operatorAccess } from '../../core/warehouse/operator-access.ts';
+import type { EncryptionKey, SecretBox } from '../../db/encryption/secret-box.ts';
+import { CountedIssues } from '../../db/issues/counted.ts';
+import { createStandings, transformBudgets } from '../../db/organizations/standing.ts';
+import { createCompute } from '../../outbound/compute/index.ts';
+import { systemResolve } from '../../outbound/http/guarded-connect.ts';
+import { createLookUps } from '../../outbound/http/look-ups.ts';
+import { createOwnServices } from '../../outbound/http/own-services.ts';
+import { createSender } from '../../outbound/http/sender.ts';
+import { smtpOf } from '../../outbound/mail.ts';
+import { createProviderKeys } from '../../outbound/provider-keys/index.ts';
+import { createTransforms } from '../../outbound/transforms/index.ts';
+import { createWarehouses } from '../../outbound/warehouses/index.ts';
+import { providerNamed } from '../../providers/index.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { startTracing } from '../../telemetry/tracing.ts';
+import { lazyClient } from '../../temporal-config/client.ts';
+import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
+import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
+import { watchBacklog } from '../ingest/backlog.ts';
+import { Handshakes } from '../ingest/handshakes.ts';
+import { createIngest } from '../ingest/ingest.ts';
+import { IngestIssues } from '../ingest/ingest-issues.ts';
+import { watchQuotas } from '../ingest/quotas.ts';
+import { Refusals } from '../ingest/refusal-recorder.ts';
+import type { ServiceDatabase } from './service-database.ts';
+import { createSignals } from './signals.ts';
+
+/** What an API process is started with. */
+export interface ServiceContext {
+  settings: Settings;
+  tuning: Tuning;
+  /** Of the process, with the secrets that are in files. */
+  env: Record<string, string | undefined>;
+  keys: EncryptionKey[];
+  secretBox: SecretBox;
+  /** Where it is reached; known for certain when it listens. */
+  baseUrl: () => string;
+  log: Log;
+}
+
+export type Temporal = ReturnType<typeof openTemporal>;
+export type Outbound = ReturnType<typeof openOutbound>;
+export type Receiving = Awaited<ReturnType<typeof openReceiving>>;
+
+export function openTemporal({ settings, env, keys, log }: ServiceContext, { pool }: Pick<ServiceDatabase, 'pool'>) {
+  const options = temporalConnectionOptions(env);
+  const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
+  const client = lazyClient(options, { dataConverter, prefix: settings.HOOKYARD_TEMPORAL_PREFIX });
+  return { options, client, signals: createSignals(client, pool, log) };
+}
+
+export function openOutbound(
+  { settings, env, baseUrl, log }: ServiceContext,
+  { servicePool, organizations }: Pick<ServiceDatabase, 'servicePool' | 'organizations'>,
+  { options }: Pick<Temporal, 'options'>,
+) {
+  const own = createOwnServices(ownServices(settings, options.connectionOptions.address), systemResolve);
+  const { areSeveral } = organizations;
+  const lookUp = createLookUps({ resolve: systemResolve });
+  const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
+  const access = operatorAccess(settings, env);
+  return {
+    own,
+    access,
+    sender: createSender({ ...reach, publicUrl: baseUrl }),
+    warehouses: createWarehouses({ ...reach, access }),
+    smtp: smtpOf(settings),
+    transforms: createTransforms(settings.HOOKYARD_THREADS, transformBudgets(createStandings(servicePool))),
+    compute: createCompute({ threads: settings.HOOKYARD_THREADS, log }),
+  };
+}
+
+/** Ingest, with what it counts and looks at. */
+export async function openReceiving(
+  { settings, env, secretBox, baseUrl, log }: ServiceContext,
+  { ingestPool, servicePool, slowPool }: Pick<ServiceDatabase, 'ingestPool' | 'servicePool' | 'slowPool'>,
+  { sender, compute }: Pick<Outbound, 'sender' | 'compute'>,
+) {
+  const backlog = await watchBacklog({ pool: slowPool, settings, log });
+  const quotas = await watchQuotas({ pool: ingestPool, settings, log });
+  const issueCounts = new CountedIssues({ pool: servicePool, log });
+  const issues = new IngestIssues(issueCounts);
+  const refusals = new Refusals({ pool: servicePool, issues, log });
+  const traces = await startTracing({ role: 'api', version: packageJson.version, env, log });
+  const { tracing } = traces;
+  const handshakes = new Handshakes({ pool: servicePool, secretBox, log });
+  const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
+  const ingest = createIngest({
+    ...{ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, issues, tracing },
+    ...{ providerKeys, providerNamed, baseUrl },
+  });
+  return { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest };
+}

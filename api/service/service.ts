@@ -1,0 +1,235 @@
+// Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
+import type { Server } from 'node:http';
+import { parseRange } from '../../core/http/address-ranges.ts';
+import { publicUrl, type Settings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { watchLoop } from '../../core/process/loop-delay.ts';
+import { recipientRule } from '../../core/messages/notify-recipients.ts';
+import { apiService } from '../../core/http/own-services.ts';
+import { sayReady } from '../../core/process/ready.ts';
+import { workflowLinks } from '../../core/temporal/temporal-link.ts';
+import type { Tuning } from '../../core/config/tuning.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { loadEncryptionKeys } from '../../db/encryption/keys.ts';
+import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { createStopLink } from '../../db/notifications/stop-link.ts';
+import { ensurePartitions } from '../../db/retention/partitions.ts';
+import { createAlertSender } from '../../outbound/alerts.ts';
+import packageJson from '../../package.json' with { type: 'json' };
+import { type Metrics, startMetrics } from '../../telemetry/index.ts';
+import { createApp } from './app.ts';
+import type { ProxyTrust } from '../http/client-addresses.ts';
+import { endOnRequest } from './ending.ts';
+import { connectionCounts, HTTP_LIMITS } from '../http/http-limits.ts';
+import { createHttpServer } from '../http/http-server.ts';
+import { counted } from '../ingest/count.ts';
+import { OpenConnections } from '../http/open-connections.ts';
+import { OrganizationRequests } from '../auth/organization-requests.ts';
+import { refusedConnections } from '../http/refused-connections.ts';
+import { RefusedRequests } from '../http/refused-requests.ts';
+import {
+  lookAtDatabase,
+  lookAtLanes,
+  lookAtSearchAttributes,
+  lookAtTemporal,
+} from '../resources/organization/health.ts';
+import { openDatabase, requireDatabaseUrl, type ServiceDatabase } from './service-database.ts';
+import {
+  type Outbound,
+  openOutbound,
+  openReceiving,
+  openTemporal,
+  type Receiving,
+  type ServiceContext,
+  type Temporal,
+} from './service-parts.ts';
+import { createAlertTester } from '../resources/alerts/test-alert.ts';
+import { createTestSender } from '../resources/destinations/test-send.ts';
+import { createTestUploader } from '../resources/destinations/test-upload.ts';
+
+const PARTITIONS_EVERY_MS = 3_600_000;
+const { version } = packageJson;
+
+interface Service {
+  context: ServiceContext;
+  database: ServiceDatabase;
+  temporal: Temporal;
+  outbound: Outbound;
+  receiving: Receiving;
+}
+
+/**
+ * Runs the API until it is asked to stop (SIGTERM, SIGINT, or its parent's IPC channel closes).
+ * @param env of the process, for the settings of Temporal, with the secrets that are in files
+ * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays unreachable
+ */
+export async function startService(
+  settings: Settings,
+  tuning: Tuning,
+  env: Record<string, string | undefined>,
+  log: Log,
+): Promise<void> {
+  let baseUrl = publicUrl(settings);
+  const service = await openService(settings, tuning, env, () => baseUrl, log);
+  const { database, outbound } = service;
+  const connections = new OpenConnections();
+  const proxies = proxyTrust(settings);
+  const refused = new RefusedRequests(log);
+  process.prependOnceListener('exit', () => refused.flush());
+  const handle = createServiceApp(service, connections, proxies, refused).callback();
+  const server = createHttpServer(
+    (request, response) => void handle(request, response),
+    { ...HTTP_LIMITS, ...connectionCounts(tuning.maxConnections, settings) },
+    refusedConnections(log),
+    connections,
+    proxies,
+  );
+  const port = await listen(server, settings);
+  outbound.own.add(apiService(settings, port));
+  baseUrl = publicUrl(settings, port);
+  const partitions = keepPartitions(database.slowPool, log);
+  // Not before: loading modules takes longer.
+  const stopWatching = watchLoop(log);
+  const metrics = await startOwnMetrics(service);
+  const release = async () => {
+    clearInterval(partitions);
+    stopWatching();
+    await closeService(service, metrics);
+  };
+  endOnRequest({ server, connections, settings, release, log });
+  const address = `http://${settings.HOOKYARD_HOST.includes(':') ? `[${settings.HOOKYARD_HOST}]` : settings.HOOKYARD_HOST}:${port}`;
+  log.info({ url: address }, `the API listens on ${address}`);
+  sayReady(address);
+}
+
+async function openService(
+  settings: Settings,
+  tuning: Tuning,
+  env: Record<string, string | undefined>,
+  baseUrl: () => string,
+  log: Log,
+): Promise<Service> {
+  const givenUrl = requireDatabaseUrl(settings);
+  const keys = loadEncryptionKeys(settings);
+  const context = { settings, tuning, env, keys, secretBox: new SecretBox(keys), baseUrl, log };
+  const database = await openDatabase(settings, givenUrl, log);
+  const temporal = openTemporal(context, database);
+  const outbound = openOutbound(context, database, temporal);
+  const receiving = await openReceiving(context, database, outbound);
+  return { context, database, temporal, outbound, receiving };
+}
+
+function createServiceApp(
+  { context, database, temporal, outbound, receiving }: Service,
+  connections: OpenConnections,
+  proxies: ProxyTrust,
+  refused: RefusedRequests,
+) {
+  const { settings, tuning, secretBox, baseUrl, log } = context;
+  const { ingestPool, servicePool, slowPool, pool, orm, organizations } = database;
+  const { sender, warehouses, transforms, compute, access, smtp } = outbound;
+  const { backlog, ingest } = receiving;
+  const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
+  const stopLink = createStopLink({ secretBox, recipientRule: rule }, baseUrl);
+  return createApp({
+    settings,
+    tuning,
+    baseUrl,
+    orm,
+    pool,
+    servicePool,
+    slowPool,
+    secretBox,
+    signals: temporal.signals,
+    testSender: createTestSender(sender, { headerPrefix: settings.HOOKYARD_HEADER_PREFIX, version }),
+    testAlert: createAlertTester(createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version })),
+    testUploader: createTestUploader(warehouses, compute),
+    operatorAccess: access,
+    recipientRule: rule,
+    transforms,
+    compute,
+    workflowLink: workflowLinks(settings, temporal.options),
+    requests: new OrganizationRequests(),
+    backlog,
+    isEnding: () => connections.draining,
+    log,
+    ingest: counted(ingest.middleware),
+    proxies,
+    refused,
+    health: {
+      ending: () => connections.draining,
+      ingestState: () => backlog.state(),
+      database: lookAtDatabase(ingestPool),
+      temporal: lookAtTemporal(temporal.client),
+      searchAttributes: lookAtSearchAttributes(temporal.client),
+      lanes: lookAtLanes(ingestPool),
+    },
+  });
+}
+
+function startOwnMetrics({ context: { settings, env, log }, database }: Service): Promise<Metrics> {
+  const { ingestPool, servicePool, slowPool, pool } = database;
+  return startMetrics({
+    role: 'api',
+    version,
+    settings,
+    env,
+    pools: { ingest: ingestPool, service: servicePool, management: pool },
+    pool: slowPool,
+    log,
+  });
+}
+
+async function closeService({ database, temporal, outbound, receiving }: Service, metrics: Metrics): Promise<void> {
+  const { ingestPool, servicePool, pool, orm, organizations } = database;
+  const { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest } = receiving;
+  const { sender, warehouses, transforms, compute, smtp } = outbound;
+  // It may wait for a receiver of metrics, for which nothing else has to.
+  const metricsEnd = metrics.stop();
+  await ingest.close();
+  const tracesEnd = traces.stop();
+  await quotas.close();
+  await organizations.stop();
+  const parts = [backlog, refusals, handshakes, temporal.signals, sender, warehouses, transforms, compute];
+  await Promise.all(parts.map((part) => part.close()));
+  await issueCounts.close();
+  smtp?.mailer.close();
+  await Promise.all([metricsEnd, tracesEnd]);
+  await Promise.all([ingestPool.end(), pool.end(), servicePool.end(), orm.close(), temporal.client.connection.close()]);
+}
+
+function proxyTrust(settings: Settings): ProxyTrust {
+  const ranges = (settings.HOOKYARD_TRUSTED_PROXIES ?? []).map(parseRange);
+  return { proxies: ranges.filter((range) => range !== null) };
+}
+
+function listen(server: Server, settings: Settings): Promise<number> {
+  const { HOOKYARD_PORT: port, HOOKYARD_HOST: host } = settings;
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const reasons: Record<string, string> = {
+        EADDRINUSE: `Port ${port} on ${host} is taken by another program; stop it, or set HOOKYARD_PORT to another port (0 chooses a free one)`,
+        EACCES: `Port ${port} may not be opened by this user; set HOOKYARD_PORT to a port above 1023`,
+        EADDRNOTAVAIL: `${host} is no address of this machine; set HOOKYARD_HOST`,
+        ENOTFOUND: `${host} is no address of this machine; set HOOKYARD_HOST`,
+      };
+      reject(
+        new ConfigError([reasons[error.code ?? ''] ?? `Cannot listen on HOOKYARD_PORT ${port}: ${error.message}`]),
+      );
+    });
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address ? address.port : port);
+    });
+  });
+}
+
+function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
+  return setInterval(() => {
+    ensurePartitions(pool).catch((error: unknown) =>
+      log.error({ cause: causeOf(error) }, 'partitions could not be made; trying again in an hour'),
+    );
+  }, PARTITIONS_EVERY_MS).unref();
+}
