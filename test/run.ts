@@ -1,10 +1,8 @@
 // npm test [-- <files or folders> <mocha options>]: starts a throw-away stack on free ports in a folder of its own, runs mocha
 // against it, and ends everything again. It runs beside `npm start` and never uses servers named by the environment.
-// Without files it runs what is due today, in parts, some of them side by side, each that needs a stack on one of its own. A file
-// whose title says `@lanes`, which are those that a lane changes, runs in one lane today and in another tomorrow, in three days in all;
-// one whose title says `@turns` takes long, and runs on one day in thirteen. `--all` runs every file, and all with deliveries in all
-// lanes. With files, HOOKYARD_LANE=express chooses another lane, and `--all` all. `--times` shows at the end of each part how long each
-// of its files took. TEST_DAYS_AHEAD=2 runs what is due in two days.
+// Without files it runs all tests but those in test/long, in parts, some of them side by side, each that needs a stack on one of its
+// own; a few files run once more in the lane express. HOOKYARD_LANE=adaptive runs what was asked for in another lane. `--times` shows
+// at the end of each part how long each of its files took.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -18,11 +16,10 @@ import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';
 import { type Stack, type StackOptions, startStack } from '../local/stack.ts';
 import { makeTables } from './support/make-tables.ts';
-import { chooseParts, filesOfOtherDays, type Part } from './support/parts.ts';
+import { chooseParts, type Part } from './support/parts.ts';
 import { chosenPostgres } from './support/postgres-versions.ts';
 import { SMALL_LOG, type StackTemplate, templateOf } from './support/stack-copies.ts';
 import { answerStackRequests } from './support/stack-requests.ts';
-import { DAY_MS } from './support/thorough.ts';
 
 const project = join(import.meta.dirname, '..');
 const testData = join(project, '.test-data');
@@ -37,9 +34,7 @@ const FEW_STACKS = 2;
 // What a killed server has written is the system's and is kept. Only a machine that stops would lose it.
 const SAFE_TO_KILL = { fsync: 'off', full_page_writes: 'off' };
 
-const today = Date.now() + daysAhead() * DAY_MS;
-const parts = chooseParts(process.argv.slice(2), chosenLane(), today);
-const isGate = process.argv.length === 2;
+const parts = chooseParts(process.argv.slice(2), chosenLane());
 
 const running = new Set<ChildProcess>();
 const ending = new AbortController();
@@ -51,8 +46,6 @@ try {
   await removeEarlierRuns();
   // Once for all stacks, which start side by side: on a machine that is new it takes minutes, and shows how far it is.
   await ensureBinaries({ ui: parts.some(startsUi), signal: ending.signal, log });
-  const left = filesOfOtherDays(today).length;
-  if (isGate) log(`${left} files that take long are left to other days; npm test -- --all runs them too`);
   const codes = await runAll();
   process.exitCode = ending.signal.aborted ? 1 : Math.max(...codes);
 } catch (error) {
@@ -73,21 +66,15 @@ function makeTestData(): void {
 
 /** Built during a test, it would take more time than the test has. */
 function startsUi({ args }: Part): boolean {
-  return args.some((arg) => arg.includes('test/local'));
+  return args.some((arg) => /test\/lo(cal|ng)/.test(arg));
 }
 
-function chosenLane(): LaneSetting {
-  const lane = process.env.HOOKYARD_LANE ?? 'workflow';
+function chosenLane(): LaneSetting | undefined {
+  const lane = process.env.HOOKYARD_LANE;
+  if (lane === undefined) return;
   const known = LANE_SETTINGS.find((name) => name === lane);
   if (known) return known;
   throw new Error(`HOOKYARD_LANE must be ${LANE_SETTINGS.join(', ')}, not ${lane}`);
-}
-
-/** TEST_DAYS_AHEAD: runs what is due in so many days, so that the turns of other days can be tried today. */
-function daysAhead(): number {
-  const days = Number(process.env.TEST_DAYS_AHEAD ?? 0);
-  if (Number.isInteger(days)) return days;
-  throw new Error(`TEST_DAYS_AHEAD must be a whole number of days, not ${process.env.TEST_DAYS_AHEAD}`);
 }
 
 function endAll(signal: 'SIGTERM' | 'SIGKILL'): void {
@@ -191,20 +178,20 @@ async function removeEarlierRuns(): Promise<void> {
 }
 
 /** Runs mocha; returns its exit code. */
-async function runMocha({ name, args, lane, environment, collected }: Part, stack?: Stack): Promise<number> {
+async function runMocha({ name, args, lane }: Part, stack?: Stack): Promise<number> {
   const bin = join(project, 'node_modules', 'mocha', 'bin', 'mocha.js');
-  // Beside other parts whole lines only, so that none is written into another.
-  const output = parts.length === 1 ? 'inherit' : 'pipe';
+  // The output of a part that others run beside is shown when it has ended.
+  const isAlone = parts.length === 1;
+  const output = isAlone ? 'inherit' : 'pipe';
   const child = spawn(process.execPath, [bin, ...args], {
     cwd: project,
-    env: { ...testEnvironment(lane, stack), ...environment },
+    env: testEnvironment(lane, stack),
     stdio: ['ignore', output, output, 'ipc'],
   });
   const lines: string[] = [];
   for (const input of [child.stdout, child.stderr]) {
-    if (input) createInterface({ input }).on('line', (line) => (collected ? lines.push(line) : console.log(line)));
+    if (input) createInterface({ input }).on('line', (line) => lines.push(line));
   }
-  if (collected) log(`${name} runs beside; its results follow at its end`);
   running.add(child);
   if (stack) answerStackRequests(child, stack);
   const code = await new Promise<number>((resolve) => {
@@ -212,7 +199,7 @@ async function runMocha({ name, args, lane, environment, collected }: Part, stac
     child.once('close', (exitCode) => resolve(ending.signal.aborted ? 1 : (exitCode ?? 1)));
   });
   running.delete(child);
-  if (collected) console.log(`\n[${name}, which ran beside]\n${lines.join('\n')}`);
+  if (!isAlone) console.log(`\n[${name}]\n${lines.join('\n')}`);
   return code;
 }
 

@@ -91,7 +91,7 @@ const newSlug = () => {
   return `declared-${count}`;
 };
 
-describe('Records by slug @turns', () => {
+describe('Records by slug', () => {
   let organization: TestOrganization;
   let api: ApiClient;
   before(async () => {

@@ -19,7 +19,7 @@ const NEXT_SIGNAL_MS = 600;
 const portOf = ({ url }: Service) => Number(new URL(url).port);
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-describe('The end of the API @turns', () => {
+describe('The end of the API', () => {
   it('is announced to balancers and clients while it still serves, and comes at once when it is told once more', async () => {
     const service = await startService('api', { HOOKYARD_DRAIN_SECONDS: '300' });
     const organization = await createOrganization({ service });

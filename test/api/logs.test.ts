@@ -17,7 +17,7 @@ const crashing = `import { isMainThread } from 'node:worker_threads';
     setTimeout(() => { throw new Error('nobody handles this'); }, 100);
   });`;
 
-describe('the log of the API @turns', () => {
+describe('the log of the API', () => {
   const started: Service[] = [];
   const start = async (settings: Record<string, string> = {}) => {
     const service = await startService('api', settings);

@@ -9,7 +9,7 @@ import { createOrganization, runToEnd, startService } from '../support/service.t
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 
-describe('API process @turns', () => {
+describe('API process', () => {
   it('prints its settings with secrets masked, and its address', async () => {
     const service = await startService('api', { HOOKYARD_API_KEY: 'whr_shown_to_nobody_0123456789' });
     expect(service.url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);

@@ -20,7 +20,7 @@ interface Status extends Json {
   retention: { payloads: Json; events: Json };
 }
 
-describe('The status of the installation @turns', () => {
+describe('The status of the installation', () => {
   let testInstance: OwnHookyard;
   let operator: ApiClient;
   before(async () => {

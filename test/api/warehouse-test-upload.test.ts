@@ -186,7 +186,7 @@ for (const provider of providerCases) {
   });
 }
 
-describe('Test upload @turns', () => {
+describe('Test upload', () => {
   let organization: TestOrganization;
   before(async () => {
     organization = await createOrganization();

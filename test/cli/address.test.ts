@@ -11,7 +11,7 @@ import { recordUrl } from '../../local/served-url.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 
-describe('the address of the service @turns', () => {
+describe('the address of the service', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   let folder: string;

@@ -16,7 +16,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, startService, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('hookyard listen @turns', () => {
+describe('hookyard listen', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   let receiver: Receiver;

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const TOKEN = 'a-token-of-the-tests-0123456789-abcdef';
 const PING = { jsonrpc: '2.0', id: 1, method: 'ping' };
 
-describe('hookyard mcp --http @turns', () => {
+describe('hookyard mcp --http', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   let served: Running;

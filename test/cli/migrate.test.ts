@@ -8,7 +8,7 @@ import { problemsIn } from '../support/log-lines.ts';
 import { type CreatedDatabase, createDatabase } from '../support/own-database.ts';
 import { runToEnd, startService } from '../support/service.ts';
 
-describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off @turns', function () {
+describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', function () {
   this.timeout(180_000);
   let database: CreatedDatabase;
   // It asks no service.

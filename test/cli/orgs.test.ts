@@ -18,7 +18,7 @@ interface Recorded {
   userAgent: string;
 }
 
-describe('hookyard orgs @turns', () => {
+describe('hookyard orgs', () => {
   let cli: CommandLine;
   let organization: TestOrganization;
   before(async () => {

@@ -9,7 +9,7 @@ import { signers } from '../support/provider-signers.ts';
 import { publishedSigners } from '../support/published-signers.ts';
 import { createOrganization } from '../support/service.ts';
 
-describe('hookyard providers @turns', () => {
+describe('hookyard providers', () => {
   let cli: CommandLine;
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-keys-'));
   before(async () => {

@@ -11,7 +11,7 @@ interface Pruned {
   dropped: boolean;
 }
 
-describe('hookyard prune-visibility @turns', () => {
+describe('hookyard prune-visibility', () => {
   const url = Object.assign(new URL(stackAddresses().databaseUrl), { pathname: '/temporal_visibility' }).href;
   let cli: CommandLine;
   before(async () => {

@@ -9,7 +9,7 @@ import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('hookyard on the command line @turns', () => {
+describe('hookyard on the command line', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   let folder: string;

@@ -8,7 +8,7 @@ import { createOrganization, type TestOrganization } from '../support/service.ts
 
 const SECRET = 'whsec_whispered_on';
 
-describe('hookyard send @turns', () => {
+describe('hookyard send', () => {
   let organization: TestOrganization;
   let cli: CommandLine;
   let folder: string;

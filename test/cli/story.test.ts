@@ -5,7 +5,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('A team with nothing but the command line @turns', () => {
+describe('A team with nothing but the command line', () => {
   let cli: CommandLine;
   let receiver: Receiver;
   before(async () => {

@@ -222,7 +222,7 @@ const walk = js(`
   return seen.filter((name) => ["process", "require", "module", "fetch", "WebAssembly", "Worker", "setTimeout", "console", "Deno", "host", "call"].includes(name));
 `);
 
-describe('attacks by transforms @turns', function () {
+describe('attacks by transforms', function () {
   this.timeout(120_000);
   let transforms: Transforms;
   before(() => {

@@ -117,7 +117,7 @@ const received: Omit<TransformEvent, 'body'> = {
   receivedAt: new Date('2026-01-02T03:04:05.678Z'),
 };
 
-describe('transforms @turns', function () {
+describe('transforms', function () {
   this.timeout(120_000);
   const transforms = createTransforms(2, unlimited);
   after(() => transforms.close());

@@ -43,7 +43,7 @@ function failed(result: StoreResult<unknown>) {
   return result;
 }
 
-describe('the identity of this service @turns', () => {
+describe('the identity of this service', () => {
   let server: StoreServer;
   let cloud: Cloud;
   let folder: string;

@@ -33,7 +33,7 @@ function failed(result: StoreResult<unknown>): StoreProblem {
 }
 
 for (const provider of providerCases) {
-  describe(`object store: ${provider.name} @turns`, () => {
+  describe(`object store: ${provider.name}`, () => {
     let server: StoreServer;
     let warehouses: Warehouses;
 

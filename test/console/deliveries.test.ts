@@ -4,7 +4,7 @@ import { consoleWorld, expectUsable, JOURNEY_MS, onPage, requireChromium, seen }
 import { failingHarbour } from '../support/harbour.ts';
 import { until } from '../support/until.ts';
 
-describe('the console @turns', () => {
+describe('the console', () => {
   before(async function () {
     await requireChromium(this);
   });

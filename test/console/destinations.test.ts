@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-describe('destinations in the console @turns', () => {
+describe('destinations in the console', () => {
   before(async function () {
     await requireChromium(this);
   });

@@ -42,7 +42,7 @@ const SCROLL = `new Promise((done) => {
   requestAnimationFrame(step);
 })`;
 
-describe('the payload viewers @turns', () => {
+describe('the payload viewers', () => {
   before(async function () {
     await requireChromium(this);
   });
@@ -92,7 +92,7 @@ const SCRIPT = '<img src=x onerror=alert(1)>';
 const TURNED = 'invoice\u202efdp.exe';
 const EVIL = `${SCRIPT}${TURNED}`;
 
-describe('text of strangers elsewhere @turns', function () {
+describe('text of strangers elsewhere', function () {
   this.timeout(JOURNEY_MS);
   before(async function () {
     await requireChromium(this);

@@ -29,7 +29,7 @@ async function press(page: Page, name: string | RegExp): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-describe('the console with a keyboard alone @turns', function () {
+describe('the console with a keyboard alone', function () {
   this.timeout(JOURNEY_MS);
   before(async function () {
     await requireChromium(this);

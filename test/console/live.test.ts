@@ -8,7 +8,7 @@ interface Usage {
   limits: { runningStreams: { limit: number; used: number } };
 }
 
-describe('the live tail of events @turns', () => {
+describe('the live tail of events', () => {
   before(async function () {
     await requireChromium(this);
   });

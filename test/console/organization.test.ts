@@ -11,7 +11,7 @@ import {
   seen,
 } from '../support/console.ts';
 
-describe('the pages of the organization @turns', function () {
+describe('the pages of the organization', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
   before(async function () {

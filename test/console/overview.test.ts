@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 const MANY = 100;
 const REFUSED = /Failed to load resource.* 400/;
 
-describe('the overview of the console @turns', function () {
+describe('the overview of the console', function () {
   this.timeout(JOURNEY_MS);
   before(async function () {
     await requireChromium(this);

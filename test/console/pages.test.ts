@@ -26,7 +26,7 @@ const pages = await consolePages();
 /** `Edit a route`: `edit-a-route` */
 const nameOf = ({ title }: ConsolePage): string => title.toLowerCase().replaceAll(' ', '-');
 
-describe('the pages of the console @turns', function () {
+describe('the pages of the console', function () {
   this.timeout(JOURNEY_MS);
   const pictures = new Map<string, Buffer[]>();
   let ids: Ids;

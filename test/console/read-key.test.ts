@@ -13,7 +13,7 @@ const LOOKS = [
   /^Save .* as a file$/,
 ];
 
-describe('a key that may only read @turns', function () {
+describe('a key that may only read', function () {
   this.timeout(JOURNEY_MS);
   let pages: ConsolePage[];
   let ids: Ids;

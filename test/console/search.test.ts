@@ -7,7 +7,7 @@ import type { SourceView } from '../support/records.ts';
 
 const MORE_THAN_A_PAGE = 55;
 
-describe('finding events and deliveries in the console @turns', function () {
+describe('finding events and deliveries in the console', function () {
   this.timeout(JOURNEY_MS);
   let source: SourceView;
   let destinationId: string;

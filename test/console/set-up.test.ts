@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 const WRITES = /^(New|Make|Save|Delete|Edit|Pause|Resume|Disable|Enable|Close it|Rotate|Replay|Deliver this)\b/;
 const REFUSED = /Failed to load resource.* 400/;
 
-describe('the pages of routes and of what they refer to @turns', function () {
+describe('the pages of routes and of what they refer to', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
   before(async function () {

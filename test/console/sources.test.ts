@@ -21,7 +21,7 @@ const signed = (body: string, secret: string) => ({
   'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
 });
 
-describe('the pages of sources @turns', function () {
+describe('the pages of sources', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
   before(async function () {

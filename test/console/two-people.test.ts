@@ -41,7 +41,7 @@ const KINDS: Record<string, Kind> = {
   },
 };
 
-describe('two people who change the same record @turns', function () {
+describe('two people who change the same record', function () {
   this.timeout(JOURNEY_MS);
   before(async function () {
     await requireChromium(this);

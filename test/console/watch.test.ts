@@ -15,7 +15,7 @@ import { until } from '../support/until.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-describe('the pages of issues, alert channels and replays @turns', function () {
+describe('the pages of issues, alert channels and replays', function () {
   // Each is a whole day's work of an operator, looked at by axe on its way.
   this.timeout(JOURNEY_MS);
   before(async function () {

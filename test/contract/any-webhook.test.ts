@@ -46,7 +46,7 @@ const webhook: fc.Arbitrary<Webhook> = fc.record({
   query: fc.constantFrom('', 'a=1&a=2', '%', '%00', 'a=%ff%fe', '__proto__=1', '=&&=', 'x'.repeat(4000)),
 });
 
-describe('Any webhook @turns', () => {
+describe('Any webhook', () => {
   let service: Service;
   let organization: TestOrganization;
   let source: SourceRecord;

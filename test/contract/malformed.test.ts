@@ -23,7 +23,7 @@ interface Refusal {
   body: unknown;
 }
 
-describe('Malformed requests @turns', () => {
+describe('Malformed requests', () => {
   let service: Service;
   let organization: TestOrganization;
   let requests: Malformed[];

@@ -37,7 +37,7 @@ const oneOf = (member: string, values: string[]) => ({
 const sampled = <T>(arbitrary: fc.Arbitrary<T>, count = RECORDS): T[] =>
   fc.sample(arbitrary, { seed: SEED, numRuns: count });
 
-describe('Lists @turns', () => {
+describe('Lists', () => {
   const lists: Record<string, List> = {};
   let organization: TestOrganization;
   let testInstance: OwnHookyard;

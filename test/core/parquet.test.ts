@@ -28,7 +28,7 @@ function event(n: number, body: string | Buffer, headers: Record<string, string>
   };
 }
 
-describe('parquet files @turns', function () {
+describe('parquet files', function () {
   this.timeout(120_000);
   let compute: Compute;
   before(() => {

@@ -16,7 +16,7 @@ async function names(pool: Pool): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-describe('the names of connections @turns', () => {
+describe('the names of connections', () => {
   let databaseUrl: string;
   let drop: () => Promise<void>;
   let pool: Pool;

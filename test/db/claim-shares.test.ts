@@ -16,7 +16,7 @@ const WAITING = Number(CLAIM_WAITING ?? 200_000);
 const DESTINATIONS = 2000;
 const MOST = 100;
 
-describe('claims of many relays @turns', function () {
+describe('claims of many relays', function () {
   this.timeout(600_000);
   let database: OwnDatabase;
   let hotPool: Pool;

@@ -55,7 +55,7 @@ function timesOf(nowMs: number): Steps[] {
   });
 }
 
-describe('Figures of organizations @turns', () => {
+describe('Figures of organizations', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   before(async () => {

@@ -40,7 +40,7 @@ const PAGES = [
   { limit: 20, offset: 100_000 },
 ];
 
-describe('Lists of history @turns', () => {
+describe('Lists of history', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   let owner: HistoryOwner;

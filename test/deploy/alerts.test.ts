@@ -18,7 +18,7 @@ const alerts = RULE_FILES.flatMap((file) => alertsIn(textOf(file)));
 const names = alerts.map(({ name }) => name);
 const runbooks = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'runbooks.md'), 'utf8');
 
-describe('The alerts @turns', () => {
+describe('The alerts', () => {
   it('say how urgent they are, and what to do', () => {
     expect(names).to.include.members(['HookyardNoWorker', 'HookyardNonDeterminism']);
     expect(new Set(names).size).to.equal(names.length);

@@ -11,7 +11,7 @@ import { COLD_START_MS } from '../support/go-program.ts';
 const project = join(import.meta.dirname, '..', '..');
 const text = readFileSync(join(project, 'docker-compose.yml'), 'utf8');
 
-describe('docker-compose.yml, as Docker Compose reads it @turns', function () {
+describe('docker-compose.yml, as Docker Compose reads it', function () {
   this.timeout(COLD_START_MS);
   const secrets = {
     ...Object.fromEntries(

@@ -31,7 +31,7 @@ const DATA_SOURCE = { type: 'prometheus', uid: `\${datasource}` };
 const expressionsOf = ({ panels }: Dashboard) =>
   panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 
-describe('The dashboards @turns', () => {
+describe('The dashboards', () => {
   for (const { file, dashboard } of dashboards) {
     it(`can be imported: ${file}`, () => {
       const { uid, title, panels, templating } = dashboard;

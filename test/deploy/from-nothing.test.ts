@@ -24,7 +24,7 @@ function requireCommands(context: Mocha.Context): void {
   context.skip();
 }
 
-describe('the commands of docs/production.md @turns', function () {
+describe('the commands of docs/production.md', function () {
   this.timeout(3 * START_DEADLINE_MS);
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-from-nothing-'));
   let dataDir: string;

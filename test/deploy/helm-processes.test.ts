@@ -32,7 +32,7 @@ const MOUNTED = '/etc/hookyard';
 const EXAMPLES = ['minimal', 'everything'];
 
 for (const example of EXAMPLES) {
-  describe(`The processes of the Helm chart, with the values ${example} @turns`, function () {
+  describe(`The processes of the Helm chart, with the values ${example}`, function () {
     this.timeout(COLD_START_MS);
     describeProcesses(example);
   });

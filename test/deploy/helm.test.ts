@@ -28,7 +28,7 @@ const withoutFiles = (text: string) =>
     : text;
 const fileOf = (name: string) => ['--values', join(values, `${name}.yaml`)];
 
-describe('The Helm chart @turns', function () {
+describe('The Helm chart', function () {
   this.timeout(COLD_START_MS);
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-helm-'));
   const texts = new Map<string, string[]>();

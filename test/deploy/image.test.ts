@@ -34,7 +34,7 @@ function stepWith(words: string): string {
   return found;
 }
 
-describe('The image @turns', () => {
+describe('The image', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-image-'));
   after(() => rmSync(folder, { recursive: true }));
 

@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 const MAY_WAIT = PLACES_PER_PROCESSOR * availableParallelism();
 const BURST = 3 * MAY_WAIT;
 
-describe('the lane adaptive @turns', () => {
+describe('the lane adaptive', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

@@ -37,7 +37,7 @@ interface WebhookEvent {
   };
 }
 
-describe('Alerts @turns @lanes', function () {
+describe('Alerts', function () {
   this.timeout(300_000);
   let testInstance: OwnHookyard;
   let receiver: AlertReceiver;

@@ -6,7 +6,7 @@ import { type Answer, type Receiver, startReceiver } from '../support/receiver.t
 import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-describe('recovery mail of a circuit @turns @lanes', () => {
+describe('recovery mail of a circuit', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

@@ -9,7 +9,7 @@ import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-describe('circuit breaker @lanes', () => {
+describe('circuit breaker', () => {
   let testInstance: Hookyard;
   let records: Records;
   let circuits: Circuits;

@@ -45,7 +45,7 @@ async function startCounting(answer: () => { status: number; afterMs: number }) 
   return Object.assign(counts, { url, close });
 }
 
-describe('the attempts under way at a destination @turns @lanes', () => {
+describe('the attempts under way at a destination', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const PATIENCE_MS = 120_000;
 
-describe('an attempt whose worker is cut off from Temporal @turns', function () {
+describe('an attempt whose worker is cut off from Temporal', function () {
   this.timeout(360_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

@@ -9,7 +9,7 @@ const API_CONNECTIONS = 12;
 const WORKER_CONNECTIONS = 8;
 const EVENTS = 150;
 
-describe('a budget of PostgreSQL connections @turns @lanes', function () {
+describe('a budget of PostgreSQL connections', function () {
   this.timeout(300_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000;
 const BODY = '{"order":{"id":42}}';
 const OF_THE_CONNECTION = ['host', 'connection', 'content-length'];
 
-describe('the request of a delivery, made again @turns', () => {
+describe('the request of a delivery, made again', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

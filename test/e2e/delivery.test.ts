@@ -16,7 +16,7 @@ function rfc850(date: Date): string {
   return `${date.toLocaleDateString('en-GB', { weekday: 'long', timeZone: 'UTC' })}, ${day}-${month}-${year} ${time} GMT`;
 }
 
-describe('a delivery @lanes', () => {
+describe('a delivery', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

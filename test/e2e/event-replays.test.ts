@@ -25,7 +25,7 @@ interface ReplayView {
   error: string | null;
 }
 
-describe('replays by filter @turns', () => {
+describe('replays by filter', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

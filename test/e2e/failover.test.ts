@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const BODY = '{"order":42}';
 
-describe('failover @lanes', () => {
+describe('failover', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

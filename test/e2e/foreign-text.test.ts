@@ -16,7 +16,7 @@ const UNKNOWN = `export default ({ payload }) => {
   return payload;
 }`;
 
-describe('text that cannot be stored @turns', function () {
+describe('text that cannot be stored', function () {
   this.timeout(180_000);
   let testInstance: Hookyard;
   let records: Records;
@@ -34,7 +34,7 @@ describe('text that cannot be stored @turns', function () {
     ['NUL', 'a\\u0000b', 'a\ufffdb'],
     ['half of a surrogate pair', 'a\\ud800b', 'a\ufffdb'],
   ] as const) {
-    it(`in the error of a transform (${what}) ends the delivery, and the place it had is free @lanes`, async () => {
+    it(`in the error of a transform (${what}) ends the delivery, and the place it had is free`, async () => {
       const endpoint = receiver.endpoint(200);
       const { id: transformId } = await transform();
       const { source } = await records.pipe(endpoint.url, {
@@ -50,7 +50,7 @@ describe('text that cannot be stored @turns', function () {
     });
   }
 
-  it('in what a destination answers is recorded, and the attempt counts once @lanes', async () => {
+  it('in what a destination answers is recorded, and the attempt counts once', async () => {
     const endpoint = receiver.endpoint({ status: 500, body: 'no\0\ud800' });
     const { delivery } = await records.deliver(endpoint.url, '{}', 'failed');
     expect(delivery.attempts[0]?.responseBody).to.equal('no\ufffd\ufffd');
@@ -71,7 +71,7 @@ describe('text that cannot be stored @turns', function () {
     expect(delivery.error?.length).to.be.within(1000, MAX_ERROR_LENGTH);
   });
 
-  it('in what an attempt is recorded with, should there be any, ends that delivery and no other @lanes', async () => {
+  it('in what an attempt is recorded with, should there be any, ends that delivery and no other', async () => {
     // Nothing that a webhook or a destination sends gets here any more, so the refusal is PostgreSQL's own.
     await testInstance.pool.query(`
       create function refuse_teapots() returns trigger language plpgsql as $$ begin
@@ -101,7 +101,7 @@ describe('text that cannot be stored @turns', function () {
     }
   });
 
-  it('or read: a delivery whose attempt cannot even be made holds no place for ever, and is made when it can be @lanes', async () => {
+  it('or read: a delivery whose attempt cannot even be made holds no place for ever, and is made when it can be', async () => {
     const endpoint = receiver.endpoint(200);
     const { source, destination } = await records.pipe(endpoint.url, {
       destination: { authType: 'bearer', authConfig: { token: 'secret' } },

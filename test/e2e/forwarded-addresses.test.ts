@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 const TAKES_BOTH = { forwardQuery: true, forwardPath: true };
 const PATHS = { allowPaths: true };
 
-describe('addresses of webhooks @lanes', () => {
+describe('addresses of webhooks', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 // The time-out is 15 s. The SDK would send one every 12 s, never sooner.
 const OFTEN_MS = 10_000;
 
-describe('heartbeats of attempts @turns', function () {
+describe('heartbeats of attempts', function () {
   this.timeout(240_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

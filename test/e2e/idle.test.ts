@@ -14,7 +14,7 @@ const MOST_PER_SECOND = 4;
 // They look often for a minute after the last delivery.
 const QUIET_WITHIN_MS = 240_000;
 
-describe('an idle API with an idle worker @turns', function () {
+describe('an idle API with an idle worker', function () {
   this.timeout(2 * QUIET_WITHIN_MS);
   let hookyard: OwnHookyard;
   let receiver: Receiver;

@@ -23,7 +23,7 @@ interface Installation {
   records: Records;
 }
 
-describe('two installations in one namespace @turns', function () {
+describe('two installations in one namespace', function () {
   this.timeout(240_000);
   let receiver: Receiver;
   let endpoint: Endpoint;

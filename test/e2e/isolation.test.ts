@@ -9,7 +9,7 @@ const IN_FLIGHT = 20;
 const IN_FLIGHT_PER_DESTINATION = 5;
 const HANGING = 5;
 
-describe('destinations that do not answer @turns @lanes', () => {
+describe('destinations that do not answer', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

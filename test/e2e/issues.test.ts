@@ -19,7 +19,7 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 // Its circuit stays closed, whatever fails.
 const PATIENT = { circuitFailureThreshold: 100 };
 
-describe('issues @turns @lanes', function () {
+describe('issues', function () {
   this.timeout(300_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -15,7 +15,7 @@ const KEEPS_CARD = 'export default ({ payload }) => payload';
 
 type Pipe = Awaited<ReturnType<Records['pipe']>> & { transformId: string };
 
-describe('what a delivery keeps of its route @lanes', () => {
+describe('what a delivery keeps of its route', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

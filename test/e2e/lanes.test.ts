@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 // Where the limit of a destination starts.
 const PLACES = 50;
 
-describe('lanes @turns', () => {
+describe('lanes', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

@@ -20,7 +20,7 @@ const HALF = 60_000;
 const ingested = (result: string): Series => ['hookyard_ingest_requests_total', { result }];
 const refusedBy = (limit: LimitName): Series => ['hookyard_quota_refusals_total', { limit }];
 
-describe('metrics of the API move: @turns', () => {
+describe('metrics of the API move:', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let growth: MetricGrowth;

@@ -25,7 +25,7 @@ interface Ready {
   temporal: { answers: boolean; searchAttributes: boolean; polling: boolean };
 }
 
-describe('metrics @turns @lanes', function () {
+describe('metrics', function () {
   this.timeout(240_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -9,7 +9,7 @@ import { startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-describe('notifications @turns', () => {
+describe('notifications', () => {
   let routes: NotifiedRoutes;
   before(async () => {
     routes = await NotifiedRoutes.start();

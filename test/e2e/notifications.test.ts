@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('notifications @turns', () => {
+describe('notifications', () => {
   let routes: NotifiedRoutes;
   before(async () => {
     routes = await NotifiedRoutes.start();

@@ -8,7 +8,7 @@ import { Records } from '../support/records.ts';
 const ID = '820982911946154509';
 const BODY = `{"id":${ID},"price":0.1234567890123456789,"limit":1e999,"ids":[9007199254740993,9007199254740992]}`;
 
-describe('numbers with more digits than a double @turns', () => {
+describe('numbers with more digits than a double', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

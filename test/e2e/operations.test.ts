@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 
-describe('operations @lanes', () => {
+describe('operations', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

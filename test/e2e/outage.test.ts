@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 const FAILURES = 4;
 const MOST_PARKED = 2;
 
-describe('an outage that fails many deliveries @lanes', () => {
+describe('an outage that fails many deliveries', () => {
   let testInstance: OwnHookyard;
   let receiver: Receiver;
   before(async () => {

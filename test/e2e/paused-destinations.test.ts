@@ -9,7 +9,7 @@ import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 import type { BatchView } from '../support/warehouse-instance.ts';
 
-describe('a paused destination @turns @lanes', () => {
+describe('a paused destination', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const EVENTS = 30;
 const PER_SECOND = 10;
 
-describe('a paused route @turns @lanes', () => {
+describe('a paused route', () => {
   let testInstance: Hookyard;
   let records: Records;
   let circuits: Circuits;

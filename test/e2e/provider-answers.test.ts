@@ -6,7 +6,7 @@ import { type Ask, askSource, signedRequest } from '../support/provider-requests
 import { signers } from '../support/provider-signers.ts';
 import { Records, type SourceView } from '../support/records.ts';
 
-describe('answers of sources @turns', () => {
+describe('answers of sources', () => {
   let testInstance: Hookyard;
   let records: Records;
   before(async () => {

@@ -15,7 +15,7 @@ import { openConnection } from '../security/raw-connection.ts';
 
 const VERIFY_TOKEN = `${PLANTED}-verify-token`;
 
-describe('sources with a provider @turns', () => {
+describe('sources with a provider', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

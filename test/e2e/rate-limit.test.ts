@@ -15,7 +15,7 @@ const INTERVAL_MS = 200;
 // Of the timers and the clocks.
 const EARLY_MS = 100;
 
-describe('the rate limit of a destination @turns @lanes', () => {
+describe('the rate limit of a destination', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

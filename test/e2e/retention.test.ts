@@ -24,7 +24,7 @@ const EVENT_DAYS = 6;
 const [YOUNG, OLD, GONE] = [1, 4, 8];
 const HOUR_MS = 3_600_000;
 
-describe('retention @turns', function () {
+describe('retention', function () {
   this.timeout(120_000);
   let testInstance: OwnHookyard;
   let records: Records;

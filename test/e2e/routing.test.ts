@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 // Where the limit of a destination starts.
 const IN_FLIGHT_PER_DESTINATION = 50;
 
-describe('routing @lanes', () => {
+describe('routing', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

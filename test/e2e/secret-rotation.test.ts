@@ -32,7 +32,7 @@ const SCHEMES: Record<string, { config?: object; sign: (secret: string) => Recor
   hmac: { config: { header: 'X-Shop-Mac' }, sign: (secret) => ({ 'x-shop-mac': mac(secret, BODY) }) },
 };
 
-describe('rotation of secrets @lanes', () => {
+describe('rotation of secrets', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

@@ -120,7 +120,7 @@ const PROVIDERS: Record<string, Record<string, string>> = {
   },
 };
 
-describe('headers that steer servers @lanes', () => {
+describe('headers that steer servers', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

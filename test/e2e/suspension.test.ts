@@ -13,7 +13,7 @@ import { onceMore, Records } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 
-describe('a suspended organization @turns @lanes', function () {
+describe('a suspended organization', function () {
   this.timeout(300_000);
   let suspended: Hookyard;
   let other: Hookyard;

@@ -12,7 +12,7 @@ interface TransformView {
   name: string;
 }
 
-describe('transforms of deliveries @lanes', () => {
+describe('transforms of deliveries', () => {
   let testInstance: Hookyard;
   let records: Records;
   let receiver: Receiver;

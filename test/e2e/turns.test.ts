@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const EVENTS = 24;
 const DEADLINE_MS = 240_000;
 
-describe('a destination of two workers that may get one attempt at a time @turns @lanes', function () {
+describe('a destination of two workers that may get one attempt at a time', function () {
   this.timeout(600_000);
   let testInstance: OwnHookyard;
   let records: Records;

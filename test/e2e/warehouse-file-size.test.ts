@@ -17,7 +17,7 @@ const fieldMapping = [
   column('$', 'whole'),
 ];
 
-describe('a warehouse file that would be too large @turns', function () {
+describe('a warehouse file that would be too large', function () {
   this.timeout(120_000);
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
   let testInstance: Hookyard;

@@ -80,7 +80,7 @@ for (const provider of providerCases) {
   });
 }
 
-describe('warehouse destinations @turns', function () {
+describe('warehouse destinations', function () {
   this.timeout(180_000);
   let testInstance: Hookyard;
   let server: StoreServer;

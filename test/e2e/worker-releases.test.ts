@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 // What a delivery may take at most while the releases change.
 const AT_ONCE_MS = 15_000;
 
-describe('workers of two releases @turns', function () {
+describe('workers of two releases', function () {
   this.timeout(240_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -26,7 +26,7 @@ const PAUSE_IN_BACKUP_MS = 1000;
 const BEFORE_BACKUP = 20;
 const AFTER_BACKUP = 20;
 
-describe('PostgreSQL, restored from a backup @turns @lanes', function () {
+describe('PostgreSQL, restored from a backup', function () {
   this.timeout(1_800_000);
   const folder = join(project, '.test-data', `backup-${process.pid}`);
   let testInstance: OwnHookyard;

@@ -20,7 +20,7 @@ const ROLLOUT_WEBHOOKS = 900;
 const DRAIN = LONG_SECONDS > 0 ? '10' : '4';
 const DEADLINE_MS = 180_000;
 
-describe('behind a balancer @turns', function () {
+describe('behind a balancer', function () {
   this.timeout(900_000 + LONG_SECONDS * 1000);
   let testInstance: OwnHookyard;
   let apis: Service[];

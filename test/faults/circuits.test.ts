@@ -16,7 +16,7 @@ const OUTAGE_EVENTS = 300;
 // As many as `breaker` says.
 const OPENING_EVENTS = 2;
 
-describe('circuits under load and faults @turns @lanes', function () {
+describe('circuits under load and faults', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -28,7 +28,7 @@ interface Pipe {
   route: RouteView;
 }
 
-describe('a clock that is set while everything is under way @turns', function () {
+describe('a clock that is set while everything is under way', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const PROGRESS = 'a deleted source is being removed';
 const CANCELLED = 'deliveries to a deleted destination were cancelled';
 
-describe('what is told of deletions @turns', function () {
+describe('what is told of deletions', function () {
   this.timeout(180_000);
   let database: HistoryDatabase;
   let pool: Pool;

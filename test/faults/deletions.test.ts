@@ -18,7 +18,7 @@ const EVENTS = 12_000;
 // A killed worker's transaction is rolled back at once; steps are short.
 const PURGE_MS = 180_000;
 
-describe('deleting much @turns', function () {
+describe('deleting much', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

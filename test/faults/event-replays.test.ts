@@ -27,7 +27,7 @@ interface Line {
   eventIds: string[];
 }
 
-describe('replays by filter, cut off @turns', function () {
+describe('replays by filter, cut off', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

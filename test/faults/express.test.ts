@@ -18,7 +18,7 @@ const EXPRESS = { HOOKYARD_LANE: 'express', tuning: { maxInFlightPerDestination:
 // What one relay has under way of one destination: its limit, and 50 that are answered and not recorded (worker/relay/in-flight.ts).
 const MOST_UNRECORDED = MOST_UNANSWERED + 50;
 
-describe('express lane under faults @turns', function () {
+describe('express lane under faults', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -10,7 +10,7 @@ import { InstallationClient } from '../../temporal-config/client.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 
-describe('deleting organizations of which one cannot be deleted @turns', function () {
+describe('deleting organizations of which one cannot be deleted', function () {
   this.timeout(120_000);
   let database: OwnDatabase;
   let connection: Connection;

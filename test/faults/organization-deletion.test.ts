@@ -21,7 +21,7 @@ import { wholeDatabase } from '../support/whole-database.ts';
 const EVENTS = 3000;
 const WORD = 'kestrelworks';
 
-describe('deleting an organization @turns @lanes', function () {
+describe('deleting an organization', function () {
   this.timeout(600_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

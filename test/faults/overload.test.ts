@@ -20,7 +20,7 @@ const DEADLINE_MS = 180_000;
 
 type Posted = Awaited<ReturnType<Ledger['post']>>;
 
-describe('more webhooks than deliveries @turns @lanes', function () {
+describe('more webhooks than deliveries', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const RECOVERY_MS = 180_000;
 const EVENTS = 30;
 
-describe('pauses and faults @turns @lanes', function () {
+describe('pauses and faults', function () {
   this.timeout(600_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -35,7 +35,7 @@ const MODES: Mode[] = [
   },
 ];
 
-describe('behind PgBouncer @turns @lanes', () => {
+describe('behind PgBouncer', () => {
   for (const mode of MODES) {
     describe(`in ${mode.name} mode`, function () {
       this.timeout(900_000);

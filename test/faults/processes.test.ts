@@ -14,7 +14,7 @@ const RECOVERY_MS = 180_000;
 // What a killed worker leaves of workflows; express.test.ts has the same for the other lane.
 const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
-describe('killed and ended processes @turns', function () {
+describe('killed and ended processes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;
@@ -88,7 +88,7 @@ describe('killed and ended processes @turns', function () {
     expect(ledger.arrivals(eventId)).to.equal(1);
   });
 
-  it('delivers what an API acknowledged right before it was killed @lanes', async () => {
+  it('delivers what an API acknowledged right before it was killed', async () => {
     await testInstance.onlyWorkers();
     const { ledger } = await line();
     const posts = Array.from({ length: 40 }, () => ledger.post());
@@ -100,7 +100,7 @@ describe('killed and ended processes @turns', function () {
     await ledger.settle(RECOVERY_MS);
   });
 
-  it('gives the work of a killed worker to another one @lanes', async () => {
+  it('gives the work of a killed worker to another one', async () => {
     const workers = await testInstance.onlyWorkers({}, {});
     await until('both to own shards', async () => (await shardsPerWorker()).join() === '32,32');
     const gate = Promise.withResolvers<void>();
@@ -115,7 +115,7 @@ describe('killed and ended processes @turns', function () {
     await until('all shards to be owned by the other one', async () => (await shardsPerWorker()).join() === '64');
   });
 
-  it('lets a running attempt finish when a worker is told to end @lanes', async () => {
+  it('lets a running attempt finish when a worker is told to end', async () => {
     const worker = await testInstance.onlyWorker();
     const gate = Promise.withResolvers<void>();
     const { ledger, endpoint } = await line([{ after: gate.promise }]);

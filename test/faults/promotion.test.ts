@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 const RECOVERY_MS = 180_000;
 const HELD = 8;
 
-describe('the promotion of a standby @turns @lanes', function () {
+describe('the promotion of a standby', function () {
   this.timeout(900_000);
   let primary: OwnPostgres;
   let standby: Standby;

@@ -16,7 +16,7 @@ const HELD = 20;
 // By then leases have run out, and the first relay to renew could take those of the other.
 const RENEWALS_MISSED = 5;
 
-describe('a database that takes no writes @turns @lanes', function () {
+describe('a database that takes no writes', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

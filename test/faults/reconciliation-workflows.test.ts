@@ -11,7 +11,7 @@ import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
 import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-describe('disagreements of PostgreSQL and Temporal about workflows @turns', function () {
+describe('disagreements of PostgreSQL and Temporal about workflows', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

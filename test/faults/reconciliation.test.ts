@@ -11,7 +11,7 @@ import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/recon
 import { type DeliveryView, onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 
-describe('disagreements of PostgreSQL and Temporal @turns', function () {
+describe('disagreements of PostgreSQL and Temporal', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

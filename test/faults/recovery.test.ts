@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const PATIENCE_MS = 180_000;
 
-describe('recovery of relays @turns @lanes', function () {
+describe('recovery of relays', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let line: FaultInstance['line'];

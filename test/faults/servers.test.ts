@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 // After the server is back, everything acknowledged is delivered, within seconds unless the machine is slow.
 const RECOVERY_MS = 180_000;
 
-describe('servers that are away for a while @turns @lanes', function () {
+describe('servers that are away for a while', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let records: Records;

@@ -10,7 +10,7 @@ const ROWS = 200;
 const READ_ONLY = '25006';
 const WAITING = `select from pg_stat_activity where wait_event = 'SyncRep'`;
 
-describe('a streaming standby @turns', function () {
+describe('a streaming standby', function () {
   this.timeout(120_000);
   let primary: OwnPostgres;
   let standby: Standby;

@@ -12,7 +12,7 @@ const MORE_RETRIES = 30;
 const LONG_MS = 180_000;
 const MINUTE_MS = 60_000;
 
-describe('the log of a worker @turns', function () {
+describe('the log of a worker', function () {
   this.timeout(600_000);
   let testInstance: OwnHookyard;
   let temporal: TcpProxy;

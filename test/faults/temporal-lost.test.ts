@@ -23,7 +23,7 @@ const project = join(import.meta.dirname, '..', '..');
 const RECOVERY_MS = 240_000;
 const HOUR_MS = 3_600_000;
 
-describe('Temporal, emptied @turns @lanes', function () {
+describe('Temporal, emptied', function () {
   this.timeout(900_000);
   let stack: Stack;
   let testInstance: OwnHookyard;

@@ -1,5 +1,4 @@
-// A short run of `npm run torture`, with its own servers and processes: the same command that anyone can run for longer. `npm test`
-// runs it on some days, in one lane by turns, and `npm test -- --all` for longer in all.
+// A short run of `npm run torture`, with its own servers and processes: the same command that anyone can run for longer.
 import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,22 +13,17 @@ import { createPipes, type Pipe } from '../torture/pipes.ts';
 import { readOptions } from '../torture/options.ts';
 import { EXTRAS, FAULT_KINDS, faultKinds, planRounds } from '../torture/schedule.ts';
 import { startLoad } from '../torture/sender.ts';
-import { requireHaproxy } from '../support/haproxy.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { requirePgBouncer } from '../support/pgbouncer.ts';
-import { atLength, onlyWhenAskedFor } from '../support/thorough.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const SEED = 1;
-const FAULTS = atLength(6, 2);
-const EVENTS = atLength(250, 2);
-// By turns it is said here, else it is the lane of this part of the tests.
-const named = process.env.TORTURE_LANE ?? process.env.HOOKYARD_LANE;
-const [LANE = 'workflow'] = LANE_SETTINGS.filter((lane) => lane === named);
+const FAULTS = 6;
+const EVENTS = 250;
+const [LANE = 'workflow'] = LANE_SETTINGS.filter((lane) => lane === process.env.HOOKYARD_LANE);
 const RECEIVERS = ['one', 'another'];
 
-describe('torture @turns', function () {
+describe('torture', function () {
   // The run takes about two minutes; on a slow machine several times as long.
   this.timeout(900_000);
 
@@ -43,17 +37,6 @@ describe('torture @turns', function () {
     // What a receiver never takes has to be seen: a run without it would not have looked.
     expect(figure(output, 'failed visibly')).to.be.above(0);
     expect(figure(output, 'arrived')).to.be.above(EVENTS / 2);
-  });
-
-  it('loses nothing behind a balancer and a pooler, and through upgrades, and tells what it used', async function () {
-    onlyWhenAskedFor(this);
-    requireHaproxy(this);
-    requirePgBouncer(this);
-    const { code, output } = await run([`--seed=${SEED}`, '--hours=0.04', '--peace=2']);
-    expect(code, output).to.equal(0);
-    expect(figure(output, 'lost')).to.equal(0);
-    expect(output).to.match(/^ {2}longest time without an arrival +[\d.]+ s/m);
-    expect(output).to.match(/^ {2}worker-3 +\d+ min/m);
   });
 
   it('plans the same faults for the same seed, and every kind before any comes again', () => {

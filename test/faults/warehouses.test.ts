@@ -7,7 +7,6 @@ import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/objec
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { type StoreGate, startStoreGate } from '../support/store-gate.ts';
-import { dueToday } from '../support/thorough.ts';
 import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
@@ -21,23 +20,9 @@ const RECOVERY_MS = 180_000;
 const fullAt = (batchSize: number) => ({ batchSize, batchWindowSeconds: 300 });
 const bodies = (count: number) => Array.from({ length: count }, (_, index) => JSON.stringify({ index }));
 
-// Each takes as long as a lost worker takes to be noticed, so they share the days.
-const FORMS = [
-  ['jsonl', 'gzip'],
-  ['jsonl', 'zstd'],
-  ['parquet', 'snappy'],
-  ['parquet', 'zstd'],
-];
-
 const MIB = 1024 * 1024;
-const LARGE_FORMS = [
-  ['jsonl', 'none'],
-  ['parquet', 'none'],
-  ['jsonl', 'zstd'],
-  ['jsonl', 'gzip'],
-];
 
-describe('warehouses, cut off @turns', function () {
+describe('warehouses, cut off', function () {
   this.timeout(900_000);
   let testInstance: OwnHookyard;
   let server: StoreServer;
@@ -108,83 +93,77 @@ describe('warehouses, cut off @turns', function () {
     expectEachOnce(await pipe.rows(3, 30_000), ids);
   });
 
-  for (const fileFormat of dueToday(['jsonl', 'parquet'], 2)) {
-    it(`overwrites the object with the same bytes (${fileFormat}) when a worker is killed before it hears of its upload`, async () => {
-      const worker = await testInstance.onlyWorker();
-      const pipe = await line({ config: { ...fullAt(20), fileFormat } });
-      gate.mode = 'mute';
-      const ids = await pipe.send(bodies(20));
-      const [first] = await until('the object to be there', async () => {
-        const objects = await pipe.objects();
-        return objects.length === 1 && objects;
-      });
-      expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
-      await worker.kill();
-      gate.mode = 'open';
-      await testInstance.onlyWorker();
-      expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
+  it('overwrites the object with the same bytes when a worker is killed before it hears of its upload', async () => {
+    const worker = await testInstance.onlyWorker();
+    const pipe = await line({ config: fullAt(20) });
+    gate.mode = 'mute';
+    const ids = await pipe.send(bodies(20));
+    const [first] = await until('the object to be there', async () => {
       const objects = await pipe.objects();
-      expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
-      expect(objects[0]?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
-      const [batch] = await until('the batch to have ended', async () => {
-        const batches = await pipe.batches('written');
-        return batches.length === 1 && batches;
-      });
-      expect(batch).to.include({ attempts: 2, count: 20 });
+      return objects.length === 1 && objects;
     });
-  }
+    expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, lastError: null });
+    await worker.kill();
+    gate.mode = 'open';
+    await testInstance.onlyWorker();
+    expectEachOnce(await pipe.rows(20, RECOVERY_MS), ids);
+    const objects = await pipe.objects();
+    expect(objects.map(({ key }) => key)).to.deep.equal([first?.key]);
+    expect(objects[0]?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
+    const [batch] = await until('the batch to have ended', async () => {
+      const batches = await pipe.batches('written');
+      return batches.length === 1 && batches;
+    });
+    expect(batch).to.include({ attempts: 2, count: 20 });
+  });
 
-  for (const [fileFormat, compression] of dueToday(FORMS, FORMS.length)) {
-    it(`writes the same bytes, ${fileFormat} compressed with ${compression}, when the destination changes before a repeated upload`, async () => {
-      const worker = await testInstance.onlyWorker();
-      const pipe = await line({ config: { ...fullAt(5), fileFormat, compression } });
-      gate.mode = 'mute';
-      const ids = await pipe.send(bodies(5));
-      const [first] = await until('the object to be there', async () => {
-        const objects = await pipe.objects();
-        return objects.length === 1 && objects;
-      });
-      await worker.kill();
-      await pipe.patch({ config: { fileFormat: 'jsonl', compression: 'none', payloadColumn: 'json' } });
-      gate.mode = 'open';
-      await testInstance.onlyWorker();
-      expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);
-      const [again, ...others] = await pipe.objects();
-      expect(others).to.deep.equal([]);
-      expect(again?.key).to.equal(first?.key);
-      expect(again?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
+  it('writes the same bytes when the destination changes before a repeated upload', async () => {
+    const worker = await testInstance.onlyWorker();
+    const pipe = await line({ config: { ...fullAt(5), fileFormat: 'parquet', compression: 'zstd' } });
+    gate.mode = 'mute';
+    const ids = await pipe.send(bodies(5));
+    const [first] = await until('the object to be there', async () => {
+      const objects = await pipe.objects();
+      return objects.length === 1 && objects;
     });
-  }
+    await worker.kill();
+    await pipe.patch({ config: { fileFormat: 'jsonl', compression: 'none', payloadColumn: 'json' } });
+    gate.mode = 'open';
+    await testInstance.onlyWorker();
+    expectEachOnce(await pipe.rows(5, RECOVERY_MS), ids);
+    const [again, ...others] = await pipe.objects();
+    expect(others).to.deep.equal([]);
+    expect(again?.key).to.equal(first?.key);
+    expect(again?.body.equals(first?.body ?? Buffer.alloc(0)), 'the same bytes').to.equal(true);
+  });
 
-  for (const [fileFormat, compression] of dueToday(LARGE_FORMS, LARGE_FORMS.length)) {
-    it(`writes a large file whole, ${fileFormat} compressed with ${compression}, when a worker is killed between two of its parts`, async () => {
-      const worker = await testInstance.onlyWorker();
-      const config = { ...fullAt(10), batchBytes: 128 * MIB, fileFormat, compression };
-      const pipe = await line({ config });
-      // The first part, and half of the second.
-      gate.stopAfter(24 * MIB);
-      const ids = await pipe.send(
-        Array.from({ length: 10 }, () => JSON.stringify(randomBytes(4.5 * MIB).toString('base64'))),
-      );
-      await until('a part to be on its way', () => gate.isStopped, RECOVERY_MS);
-      expect(await pipe.objects(), 'nothing is seen of it').to.deep.equal([]);
-      expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, count: 10 });
-      await worker.kill();
-      gate.mode = 'open';
-      await testInstance.onlyWorker();
-      expectEachOnce(await pipe.rows(10, RECOVERY_MS), ids);
-      const [object, ...others] = await pipe.objects();
-      expect(others).to.deep.equal([]);
-      const [batch] = await until('the batch to have ended', async () => {
-        const batches = await pipe.batches('written');
-        return batches.length === 1 && batches;
-      });
-      const sha256 = createHash('sha256')
-        .update(object?.body ?? '')
-        .digest('hex');
-      expect(batch).to.include({ attempts: 2, count: 10, key: object?.key, bytes: object?.body.length, sha256 });
+  it('writes a large file whole when a worker is killed between two of its parts', async () => {
+    const worker = await testInstance.onlyWorker();
+    const config = { ...fullAt(10), batchBytes: 128 * MIB, compression: 'gzip' };
+    const pipe = await line({ config });
+    // The first part, and half of the second.
+    gate.stopAfter(24 * MIB);
+    const ids = await pipe.send(
+      Array.from({ length: 10 }, () => JSON.stringify(randomBytes(4.5 * MIB).toString('base64'))),
+    );
+    await until('a part to be on its way', () => gate.isStopped, RECOVERY_MS);
+    expect(await pipe.objects(), 'nothing is seen of it').to.deep.equal([]);
+    expect((await pipe.batches())[0]).to.include({ status: 'uploading', attempts: 1, count: 10 });
+    await worker.kill();
+    gate.mode = 'open';
+    await testInstance.onlyWorker();
+    expectEachOnce(await pipe.rows(10, RECOVERY_MS), ids);
+    const [object, ...others] = await pipe.objects();
+    expect(others).to.deep.equal([]);
+    const [batch] = await until('the batch to have ended', async () => {
+      const batches = await pipe.batches('written');
+      return batches.length === 1 && batches;
     });
-  }
+    const sha256 = createHash('sha256')
+      .update(object?.body ?? '')
+      .digest('hex');
+    expect(batch).to.include({ attempts: 2, count: 10, key: object?.key, bytes: object?.body.length, sha256 });
+  });
 
   it('writes both halves of a batch that was too large, each event once, when a worker is killed between them', async () => {
     const worker = await testInstance.onlyWorker();

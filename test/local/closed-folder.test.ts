@@ -25,7 +25,7 @@ import { SOURCE_FOLDERS } from '../support/source-folders.ts';
 const project = join(import.meta.dirname, '..', '..');
 const isRoot = process.getuid?.() === 0;
 
-describe('a folder that only its user may enter @turns', function () {
+describe('a folder that only its user may enter', function () {
   this.timeout(3 * START_DEADLINE_MS);
   let closed: string;
   let clone: string;

@@ -16,7 +16,7 @@ import { START_DEADLINE_MS } from '../support/npm-start.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '.test-data');
 
-describe('the roles of the embedded PostgreSQL @turns', function () {
+describe('the roles of the embedded PostgreSQL', function () {
   this.timeout(3 * START_DEADLINE_MS);
   let dataDir: string;
   let unlock: () => void;

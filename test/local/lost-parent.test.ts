@@ -30,7 +30,7 @@ function start(role: 'api' | 'worker'): { child: ChildProcess; output: () => str
   return { child, output: () => text };
 }
 
-describe('A process whose parent is gone @turns', () => {
+describe('A process whose parent is gone', () => {
   for (const role of ['api', 'worker'] as const) {
     const moments: [when: string, moment: (output: () => string) => Promise<unknown>][] = [
       ['before it has begun', async () => undefined],

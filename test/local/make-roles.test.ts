@@ -23,7 +23,7 @@ interface Step {
   environment: Record<string, string>;
 }
 
-describe('the roles of docker-compose.yml @turns', function () {
+describe('the roles of docker-compose.yml', function () {
   this.timeout(3 * START_DEADLINE_MS);
   const { services } = parseYaml(readFileSync(join(project, 'docker-compose.yml'), 'utf8')) as {
     services: { roles: Step; migrate: Step; api: Step };

@@ -9,7 +9,7 @@ import { startStack } from '../../local/stack.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '.test-data');
 
-describe('a port that another program takes while the stack starts @turns', function () {
+describe('a port that another program takes while the stack starts', function () {
   this.timeout(120_000);
   let dataDir: string;
   let thief: Server | undefined;

@@ -9,7 +9,7 @@ import { processesOf, Run, START_DEADLINE_MS } from '../support/npm-start.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 
-describe('npm start @turns', () => {
+describe('npm start', () => {
   let dataDir: string;
   let runs: Run[];
   let isKept = false;

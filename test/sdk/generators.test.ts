@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 const run = promisify(execFile);
 
-describe('Clients that generators make @turns', function () {
+describe('Clients that generators make', function () {
   this.timeout(COLD_START_MS);
   let receiver: Receiver;
   before(async () => {

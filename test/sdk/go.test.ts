@@ -3,6 +3,6 @@ import { COLD_START_MS } from '../support/go-program.ts';
 import { goSdk } from '../support/sdks.ts';
 import { describeSdk } from './suite.ts';
 
-describe('The Go SDK @turns', () => {
+describe('The Go SDK', () => {
   describeSdk(goSdk, COLD_START_MS);
 });

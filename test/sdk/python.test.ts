@@ -3,7 +3,7 @@ import { INSTALL_MS, requirePython } from '../support/python.ts';
 import { pythonSdk } from '../support/sdks.ts';
 import { describeSdk } from './suite.ts';
 
-describe('The Python SDK @turns', () => {
+describe('The Python SDK', () => {
   describeSdk((context) => {
     requirePython(context);
     return pythonSdk();

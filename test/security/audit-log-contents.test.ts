@@ -8,7 +8,7 @@ import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { wholeDatabase } from '../support/whole-database.ts';
 
-describe('The audit log, read @turns', () => {
+describe('The audit log, read', () => {
   let testInstance: OwnHookyard;
   let organization: TestOrganization;
   before(async () => {

@@ -7,7 +7,7 @@ import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
 
-describe('The audit log, once written, @turns', () => {
+describe('The audit log, once written', () => {
   let testInstance: OwnHookyard;
   before(async () => {
     testInstance = await startHookyard();

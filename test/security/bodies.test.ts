@@ -15,7 +15,7 @@ const ROOM = 16 * MEBIBYTE;
 /** Twenty times the largest webhook, in some hundred KB. */
 const BOMB_BYTES = 100 * MEBIBYTE;
 
-describe('Bodies @turns', () => {
+describe('Bodies', () => {
   let service: Service;
   let organization: TestOrganization;
   let source: SourceRecord;

@@ -69,7 +69,7 @@ describe("A client's address", () => {
     return answer.body?.address ?? answer.status;
   }
 
-  describe('in X-Forwarded-For @turns', () => {
+  describe('in X-Forwarded-For', () => {
     const cases: [string, string, string][] = [
       ['is believed of a trusted proxy', '192.0.2.1', '192.0.2.1'],
       ['is the one right of what the client wrote itself', '8.8.8.8, 192.0.2.1', '192.0.2.1'],

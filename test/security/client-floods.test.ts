@@ -16,7 +16,7 @@ const SENT = Math.floor(0.9 * BODY);
 const ATTACKER = '127.0.0.9';
 const OTHERS_WEBHOOKS = 60;
 
-describe('A flood of one client address @turns', function () {
+describe('A flood of one client address', function () {
   this.timeout(240_000);
   let service: Service;
   let attacked: TestOrganization;

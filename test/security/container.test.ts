@@ -37,7 +37,7 @@ interface Service {
   depends_on?: Record<string, { condition: string }>;
 }
 
-describe('Dockerfile @turns', () => {
+describe('Dockerfile', () => {
   /** Of the last stage, which is the image; continued lines joined. */
   const instructions = (
     read('Dockerfile')

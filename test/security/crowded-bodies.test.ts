@@ -14,7 +14,7 @@ const STALLED = MAX_PAYLOAD - 100 * 1024;
 // What has reached the server's machine is read before it has answered so many others.
 const TURNS = 100;
 
-describe('Bodies that are many @turns', () => {
+describe('Bodies that are many', () => {
   let service: Service;
   let organization: TestOrganization;
   const stalled: RawConnection[] = [];

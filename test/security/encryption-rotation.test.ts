@@ -19,7 +19,7 @@ const NEW = `second:${newKey()}`;
 const SECRET = 'a secret that the provider knows';
 const MANY = 450;
 
-describe('rotation of encryption keys @turns', () => {
+describe('rotation of encryption keys', () => {
   let testInstance: OwnHookyard;
   let receiver: Receiver;
   let records: Records;

@@ -10,11 +10,10 @@ import { signers } from '../support/provider-signers.ts';
 import { publishedSigners } from '../support/published-signers.ts';
 import type { SentMessage, Signer } from '../support/signer.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
-import { atLength } from '../support/thorough.ts';
 
-const BODIES_MS = atLength(4000, 3);
-const HANDSHAKES_MS = atLength(3000, 3);
-const PATHS_MS = atLength(1500, 3);
+const BODIES_MS = 4000;
+const HANDSHAKES_MS = 3000;
+const PATHS_MS = 1500;
 const NAMES = providers.map(({ name }) => name);
 
 interface Provided extends SourceRecord {
@@ -22,7 +21,7 @@ interface Provided extends SourceRecord {
   signing: { signer: Signer; key: Parameters<Signer['sign']>[1] } | undefined;
 }
 
-describe('Hostile input at sources of providers @turns', () => {
+describe('Hostile input at sources of providers', () => {
   let service: Service;
   let organization: TestOrganization;
   let isAlive: ReturnType<typeof expectAlive>;

@@ -8,13 +8,12 @@ import { exchanged, expectAlive, seed, statusOf, tryFor } from '../support/fuzzi
 import { body, headers, query, wire } from '../support/hostile-input.ts';
 import { LOOP_WATCH } from '../support/loop-watch.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
-import { atLength } from '../support/thorough.ts';
 
-const BODIES_MS = atLength(5000, 2);
-const MAPPINGS_MS = atLength(2000, 2);
-const WIRES_MS = atLength(2000, 2);
+const BODIES_MS = 5000;
+const MAPPINGS_MS = 2000;
+const WIRES_MS = 2000;
 
-describe('Hostile input @turns', () => {
+describe('Hostile input', () => {
   let service: Service;
   let organization: TestOrganization;
   let sources: SourceRecord[];

@@ -35,7 +35,7 @@ const EVIL_NAMES = [
 ];
 const printable = (text: string) => JSON.stringify(text);
 
-describe('Header injection @turns', () => {
+describe('Header injection', () => {
   const input = (url: string, changes: Partial<OutboundInput['destination']> = {}): OutboundInput => ({
     destination: {
       method: 'POST',

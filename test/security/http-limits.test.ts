@@ -49,7 +49,7 @@ async function echoLength(request: IncomingMessage, response: ServerResponse): P
   response.end(JSON.stringify({ bytes }));
 }
 
-describe('HTTP limits @turns', () => {
+describe('HTTP limits', () => {
   const servers: Server[] = [];
   const connections: RawConnection[] = [];
 

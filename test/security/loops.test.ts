@@ -29,7 +29,7 @@ async function startRelay(target: () => string) {
   };
 }
 
-describe('loops @turns', () => {
+describe('loops', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

@@ -12,7 +12,7 @@ const BROADCASTS = 7;
 const OTHERS = 25;
 const MOST = 2000;
 
-describe('an organization whose deliveries wait @turns', function () {
+describe('an organization whose deliveries wait', function () {
   this.timeout(300_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

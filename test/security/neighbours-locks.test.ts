@@ -13,7 +13,7 @@ const EVENTS = 10;
 const DESTINATIONS = 4;
 const IMPORTED = 400;
 
-describe('an organization that waits for locks @turns', function () {
+describe('an organization that waits for locks', function () {
   this.timeout(180_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

@@ -15,7 +15,7 @@ const ALL = DESTINATIONS * WEBHOOKS;
 /** In turn, ten of each and what is in flight of the attacker's; by age it would be all 400. */
 const MOST_AHEAD = ALL / 4;
 
-describe('an organization with hundreds of deliveries that wait @turns', function () {
+describe('an organization with hundreds of deliveries that wait', function () {
   this.timeout(240_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

@@ -25,7 +25,7 @@ interface ReplayView {
   waitsFor: string | null;
 }
 
-describe('an organization that replays @turns', function () {
+describe('an organization that replays', function () {
   this.timeout(180_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

@@ -19,7 +19,7 @@ const PER_SECOND = (PLACES_PER_PROCESSOR * availableParallelism()) / 2;
 // First attempts that are workflows: three quarters of what there may be.
 const FIRST_PER_SECOND = (WORKFLOWS_PER_PROCESSOR * availableParallelism() * 3) / 4;
 
-describe('an organization whose deliveries fail @turns', function () {
+describe('an organization whose deliveries fail', function () {
   this.timeout(180_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;

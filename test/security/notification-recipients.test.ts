@@ -21,7 +21,7 @@ interface RouteAnswer {
   withheldEmails: string[];
 }
 
-describe('Recipients of notifications, with several organizations @turns', () => {
+describe('Recipients of notifications, with several organizations', () => {
   let testInstance: OwnHookyard;
   let server: MailServer;
   let receiver: Receiver;

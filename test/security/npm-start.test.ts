@@ -10,7 +10,7 @@ import { startReceiver } from '../support/receiver.ts';
 const OPERATOR_KEY = 'operator-key-of-thirty-two-letters';
 const project = join(import.meta.dirname, '..', '..');
 
-describe('npm start @turns', () => {
+describe('npm start', () => {
   const dataDir = join(project, '.test-data', `doors-${process.pid}`);
   let run: Run;
   let metrics: number;

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts';
 
 const NOT_GIVEN = /HOOKYARD_WAREHOUSE_IDENTITY/;
 
-describe("The operator's R2 keys @turns", () => {
+describe("The operator's R2 keys", () => {
   let testInstance: OwnHookyard;
   let other: TestOrganization;
   let byOperator: () => string[];

@@ -164,7 +164,7 @@ for (const caller of callers) {
   });
 }
 
-describe('Network out: credentials that name addresses @turns', () => {
+describe('Network out: credentials that name addresses', () => {
   afterEach(closeAll);
   const config = { bucket: 'hookyard-events', projectId: 'hookyard-test' };
   const key = JSON.parse(serviceAccountKey()) as Record<string, unknown>;

@@ -7,7 +7,7 @@ import { type Accepted, Records } from '../support/records.ts';
 // Nothing listens there: what is refused is not tried.
 const HOST = 'http://127.0.0.1:9';
 
-describe('paths that lead back to Hookyard @turns', () => {
+describe('paths that lead back to Hookyard', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   before(async () => {

@@ -19,7 +19,7 @@ import { until } from '../support/until.ts';
 const OWN = /belongs to Hookyard itself/;
 const HOOK = JSON.stringify({ attack: true });
 
-describe('Own services as destinations @turns', () => {
+describe('Own services as destinations', () => {
   let testInstance: OwnHookyard;
   let worker: Service;
   let records: Records;

@@ -10,7 +10,7 @@ import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from 
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 
-describe('Quotas of the management API @turns', () => {
+describe('Quotas of the management API', () => {
   let testInstance: OwnHookyard;
   let pool: Pool;
   let limited: Tenant;

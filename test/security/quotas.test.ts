@@ -9,7 +9,7 @@ import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from 
 import { until } from '../support/until.ts';
 import { openConnection } from './raw-connection.ts';
 
-describe('Quotas @turns', () => {
+describe('Quotas', () => {
   let testInstance: OwnHookyard;
   let limited: Tenant;
   let other: Tenant;

@@ -29,7 +29,7 @@ const write = (name: string, text: string): string => {
 const services = () => asServices(stackAddresses().databaseUrl);
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('a process whose secrets are in files @turns', () => {
+describe('a process whose secrets are in files', () => {
   it('serves with the key of its file, and shows neither its secrets nor those of the database', async () => {
     const token = newToken();
     const operatorKey = randomBytes(32).toString('hex');

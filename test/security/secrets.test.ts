@@ -23,7 +23,7 @@ const CONTENT = [
 // What a client put into a place that is shown: headers by the name of a secret, the query of an address.
 const SHOWN_COLUMNS = ['destinations.headers', 'destinations.url'];
 
-describe('secrets @turns', () => {
+describe('secrets', () => {
   let run: SecretRun;
   let all: Secrets;
   before(async function () {

@@ -6,7 +6,7 @@ import { createOrganization, type Service, startService, type TestOrganization }
 import { until } from '../support/until.ts';
 import { answersTo, openConnection } from './raw-connection.ts';
 
-describe('Request smuggling @turns', () => {
+describe('Request smuggling', () => {
   let service: Service;
   let organization: TestOrganization;
   let source: SourceRecord;

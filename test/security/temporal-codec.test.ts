@@ -41,7 +41,7 @@ function payloadsOf(value: unknown): FoundPayload[] {
   return Object.entries(value).flatMap(([name, member]) => (name === 'searchAttributes' ? [] : payloadsOf(member)));
 }
 
-describe('the codec of Temporal payloads @turns', () => {
+describe('the codec of Temporal payloads', () => {
   let testInstance: OwnHookyard;
   let receiver: Receiver;
   let records: Records;

@@ -17,7 +17,7 @@ function ifLate(error: unknown): void {
   expect(error).to.be.instanceOf(LateTurnError);
 }
 
-describe('turns of transforms @turns', function () {
+describe('turns of transforms', function () {
   this.timeout(300_000);
 
   describe('in a process', () => {

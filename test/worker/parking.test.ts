@@ -15,7 +15,7 @@ const MOST = 5;
 // After so many counts with refusals, what was admitted before them counts only by what Temporal says.
 const COUNTS = 4;
 
-describe('failed deliveries that wait in Temporal @turns', () => {
+describe('failed deliveries that wait in Temporal', () => {
   let worker: ScriptedWorker;
   let client: InstallationClient;
   const attributes = { missing: false, look: async () => true };

@@ -47,7 +47,7 @@ interface Relay {
   shards: Shards;
 }
 
-describe('the shards of a worker @turns', function () {
+describe('the shards of a worker', function () {
   this.timeout(300_000);
   let database: OwnDatabase;
   let relays: Relay[];

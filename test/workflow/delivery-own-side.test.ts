@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 // More than the events of a history that is cut.
 const MANY = 1000;
 
-describe('delivery workflow, when something is wrong with our own side @turns', () => {
+describe('delivery workflow, when something is wrong with our own side', () => {
   let worker: ScriptedWorker;
   before(async () => {
     worker = await startScriptedWorker('test-delivery-own-side');

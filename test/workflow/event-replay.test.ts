@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 
 const away = () => new Error('The database is away');
 
-describe('replay workflow @turns', () => {
+describe('replay workflow', () => {
   let replays: ScriptedReplays;
   before(async () => {
     replays = await startScriptedReplays('test-replay-workflow');

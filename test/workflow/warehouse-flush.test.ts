@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 const HOUR_MS = 3_600_000;
 const away = () => new Error('The database is away');
 
-describe('warehouse workflow @turns', () => {
+describe('warehouse workflow', () => {
   let warehouses: ScriptedWarehouses;
   before(async () => {
     warehouses = await startScriptedWarehouses('test-warehouse-workflow');

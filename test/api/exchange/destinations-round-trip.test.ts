@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { createOrganization, type TestOrganization } from '../../support/service.ts';
 import { everything, exported, importInto, url } from './destination-files.ts';
 
-describe('Files of destinations @turns', () => {
+describe('Files of destinations', () => {
   let organization: TestOrganization;
   beforeEach(async () => {
     organization = await createOrganization();

@@ -5,7 +5,7 @@ import { makeRoute } from '../../support/api-records.ts';
 import type { TestOrganization } from '../../support/service.ts';
 import { everything, exported, furnished, importRoutes, minimal, plain, routeOf } from './route-files.ts';
 
-describe('Imports of routes that meet others @turns', () => {
+describe('Imports of routes that meet others', () => {
   let organization: TestOrganization;
   /** Ids of what the items name, by slug. */
   let ids: Record<string, string>;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import type { TestOrganization } from '../../support/service.ts';
 import { everything, exported, furnished, importRoutes, url } from './route-files.ts';
 
-describe('Files of routes @turns', () => {
+describe('Files of routes', () => {
   let organization: TestOrganization;
   beforeEach(async () => {
     ({ organization } = await furnished());

@@ -1,4 +1,4 @@
-// Which program reads the files of which store in which form: prints the table that stands in docs/warehouses.md (npm run matrix).
+// Which program reads the files of which store in which form: prints the table that stands in docs/warehouses.md (npm run test:long).
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
@@ -9,7 +9,6 @@ import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
 import { installReaders, type Program, PROGRAMS, readWith, withMoments } from '../support/readers.ts';
-import { onlyWhenAskedFor } from '../support/thorough.ts';
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { allRowsOf, type Row, type WrittenObject } from '../support/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
@@ -32,7 +31,7 @@ const FORMS = Object.fromEntries([
   ...COMPRESSIONS.map((compression) => [`\`.parquet\` (${compression})`, { fileFormat: 'parquet', compression }]),
 ]) as Record<string, { fileFormat: string; compression: string }>;
 
-describe('Files of warehouses, by form, store and reader @turns', function () {
+describe('Files of warehouses, by form, store and reader', function () {
   this.timeout(600_000);
   let testInstance: Hookyard;
   let stores: Store[];
@@ -40,7 +39,6 @@ describe('Files of warehouses, by form, store and reader @turns', function () {
   let python: string;
   before(async function () {
     this.timeout(COLD_START_MS + INSTALL_MS);
-    onlyWhenAskedFor(this);
     requirePython(this);
     [testInstance, python, stores] = await Promise.all([
       sharedHookyard(),

@@ -1,5 +1,5 @@
-// The package as npm packs it: installed into an empty folder, it does what `npm start` does in a checkout. Installing takes minutes, so
-// it runs when it is named, and with `npm test -- --all`. Packing writes beside the sources, so a copy of them is packed.
+// The package as npm packs it: installed into an empty folder, it does what `npm start` does in a checkout. Packing writes
+// beside the sources, so a copy of them is packed.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { processesOf } from '../support/npm-start.ts';
-import { onlyWhenAskedFor } from '../support/thorough.ts';
 import { until } from '../support/until.ts';
 
 const project = join(import.meta.dirname, '..', '..');
@@ -48,7 +47,6 @@ describe('the package', function () {
   };
 
   before(function () {
-    onlyWhenAskedFor(this);
     for (const made of [folder, prefix, empty, home]) mkdirSync(made);
     const filter = (path: string) => !NOT_COPIED.test(relative(project, path));
     cpSync(project, checkout, { recursive: true, filter, verbatimSymlinks: true });

@@ -1,5 +1,5 @@
 // The picture of docs/observing.md: an outage of one of three destinations, in the pages of a Prometheus that scraped it. It takes six
-// minutes, so it is made when it is asked for: OBSERVING_PICTURE=yes npm test -- test/deploy/outage-picture.test.ts
+// minutes: npm test -- test/deploy/outage-picture.ts
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -36,7 +36,6 @@ describe('the picture of an outage', function () {
   let prometheus: Prometheus;
 
   before(async function () {
-    if (process.env.OBSERVING_PICTURE !== 'yes') return this.skip();
     requirePrometheus(this);
     const ports = await freePorts(2);
     const [ofApi, ofWorker] = ports.map((port) => ({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }));
