@@ -4,12 +4,10 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../core/process/end-request.ts';
 import { type Stack, startStack } from '../local/stack.ts';
-import { measureAdaptive } from './adaptive/index.ts';
-import { measureCheckouts } from './checkouts.ts';
-import { fleetPostgres, measureFleet } from './fleet/index.ts';
-import { measureHistory } from './history.ts';
-import { measureLanes } from './lanes/index.ts';
-import { measureLowRate } from './low-rate.ts';
+import { measureBeside } from './beside.ts';
+import { measureDeliver } from './deliver.ts';
+import { fleetPostgres, measureFleet } from './fleet.ts';
+import { measureLists } from './lists.ts';
 import { measureNeighbours } from './neighbours/index.ts';
 import { measureRecovery } from './recovery.ts';
 import { measureStatements } from './statements.ts';
@@ -23,26 +21,16 @@ import { measureWarehouse } from './warehouse/index.ts';
 type Bench = (stack: Stack, receiver: Receiver, options: BenchOptions) => Promise<void>;
 
 const benches: Record<string, Bench> = {
-  lanes: measureLanes,
-  'low-rate': measureLowRate,
-  adaptive: measureAdaptive,
+  deliver: measureDeliver,
   neighbours: measureNeighbours,
   recovery: measureRecovery,
   fleet: measureFleet,
   warehouse: measureWarehouse,
 };
 
-// These compare two services, each on a stack of its own.
-const onTwoStacks: Record<
-  string,
-  (stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions) => Promise<void>
-> = {
-  beside: measureCheckouts,
-};
-
 // These need PostgreSQL only, or no server at all, and have options of their own.
 const withoutStack: Record<string, (args: string[]) => Promise<void>> = {
-  history: measureHistory,
+  lists: measureLists,
   statements: measureStatements,
 };
 const measureAlone = withoutStack[process.argv[2] ?? ''];
@@ -54,9 +42,10 @@ if (measureAlone) {
 }
 const { bench, options } = readOptionsOrExit();
 const measure = benches[bench];
-const compare = onTwoStacks[bench];
-if (!measure && !compare) {
-  const names = [benches, onTwoStacks, withoutStack].flatMap((each) => Object.keys(each));
+// It compares two services, each on a stack of its own.
+const isBeside = bench === 'beside';
+if (!measure && !isBeside) {
+  const names = ['beside', ...[benches, withoutStack].flatMap((each) => Object.keys(each))];
   console.error(`There is no bench "${bench}"; there are ${names.join(', ')}`);
   process.exit(1);
 }
@@ -89,7 +78,7 @@ try {
   };
   const stack = await start('');
   receiver = await startReceiver();
-  if (compare) await compare([stack, await start('beside')], receiver, options);
+  if (isBeside) await measureBeside([stack, await start('beside')], receiver, options);
   else await measure?.(stack, receiver, options);
   log(describeDisturbance());
 } catch (error) {

@@ -14,6 +14,8 @@ import { waitFor } from './support/wait.ts';
 /** Nothing waits longer than this for its first attempt when one of several workers is killed, ms. */
 const BAR = 3000;
 const PER_SECOND = 100;
+/** Unless another one is named. */
+const LANE = 'express';
 const WARM_UP_SECONDS = 5;
 
 interface Kill {
@@ -31,7 +33,7 @@ interface Round {
 
 /** Measures and prints both. */
 export async function measureRecovery(stack: Stack, receiver: Receiver, options: BenchOptions): Promise<void> {
-  const service = await startService(stack, { HOOKYARD_LANE: options.lane });
+  const service = await startService(stack, { HOOKYARD_LANE: options.lane ?? LANE });
   const workers = [service.worker];
   const rounds: Round[] = [];
   try {
@@ -121,7 +123,7 @@ function barsOf(rounds: Round[]): Bar[] {
   ];
 }
 
-function report(rounds: Round[], bars: Bar[], { lane }: BenchOptions): string {
+function report(rounds: Round[], bars: Bar[], { lane = LANE }: BenchOptions): string {
   const line = (kill: Kill) =>
     `  longest wait ${inSeconds(kill.longestMs)}, last arrival of what was sent before ${inSeconds(kill.lastAfterKillMs)} after the kill` +
     (kill.readyMs === undefined ? '' : `, the new process ready after ${inSeconds(kill.readyMs)}`);

@@ -10,7 +10,7 @@ import { type AttemptResult, recordResults } from '../db/hot-path/record-results
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
 import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
-import { fillRecords } from './history/records.ts';
+import { fillRecords } from './lists/records.ts';
 import { cpuMs } from './support/measure.ts';
 import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';
 import { undisturbed } from './support/undisturbed.ts';

@@ -4,7 +4,16 @@ import { connect, type Socket } from 'node:net';
 import { Agent, fetch } from 'undici';
 import { createDestination, createRoute, type Organization, SECRET } from '../support/service.ts';
 import { delay } from '../support/wait.ts';
-import type { Targets } from './targets.ts';
+
+/** Where the attacker's webhooks go. */
+export interface Targets {
+  /** Answers at once. */
+  quick: string;
+  /** Answers after 10 s. */
+  slow: string;
+  /** Refuses connections. */
+  dead: string;
+}
 
 export interface Attacker {
   service: Organization;

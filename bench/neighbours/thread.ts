@@ -1,10 +1,14 @@
 // The thread of an attack: says when it has begun, ends it when it is told to, and says how the service answered.
 import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { managementCaller } from '../support/call.ts';
 import type { Answers, Order } from './attacker.ts';
 import { ATTACKS } from './attacks.ts';
-import { startTargets } from './targets.ts';
+import type { Targets } from './means.ts';
+
+const SLOW_ANSWER_MS = 10_000;
 
 if (!parentPort) throw new Error('This runs as a thread of the bench.');
 const { attack: name, organization, apiKey } = workerData as Order;
@@ -24,3 +28,24 @@ parentPort.postMessage('begun');
 // An attack continues until it is stopped; one that fails ends the thread.
 await Promise.all([run(), told]);
 parentPort.postMessage(answers);
+
+/** They end with the thread. */
+async function startTargets(): Promise<Targets> {
+  const quick = await listen((request, response) => request.resume().on('end', () => response.end('ok')));
+  const slow = await listen((request, response) => {
+    request.resume();
+    setTimeout(() => response.end('ok'), SLOW_ANSWER_MS);
+  });
+  const dead = await listen(() => {});
+  const urls = { quick: urlOf(quick), slow: urlOf(slow), dead: urlOf(dead) };
+  await new Promise((resolve) => dead.close(resolve));
+  return urls;
+}
+
+async function listen(answer: RequestListener): Promise<Server> {
+  const server = createServer(answer);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+const urlOf = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`;

@@ -1,7 +1,7 @@
 // The options of the command line, the same for every bench; each uses those that mean something to it.
 import { parseArgs } from 'node:util';
 import { PLANS, type Plan } from '../../core/config/access.ts';
-import { LANE_SETTINGS, LANES, type Lane, type LaneSetting } from '../../core/delivery/lane.ts';
+import { LANE_SETTINGS, type LaneSetting } from '../../core/delivery/lane.ts';
 import { REPEATS } from './undisturbed.ts';
 
 export interface BenchOptions {
@@ -10,14 +10,8 @@ export interface BenchOptions {
   rounds: number;
   /** How often a round is measured again of which others took much of the cores. */
   repeats: number;
-  /** Of the benches that measure one lane. */
-  lane: Lane;
-  /** Of those that measure both: both, or the one that is named. */
-  lanes: readonly Lane[];
-  /** Of those that know `adaptive` too. */
-  setting: LaneSetting;
-  /** Whether PostgreSQL's statements are counted, too. */
-  statements: boolean;
+  /** The one that is named. */
+  lane: LaneSetting | undefined;
   /** Webhooks per second. */
   rates: number[];
   /** Sizes of a fleet, its API processes, and webhooks per second for each size. */
@@ -38,18 +32,6 @@ export interface BenchOptions {
 
 // About 1 KiB, the size of a small GitHub event.
 const BODY = JSON.stringify({ action: 'opened', number: 1, padding: 'x'.repeat(960) });
-/** Benches of which `--lane adaptive` is one. */
-const WITH_ADAPTIVE = ['neighbours'];
-const DEFAULTS = {
-  seconds: 20,
-  rounds: 2,
-  api: 2,
-  rate: 400,
-};
-const DEFAULT_LISTS = {
-  workers: '1,4,16,50',
-  rates: '20,50,100,200,400,800',
-};
 
 /**
  * Reads the arguments of the process.
@@ -60,53 +42,44 @@ export function readOptions(): { bench: string; options: BenchOptions } {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      seconds: { type: 'string' },
-      rounds: { type: 'string' },
+      seconds: { type: 'string', default: '20' },
+      rounds: { type: 'string', default: '2' },
       repeats: { type: 'string', default: String(REPEATS) },
       lane: { type: 'string' },
-      statements: { type: 'boolean', default: false },
-      rates: { type: 'string' },
-      workers: { type: 'string' },
-      api: { type: 'string' },
-      rate: { type: 'string' },
+      rates: { type: 'string', default: '400,100' },
+      workers: { type: 'string', default: '1,4,16,50' },
+      api: { type: 'string', default: '2' },
+      rate: { type: 'string', default: '400' },
       attack: { type: 'string', default: '' },
       only: { type: 'string', default: '' },
       plan: { type: 'string', default: 'business' },
       checkout: { type: 'string', default: '' },
     },
   });
-  const number = (name: keyof typeof DEFAULTS) => positive(name, values[name] ?? String(DEFAULTS[name]));
-  const list = (name: keyof typeof DEFAULT_LISTS) =>
-    (values[name] ?? DEFAULT_LISTS[name]).split(',').flatMap((part) => (part === '' ? [] : [positive(name, part)]));
-  const bench = positionals[0] ?? 'lanes';
-  const known: readonly LaneSetting[] = WITH_ADAPTIVE.includes(bench) ? LANE_SETTINGS : LANES;
-  const asked = values.lane ?? (WITH_ADAPTIVE.includes(bench) ? 'adaptive' : 'workflow');
-  const setting = known.find((name) => name === asked);
-  if (setting === undefined) throw new Error(`--lane must be ${known.join(' or ')} (is "${asked}")`);
-  const lane = setting === 'adaptive' ? 'workflow' : setting;
-  const plan = PLANS.find((name) => name === values.plan);
-  if (plan === undefined) throw new Error(`--plan must be ${PLANS.join(' or ')} (is "${values.plan}")`);
   return {
-    bench,
+    bench: positionals[0] ?? 'deliver',
     options: {
-      seconds: number('seconds'),
-      rounds: number('rounds'),
+      seconds: positive('seconds', values.seconds),
+      rounds: positive('rounds', values.rounds),
       repeats: wholeNumber('repeats', values.repeats),
-      lane,
-      lanes: values.lane === undefined ? LANES : [lane],
-      setting,
-      statements: values.statements,
-      rates: list('rates'),
-      workers: list('workers'),
-      api: number('api'),
-      rate: number('rate'),
+      lane: values.lane === undefined ? undefined : oneOf('lane', values.lane, LANE_SETTINGS),
+      rates: values.rates.split(',').map((rate) => positive('rates', rate)),
+      workers: values.workers.split(',').map((count) => positive('workers', count)),
+      api: positive('api', values.api),
+      rate: positive('rate', values.rate),
       attack: values.attack,
       only: values.only,
-      plan,
+      plan: oneOf('plan', values.plan, PLANS),
       checkout: values.checkout,
       body: BODY,
     },
   };
+}
+
+function oneOf<Name extends string>(option: string, text: string, names: readonly Name[]): Name {
+  const found = names.find((name) => name === text);
+  if (found === undefined) throw new Error(`--${option} must be ${names.join(' or ')} (is "${text}")`);
+  return found;
 }
 
 function wholeNumber(name: string, text: string): number {

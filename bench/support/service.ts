@@ -250,7 +250,7 @@ const QUIET_DEADLINE_MS = 120_000;
  * Waits until nothing is left to start: it would stand before the deliveries of the next measurement.
  * @param waiting deliveries that may wait, beyond the usual backlog
  */
-export async function drained({ pool }: Service, waiting = 0): Promise<void> {
+export async function drained({ pool }: Pick<Service, 'pool'>, waiting = 0): Promise<void> {
   const isEmpty = async () => (await pool.query('select from outbox limit 1')).rowCount === 0;
   await waitFor('every delivery started', isEmpty, DRAIN_DEADLINE_MS + waiting * DRAIN_MS_PER_DELIVERY);
 }

@@ -1,7 +1,7 @@
 // A suspended organization: its webhooks and changes are refused and its deliveries wait, wherever they have come to. Nothing is lost
 // by it, and others do not notice.
 import { expect } from 'chai';
-import { storeMany } from '../../bench/support/many-events.ts';
+import { storeMany } from '../support/many-events.ts';
 import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
 import { circuitStatus, progress, warehouseStatus } from '../../workflows/messages.ts';

@@ -5,7 +5,7 @@ import { keepHouse } from '../support/housekeeping.ts';
 import { danglingReferences, pauseHousekeeping, type Pipe } from '../support/aged-events.ts';
 import { expectError } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { storeMany } from '../../bench/support/many-events.ts';
+import { storeMany } from '../support/many-events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { holdEvent } from '../support/row-lock.ts';

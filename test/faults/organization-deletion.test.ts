@@ -2,7 +2,7 @@
 // Temporal; and nothing of others.
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect } from 'chai';
-import { storeMany } from '../../bench/support/many-events.ts';
+import { storeMany } from '../support/many-events.ts';
 import { newId } from '../../core/text/ids.ts';
 import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
 import { pauseHousekeeping } from '../support/aged-events.ts';

@@ -1,12 +1,12 @@
-// npm run bench -- history [--deliveries 5000000 --only figures]: fills a throw-away PostgreSQL with a month of history, asks the real API for
+// npm run bench -- lists [--deliveries 5000000 --only figures]: fills a throw-away PostgreSQL with a month of history, asks the real API for
 // every list and statistic over HTTP, or for those whose names begin so, and says how long each takes. `figures` is GET /api/metrics.
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { rollUp } from '../db/ledger/roll-up.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
-import { DAYS, fillHistory } from './history/fill.ts';
-import { fillRecords } from './history/records.ts';
-import { findKnown, listRequests, type MeasuredRequest, searchRequests } from './history/requests.ts';
+import { DAYS, fillHistory } from './lists/fill.ts';
+import { fillRecords } from './lists/records.ts';
+import { findKnown, listRequests, type MeasuredRequest, searchRequests } from './lists/requests.ts';
 import { cpuMs, percentiles, treeCpuMs } from './support/measure.ts';
 import { type OwnPostgres, withPostgres } from './support/own-postgres.ts';
 import { startProcess } from './support/processes.ts';
@@ -24,14 +24,14 @@ const FILL_TIMEOUT_MS = 1_800_000;
  * @param args `--deliveries <about how many>`, `--only <start of the names>`
  * @throws Error naming an option that is unknown or cannot be used
  */
-export async function measureHistory(args: string[]): Promise<void> {
+export async function measureLists(args: string[]): Promise<void> {
   const { values } = parseArgs({
     args,
     options: { deliveries: { type: 'string', default: '5000000' }, only: { type: 'string', default: '' } },
   });
   const deliveries = Number(values.deliveries);
   if (!(deliveries >= 1000)) throw new Error(`--deliveries must be 1000 or more (is "${values.deliveries}")`);
-  await withPostgres('history', { HOOKYARD_API_KEY: API_KEY }, (postgres) =>
+  await withPostgres('lists', { HOOKYARD_API_KEY: API_KEY }, (postgres) =>
     fillAndMeasure(postgres, deliveries, values.only),
   );
 }
