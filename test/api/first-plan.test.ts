@@ -10,7 +10,6 @@ import { startService } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
 
 describe('HOOKYARD_PLAN', function () {
-  this.timeout(120_000);
   const token = newToken();
   let database: CreatedDatabase;
   before(async () => {

@@ -27,7 +27,6 @@ interface RefusalCase {
 }
 
 describe('Webhooks that are refused', function () {
-  this.timeout(120_000);
   let testInstance: OwnHookyard;
   before(async () => {
     // Without a worker: nothing is delivered.

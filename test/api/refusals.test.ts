@@ -17,7 +17,6 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('Refused webhooks', function () {
-  this.timeout(120_000);
   let testInstance: OwnHookyard;
   let organization: TestOrganization;
   before(async () => {

@@ -9,7 +9,6 @@ const OPERATOR = 'operator_key_of_the_tests_0123456789';
 const REQUESTS = 60;
 
 describe('Slow counts', function () {
-  this.timeout(120_000);
   let testInstance: OwnHookyard;
   before(async () => {
     const settings = { HOOKYARD_DATABASE_CONNECTIONS: '8', HOOKYARD_OPERATOR_KEY: OPERATOR };

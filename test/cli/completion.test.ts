@@ -31,7 +31,6 @@ function inShell(context: Mocha.Context, shell: string, script: (completion: str
 }
 
 describe('the completion of hookyard', function () {
-  this.timeout(60_000);
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const bash = (context: Mocha.Context, ...words: string[]) =>

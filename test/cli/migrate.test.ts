@@ -9,7 +9,6 @@ import { type CreatedDatabase, createDatabase } from '../support/own-database.ts
 import { runToEnd, startService } from '../support/service.ts';
 
 describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', function () {
-  this.timeout(180_000);
   let database: CreatedDatabase;
   // It asks no service.
   const cli = commandLine({ api: createClient('http://127.0.0.1:1', ''), token: '' });

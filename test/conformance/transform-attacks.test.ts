@@ -223,7 +223,6 @@ const walk = js(`
 `);
 
 describe('attacks by transforms', function () {
-  this.timeout(120_000);
   let transforms: Transforms;
   before(() => {
     transforms = createTransforms(2, unlimited);

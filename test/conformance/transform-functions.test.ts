@@ -26,7 +26,6 @@ const tables: [type: TransformType, answers: Answers, body: string][] = [
 ];
 
 describe('functions of the transform languages', function () {
-  this.timeout(60_000);
   const transforms = createTransforms(2, unlimited);
   after(() => transforms.close());
 

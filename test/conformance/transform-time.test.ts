@@ -16,7 +16,6 @@ interface Ended {
 }
 
 describe('the time of a transform', function () {
-  this.timeout(180_000);
   let child: ChildProcess;
   let lines: Interface;
   before(() => {

@@ -118,7 +118,6 @@ const received: Omit<TransformEvent, 'body'> = {
 };
 
 describe('transforms', function () {
-  this.timeout(120_000);
   const transforms = createTransforms(2, unlimited);
   after(() => transforms.close());
 

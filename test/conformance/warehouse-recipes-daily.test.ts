@@ -24,7 +24,6 @@ import {
 import { s3CaseOf, targetOf } from '../support/warehouse-targets.ts';
 
 describe('Recipes of warehouses', function () {
-  this.timeout(120_000);
   // What ClickHouse signs for a store that is not at AWS.
   const provider = s3CaseOf('us-east-1');
   let compute: Compute;

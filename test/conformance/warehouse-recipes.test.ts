@@ -11,7 +11,6 @@ import { installClickHouse, installReaders, runRecipe } from '../support/readers
 import { bucketWithMore, type Engine, expectLoads, formOf, ofTheDay, sectionOf } from '../support/recipes.ts';
 
 describe('The recipes of warehouses', function () {
-  this.timeout(180_000);
   let compute: Compute;
   let folder: string;
   let python: string;

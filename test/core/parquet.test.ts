@@ -29,7 +29,6 @@ function event(n: number, body: string | Buffer, headers: Record<string, string>
 }
 
 describe('parquet files', function () {
-  this.timeout(120_000);
   let compute: Compute;
   before(() => {
     compute = createCompute({ threads: 1, log: { warn() {} } });

@@ -81,7 +81,6 @@ describe('slots of destinations', () => {
   });
 
   it('are used by workers in turns, by one at a time, and by the others when one dies', async function () {
-    this.timeout(120_000);
     const names = ['a', 'b', 'c'];
     await database.pool.query('insert into workers (name) select unnest($1::text[])', [names]);
     let underWay = 0;

@@ -9,7 +9,6 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
 describe('the writer of events, when the connection to PostgreSQL breaks', function () {
-  this.timeout(180_000);
   let database: OwnDatabase;
   let pool: Pool;
   let proxy: TcpProxy;

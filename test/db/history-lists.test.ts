@@ -56,7 +56,6 @@ describe('Lists of history', () => {
   after(() => database.close());
 
   it('agree with the rows while these are made and changed', async function () {
-    this.timeout(120_000);
     let checks = 0;
     let running = true;
     const loading = mixedLoad().finally(() => {

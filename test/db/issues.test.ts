@@ -26,7 +26,6 @@ const HOUR = 3600;
 const RETENTION = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };
 
 describe('issues in PostgreSQL', function () {
-  this.timeout(180_000);
   let database: OwnDatabase;
   let pool: Pool;
   let owner: EventOwner;

@@ -18,7 +18,6 @@ const RARE = 60;
 const PAGE = { limit: 20, offset: 0 };
 
 describe('totals of long lists', function () {
-  this.timeout(120_000);
   let database: OwnDatabase;
   let volume: Volume;
   before(async () => {

@@ -14,7 +14,6 @@ import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
 const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];
 
 describe('partitions', function () {
-  this.timeout(180_000);
   let database: HistoryDatabase;
   let pool: Pool;
   before(async () => {

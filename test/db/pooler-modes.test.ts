@@ -10,7 +10,6 @@ import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgb
 import { createOrganization } from '../support/service.ts';
 
 describe('a pooler before PostgreSQL', function () {
-  this.timeout(120_000);
   let database: OwnDatabase;
   let session: PgBouncer;
   let transaction: PgBouncer;

@@ -43,7 +43,6 @@ function countOf(owner: EventOwner, count: number, at = Date.now()): RefusalCoun
 }
 
 describe('refused webhooks in PostgreSQL', function () {
-  this.timeout(180_000);
   let database: OwnDatabase;
   let pool: Pool;
   let owner: EventOwner;

@@ -14,7 +14,6 @@ const DAYS_AGO = 10;
 const DAY_SECONDS = 86_400;
 
 describe('retention of payloads', function () {
-  this.timeout(180_000);
   let database: OwnDatabase;
   let volume: Volume;
   before(async () => {

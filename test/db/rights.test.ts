@@ -12,7 +12,6 @@ const PROCESSES = 8;
 const ROUNDS = 5;
 
 describe('Rights of roles', function () {
-  this.timeout(240_000);
   let database: OwnDatabase;
   let processes: Pool[];
   before(async () => {

@@ -19,7 +19,6 @@ import { until } from '../support/until.ts';
 const OLD_DAY = Math.floor(Date.now() / DAY_MS) - 9;
 
 describe('a group of events', function () {
-  this.timeout(180_000);
   let database: OwnDatabase;
   let pool: Pool;
   const opened: Pool[] = [];

@@ -25,7 +25,6 @@ const SERVERS = { statement: '0', lock: '0', plans: 'auto', scans: 'on' };
 const onError = () => {};
 
 describe('pooling by transaction', function () {
-  this.timeout(120_000);
   let database: OwnDatabase;
   let pooler: PgBouncer;
   let hot: Pool;

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/limits.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import type { OwnHookyard } from '../support/hookyard.ts';
 import { type Dashboard, dashboards, PROMETHEUS_FOLDER, RULE_FILES, unknownIn } from '../support/observability.ts';
 import { type Prometheus, promtool, requirePrometheus, startPrometheus } from '../support/prometheus.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Receiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 /** Between webhooks, so that every scrape sees some. */
 const PAUSE_MS = 100;
@@ -58,9 +59,7 @@ describe('The dashboards', () => {
   }
 
   describe('of a running Hookyard', function () {
-    this.timeout(240_000);
-    let testInstance: OwnHookyard;
-    let receiver: Receiver;
+    const { testInstance, receiver } = useHookyard({ settings: { ...ofApi, HOOKYARD_MAX_DATABASE_BYTES: '1000000000000' } });
     let store: TakingStore;
     let prometheus: Prometheus;
     let traffic: Traffic;
@@ -70,11 +69,7 @@ describe('The dashboards', () => {
       requirePrometheus(this);
       ports = await freePorts(2);
       const [ofApi, ofWorker] = ports.map((port) => ({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }));
-      [testInstance, receiver, store] = await Promise.all([
-        startHookyard(undefined, { ...ofApi, HOOKYARD_MAX_DATABASE_BYTES: '1000000000000' }),
-        startReceiver(),
-        startTakingStore(),
-      ]);
+      store = await startTakingStore();
       await testInstance.startWorker(ofWorker);
       prometheus = await startPrometheus(
         ports,
@@ -84,7 +79,7 @@ describe('The dashboards', () => {
     });
     after(async () => {
       await traffic?.stop();
-      await Promise.all([prometheus?.close(), testInstance?.close(), receiver?.close(), store?.close()]);
+      await Promise.all([prometheus?.close(), store?.close()]);
     });
 
     it('show something in every panel, and more than zeros where something happens', async () => {

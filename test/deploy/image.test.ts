@@ -56,7 +56,6 @@ describe('The image', () => {
   });
 
   it('keeps the packages of its platform only, and lists what it has', function () {
-    this.timeout(120_000);
     // As `npm ci` leaves them: the real packages, whose files the steps do not change.
     const modules = join(folder, 'node_modules');
     const real = join(project, 'node_modules');
@@ -99,7 +98,6 @@ describe('The image', () => {
   });
 
   it('lists the packages of the console', function () {
-    this.timeout(60_000);
     const step = stepWith('/app/sbom-console.cdx.json').replace('/app/', `${folder}/`);
     execFileSync('sh', ['-c', step], { cwd: join(project, 'console') });
     const sbom = JSON.parse(readFileSync(join(folder, 'sbom-console.cdx.json'), 'utf8'));
@@ -108,7 +106,6 @@ describe('The image', () => {
 });
 
 describe('The health check of the image', function () {
-  this.timeout(120_000);
   const [, check = ''] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(text) ?? [];
   const [program, ...args] = JSON.parse(check) as string[];
   const codeOf = (env: Record<string, string>, ...more: string[]) =>

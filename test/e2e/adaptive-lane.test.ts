@@ -5,14 +5,13 @@ import { availableParallelism } from 'node:os';
 import { PLACES_PER_PROCESSOR } from '../../core/fairness/workflow-turns.ts';
 import { status } from '../../workflows/messages.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { MetricGrowth } from '../support/metric-growth.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DeliveryView, onceMore, Records, type SourceView } from '../support/records.ts';
+import { type DeliveryView, onceMore, type SourceView } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 // Workflows that may wait for their first attempts.
@@ -20,16 +19,12 @@ const MAY_WAIT = PLACES_PER_PROCESSOR * availableParallelism();
 const BURST = 3 * MAY_WAIT;
 
 describe('the lane adaptive', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({});
   let temporal: TcpProxy;
   let worker: Service;
   let growth: MetricGrowth;
   before(async () => {
     temporal = await startTcpProxy(stackAddresses().temporalAddress);
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
     // Empty: not set, which is the default.
     const [port = 0] = await freePorts(1);
     worker = await testInstance.startWorker({
@@ -38,8 +33,6 @@ describe('the lane adaptive', () => {
     growth = await MetricGrowth.since(port);
   });
   after(async () => {
-    await testInstance.close();
-    await receiver.close();
     await temporal.close();
   });
 
@@ -146,7 +139,6 @@ describe('the lane adaptive', () => {
   });
 
   it('leaves a delivery to its workflow whose start was not answered', async function () {
-    this.timeout(180_000);
     const gate = Promise.withResolvers<void>();
     const endpoint = receiver.endpoint({ after: gate.promise });
     const { source } = await records.pipe(endpoint.url);

@@ -38,7 +38,6 @@ interface WebhookEvent {
 }
 
 describe('Alerts', function () {
-  this.timeout(300_000);
   let testInstance: OwnHookyard;
   let receiver: AlertReceiver;
   let mail: MailServer;
@@ -442,7 +441,6 @@ describe('Alerts', function () {
 
   it('are started once for each change, also with two workers of which one is killed', async function () {
     // What the killed one had claimed is claimed again after a minute.
-    this.timeout(300_000);
     const of = await owner();
     const own = await webhook(of);
     const second = await testInstance.startWorker();

@@ -24,7 +24,6 @@ const HAS = 'has its search attributes again';
 const HOUR_MS = 3_600_000;
 
 describe('a namespace without search attributes', function () {
-  this.timeout(240_000);
   const namespace = `bare-${randomBytes(6).toString('hex')}`;
   let connection: Connection;
   let testInstance: OwnHookyard;

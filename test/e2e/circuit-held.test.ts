@@ -3,23 +3,13 @@
 import { expect } from 'chai';
 import { resetCircuit } from '../../workflows/messages.ts';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
-import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
+import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('what a circuit holds', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let circuits: Circuits;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-    circuits = new Circuits(testInstance, records);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver, circuits } = useHookyard();
 
   const untilStatus = (eventId: string, wanted: string) => records.deliveryWith(wanted, eventId);
   const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);

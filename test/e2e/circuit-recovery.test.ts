@@ -1,24 +1,20 @@
 // A route that notifies of recoveries does so when its circuit has closed, through a real mail server.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import type { Answer } from '../support/receiver.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('recovery mail of a circuit', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({});
   let server: MailServer;
   before(async () => {
-    [testInstance, receiver, server] = await Promise.all([startHookyard(), startReceiver(), startMailServer()]);
-    records = new Records(testInstance);
+    server = await startMailServer();
     await testInstance.startWorker({ SMTP_URL: server.url, HOOKYARD_NOTIFY_FROM: 'hookyard@sender.example' });
   });
   after(async () => {
-    await testInstance.close();
-    await Promise.all([receiver.close(), server.close()]);
+    await server.close();
   });
 
   it('goes with the first success after the circuit has closed, not with a probe', async () => {

@@ -2,24 +2,14 @@
 // which probes find out, everything arrives.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
 import { destinationPath, NOT_PAUSED, pause, resume } from '../support/pauses.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('circuit breaker', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let circuits: Circuits;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-    circuits = new Circuits(testInstance, records);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver, circuits } = useHookyard();
 
   const untilStatus = (eventId: string, wanted: string) => records.deliveryWith(wanted, eventId);
   const isPutOff = async (eventId: string) => (await records.deliveries(eventId))[0]?.nextAttemptAt != null;

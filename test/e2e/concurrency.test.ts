@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Receiver } from '../support/receiver.ts';
 import { onceMore, Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const NEVER_OPENS = { circuitFailureThreshold: 10_000 };
 const HOUR_MS = 3_600_000;
@@ -46,14 +46,7 @@ async function startCounting(answer: () => { status: number; afterMs: number }) 
 }
 
 describe('the attempts under way at a destination', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   it('are no more than its maxConcurrency, which may change while they are under way', async () => {
     const answers = gates(5);
@@ -133,15 +126,10 @@ describe('the attempts under way at a destination', () => {
 });
 
 describe('the attempts under way at a destination of two workers', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({});
   before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
     await Promise.all([testInstance.startWorker(), testInstance.startWorker({ HOOKYARD_LANE: 'express' })]);
   });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   it('are no more than its maxConcurrency together', async () => {
     const gate = Promise.withResolvers<void>();

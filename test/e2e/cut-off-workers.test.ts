@@ -1,26 +1,21 @@
 // A worker that is cut off from Temporal in the middle of an attempt: Temporal takes the attempt for lost and asks for it again.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const PATIENCE_MS = 120_000;
 
 describe('an attempt whose worker is cut off from Temporal', function () {
   this.timeout(360_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({});
   let temporal: TcpProxy;
   before(async () => {
     temporal = await startTcpProxy(stackAddresses().temporalAddress);
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
   });
   after(async () => {
-    await testInstance.close();
-    await receiver.close();
     await temporal.close();
   });
 

@@ -1,26 +1,18 @@
 // Processes with few connections to PostgreSQL: they keep to their budget, and everything still works.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const API_CONNECTIONS = 12;
 const WORKER_CONNECTIONS = 8;
 const EVENTS = 150;
 
 describe('a budget of PostgreSQL connections', function () {
-  this.timeout(300_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({ settings: { HOOKYARD_DATABASE_CONNECTIONS: String(API_CONNECTIONS) } });
   before(async () => {
-    const settings = { HOOKYARD_DATABASE_CONNECTIONS: String(API_CONNECTIONS) };
-    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
-    records = new Records(testInstance);
     await testInstance.startWorker({ HOOKYARD_DATABASE_CONNECTIONS: String(WORKER_CONNECTIONS) });
   });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
 
   async function connections(): Promise<Map<string, number>> {
     const { rows } = await testInstance.pool.query<{ name: string; count: number }>(

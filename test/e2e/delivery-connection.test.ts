@@ -2,21 +2,12 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODY = '{"order":{"id":42}}';
 
 describe('the connection of an attempt', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { records, receiver } = useHookyard();
 
   it('is the address that was used; the next attempt finds it there', async () => {
     const endpoint = receiver.endpoint(200);

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { createClient, expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { expirePayload } from '../support/api-records.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Endpoint, type Receiver, type ReceivedRequest, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import type { Endpoint, ReceivedRequest } from '../support/receiver.ts';
+import { onceMore } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 interface Shown {
   attemptNumber: number;
@@ -28,14 +28,7 @@ const BODY = '{"order":{"id":42}}';
 const OF_THE_CONNECTION = ['host', 'connection', 'content-length'];
 
 describe('the request of a delivery, made again', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const shownOf = (deliveryId: string, query = '') =>
     testInstance.client.get<Shown & Json>(`/api/deliveries/${deliveryId}/request${query}`);

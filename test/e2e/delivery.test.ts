@@ -1,10 +1,9 @@
 // One event to one destination: what becomes of the delivery with every kind of answer.
 import { expect } from 'chai';
 import { type AddressInfo, createServer } from 'node:net';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const KIBIBYTE = 1024;
 const BODY = JSON.stringify({ note: `${PLANTED} payload` });
@@ -17,14 +16,7 @@ function rfc850(date: Date): string {
 }
 
 describe('a delivery', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const deliver = (url: string, ending: string, fields?: Parameters<Records['pipe']>[1]) =>
     records.deliver(url, BODY, ending, fields);

@@ -1,22 +1,15 @@
 // A failing destination is handled without anyone: its deliveries go to the route's failover destinations, in order.
 import { expect } from 'chai';
 import { answerLater, type CircuitStatus } from '../support/circuits.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DeliveryView, onceMore, Records, relayMayAttempt } from '../support/records.ts';
+import type { Endpoint } from '../support/receiver.ts';
+import { type DeliveryView, onceMore, relayMayAttempt } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODY = '{"order":42}';
 
 describe('failover', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   /** A route from a new source to a primary destination, with failover destinations in order. */
   async function pipe(

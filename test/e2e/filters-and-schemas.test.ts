@@ -1,21 +1,13 @@
 // What a route lets through: filters and schemas, from the webhook that comes in to the delivery that goes out or not.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records, type RouteView, type SourceView } from '../support/records.ts';
+import type { RouteView, SourceView } from '../support/records.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const kindIs = (value: string) => ({ field: 'payload.kind', operator: 'equals', value });
 const orderSchema = { type: 'object', required: ['id'], properties: { id: { type: 'string' } } };
 
 describe('filters and schemas', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const stats = (route: RouteView) => testInstance.client.get(`/api/routes/${route.id}/stats?period=1h`);
   const filter = (conditions: object[], extra: object = {}) =>

@@ -2,14 +2,13 @@
 // is shown as far as that goes, and keeps nothing from continuing.
 import { expect } from 'chai';
 import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { inExpressLane, onceMore, Records } from '../support/records.ts';
+import { inExpressLane, onceMore } from '../support/records.ts';
 import { send } from '../support/http-client.ts';
 import { until } from '../support/until.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const UNKNOWN = `export default ({ payload }) => {
   if (payload.type !== 'known') throw new Error('unknown ' + payload.type);
@@ -17,15 +16,7 @@ const UNKNOWN = `export default ({ payload }) => {
 }`;
 
 describe('text that cannot be stored', function () {
-  this.timeout(180_000);
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const transform = (code = UNKNOWN) =>
     testInstance.client.create<{ id: string }>('/api/transforms', { name: 'Reshape', type: 'javascript', code });

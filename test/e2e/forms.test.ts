@@ -3,12 +3,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { hashPayload } from '../../core/text/payload.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { signers } from '../support/provider-signers.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type Accepted, Records, type SourceView } from '../support/records.ts';
+import type { Accepted, SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const MESSAGE = 'ToCountry=US&MessageSid=SM1&Body=Hello+%26+goodbye&To=%2B18005551212&From=%2B14158675309&Empty=';
@@ -31,14 +30,7 @@ function inboundMail(): { type: string; body: Promise<Buffer> } {
 }
 
 describe('webhooks that are forms', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const transform = (type: string, code: string, fields: object = {}) =>
     testInstance.client.create('/api/transforms', { name: 'Of a form', type, code, ...fields });
@@ -240,13 +232,7 @@ describe('webhooks that are forms', () => {
 });
 
 describe('webhooks with a key in the query', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  before(async () => {
-    testInstance = await sharedHookyard();
-    records = new Records(testInstance);
-  });
-  after(() => testInstance.close());
+  const { testInstance, records } = useHookyard();
 
   const receive = (source: SourceView, query: string) =>
     send<Accepted>('POST', `${testInstance.client.url}${new URL(source.webhookUrl).pathname}${query}`, {}, '{}');

@@ -2,23 +2,17 @@
 import { expect } from 'chai';
 import type { Json } from '../support/api-client.ts';
 import { type HttpAnswer, send } from '../support/http-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { type Accepted, onceMore, Records, type SourceView } from '../support/records.ts';
+import type { Hookyard } from '../support/hookyard.ts';
+import type { Endpoint } from '../support/receiver.ts';
+import { type Accepted, onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const TAKES_BOTH = { forwardQuery: true, forwardPath: true };
 const PATHS = { allowPaths: true };
 
 describe('addresses of webhooks', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   /** Sends a webhook to what follows the address of a source; the id of its event. */
   async function sendTo(source: SourceView, below: string): Promise<string> {

@@ -1,24 +1,14 @@
 // Heartbeats of attempts under way: Temporal makes an attempt again whose heartbeats it misses, so they come much more often than it asks.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // The time-out is 15 s. The SDK would send one every 12 s, never sooner.
 const OFTEN_MS = 10_000;
 
 describe('heartbeats of attempts', function () {
-  this.timeout(240_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
-  });
+  const { testInstance, receiver } = useHookyard({});
 
   it('reach Temporal so often that one may be missing', async () => {
     await testInstance.startWorker({ HOOKYARD_LANE: 'workflow' });

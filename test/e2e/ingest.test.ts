@@ -1,24 +1,16 @@
 // What the ingest endpoint accepts, refuses and stores, and that the accepted bytes arrive unchanged.
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records, type SourceView } from '../support/records.ts';
+import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MEBIBYTE = 1024 * 1024;
 const LIMIT = 10 * MEBIBYTE;
 
 describe('ingest', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const refused = async (
     source: SourceView,

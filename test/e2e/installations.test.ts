@@ -24,7 +24,6 @@ interface Installation {
 }
 
 describe('two installations in one namespace', function () {
-  this.timeout(240_000);
   let receiver: Receiver;
   let endpoint: Endpoint;
   let first: Installation;

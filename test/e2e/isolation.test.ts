@@ -1,28 +1,18 @@
 // Destinations that do not answer keep the places they have taken, and leave the others theirs.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const IN_FLIGHT = 20;
 const IN_FLIGHT_PER_DESTINATION = 5;
 const HANGING = 5;
 
 describe('destinations that do not answer', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({});
   before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
     await testInstance.startWorker({
       tuning: { maxInFlight: IN_FLIGHT, maxInFlightPerDestination: IN_FLIGHT_PER_DESTINATION },
     });
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
   });
 
   it('do not stop others, even when their limits together are more than a worker may have in flight', async () => {

@@ -5,14 +5,13 @@ import { createClient, expectError } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';
 import { breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { commandLine } from '../support/cli.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { type IssueView, Issues } from '../support/issues.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { onceMore, type SourceView } from '../support/records.ts';
 import { createOrganization } from '../support/service.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const SECRET = 'a secret of sixteen bytes';
 const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
@@ -20,26 +19,18 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 const PATIENT = { circuitFailureThreshold: 100 };
 
 describe('issues', function () {
-  this.timeout(300_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
+  const { testInstance, records, receiver } = useHookyard({ settings: { tuning: { issueRecoverySeconds: 1 } } });
   let issues: Issues;
-  let receiver: Receiver;
   let store: TakingStore;
   let urls: string[];
   before(async () => {
-    [testInstance, receiver, store] = await Promise.all([
-      startHookyard(undefined, { tuning: { issueRecoverySeconds: 1 } }),
-      startReceiver(),
-      startTakingStore(),
-    ]);
+    store = await startTakingStore();
     const first = testInstance.api.url;
     await Promise.all([testInstance.startWorker(), testInstance.startApi()]);
     urls = [first, testInstance.api.url];
-    records = new Records(testInstance);
     issues = new Issues(testInstance.client);
   });
-  after(() => Promise.all([testInstance?.close(), receiver?.close(), store?.close()]));
+  after(() => store?.close());
 
   const failed = async (source: SourceView) => records.deliveryWith('failed', await records.accepted(source, '{}'));
   const delivered = async (source: SourceView) =>

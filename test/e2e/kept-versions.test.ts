@@ -2,11 +2,11 @@
 // of the route and of the transform afterwards. What was masked never arrives as it was received.
 // Rules: ROUTE-45, ROUTE-71, RPL-18.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { pause, routePath } from '../support/pauses.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODY = '{"order":1,"card":"4111111111111111"}';
 const MASKED = '{"order":1,"card":"masked"}';
@@ -16,14 +16,7 @@ const KEEPS_CARD = 'export default ({ payload }) => payload';
 type Pipe = Awaited<ReturnType<Records['pipe']>> & { transformId: string };
 
 describe('what a delivery keeps of its route', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   async function masking(endpoint: Endpoint, route: object = {}, retries = 1): Promise<Pipe> {
     const { client } = testInstance;

@@ -4,27 +4,18 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { cancel, replay, retryNow, status } from '../../workflows/messages.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { type DeliveryView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 // Where the limit of a destination starts.
 const PLACES = 50;
 
 describe('lanes', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({});
   before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
     await testInstance.startWorker({ HOOKYARD_LANE: 'workflow', TEMPORAL_UI_URL: 'https://temporal.example' });
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
   });
 
   const express = (fields: { endpoint: { url: string }; retryPolicy?: unknown; route?: Record<string, unknown> }) =>
@@ -163,19 +154,12 @@ describe('lanes', () => {
 describe('routes of the lane workflow in a worker of the lane express', () => {
   // Of one organization in a worker (worker/loops.ts).
   const MOST_WORKFLOWS = 200;
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({});
   before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     await testInstance.startWorker({ HOOKYARD_LANE: 'express' });
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
   });
 
   it('do not fill the slots of activities: the relay attempts what is too much, and other routes do not wait', async function () {
-    this.timeout(120_000);
     const records = new Records(testInstance);
     const gate = Promise.withResolvers<void>();
     const slow = receiver.endpoint({ after: gate.promise });

@@ -41,7 +41,6 @@ const OF_A_PROCESS = [
 ];
 
 describe('metrics of a worker move:', function () {
-  this.timeout(300_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let circuits: Circuits;

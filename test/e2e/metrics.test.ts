@@ -26,7 +26,6 @@ interface Ready {
 }
 
 describe('metrics', function () {
-  this.timeout(240_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

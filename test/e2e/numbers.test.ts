@@ -1,22 +1,13 @@
 // Numbers that a double does not hold, from the webhook that comes in to all that shows or sends it.
 import { expect } from 'chai';
 import { parseExact } from '../../core/text/exact-json.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const ID = '820982911946154509';
 const BODY = `{"id":${ID},"price":0.1234567890123456789,"limit":1e999,"ids":[9007199254740993,9007199254740992]}`;
 
 describe('numbers with more digits than a double', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   it('are idempotency keys of their own, as are values of different types', async () => {
     const source = await records.source({ idempotencyKey: { jsonPath: '$.id', windowSeconds: 300 } });

@@ -3,22 +3,15 @@ import { expect } from 'chai';
 import { replayOnce } from '../../db/replay/replay.ts';
 import { retryNow, status } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import type { Answer } from '../support/receiver.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MINUTE_MS = 60_000;
 
 describe('operations', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   /** A delivery that waits `delay` ms for its second attempt. */
   async function waitingDelivery(delay = 10 * MINUTE_MS, ...later: Answer[]) {

@@ -1,21 +1,17 @@
 // An outage that fails many deliveries for good: how many of them wait in Temporal to be replayed.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const FAILURES = 4;
 const MOST_PARKED = 2;
 
 describe('an outage that fails many deliveries', () => {
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({});
   before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     await testInstance.startWorker({ tuning: { maxParkedPerOrganization: MOST_PARKED } });
   });
-  after(() => Promise.all([testInstance?.close(), receiver?.close()]));
 
   it('leaves as many workflows open as may wait, and all of them to be found and replayed', async () => {
     const records = new Records(testInstance);

@@ -2,22 +2,15 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Hookyard } from '../support/hookyard.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODY = JSON.stringify({ note: `${PLANTED} payload` });
 
 describe('the request of a delivery', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const deliver = (url: string, ending: string, fields?: Parameters<Records['pipe']>[1]) =>
     records.deliver(url, BODY, ending, fields);

@@ -1,24 +1,20 @@
 // A paused destination: all that would go to it waits, whatever brings it there; other destinations notice nothing.
 import { expect } from 'chai';
 import { destinationPath, NOT_PAUSED, pause, resume, routePath } from '../support/pauses.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { storeAged } from '../support/aged-events.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DestinationView, onceMore, Records, type SourceView } from '../support/records.ts';
+import { type DestinationView, onceMore, type SourceView } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 import type { BatchView } from '../support/warehouse-instance.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('a paused destination', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard();
   let store: TakingStore;
   before(async () => {
-    [testInstance, receiver, store] = await Promise.all([sharedHookyard(), startReceiver(), startTakingStore()]);
-    records = new Records(testInstance);
+    store = await startTakingStore();
   });
-  after(() => Promise.all([testInstance.close(), receiver.close(), store.close()]));
+  after(() => store.close());
 
   const send = (source: SourceView, body = '{"order":1}') => records.accepted(source, body);
   /** The delivery of an event to a destination, when it has a status. */

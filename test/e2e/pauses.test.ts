@@ -4,27 +4,18 @@ import { shardOf } from '../../core/text/ids.ts';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { circuitStatus } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
-import { answerLater, breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
 import { NOT_PAUSED, pause, resume, routePath } from '../support/pauses.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import type { Endpoint } from '../support/receiver.ts';
+import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVENTS = 30;
 const PER_SECOND = 10;
 
 describe('a paused route', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let circuits: Circuits;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-    circuits = new Circuits(testInstance, records);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver, circuits } = useHookyard();
 
   const untilStatus = (wanted: string, eventIds: string[]) =>
     Promise.all(eventIds.map((id) => records.deliveryWith(wanted, id)));

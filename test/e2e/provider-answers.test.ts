@@ -1,19 +1,13 @@
 // What sources answer to the webhooks that they take: what their provider asks for, or what the owner has set.
 import { expect } from 'chai';
 import type { Json } from '../support/api-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Ask, askSource, signedRequest } from '../support/provider-requests.ts';
 import { signers } from '../support/provider-signers.ts';
-import { Records, type SourceView } from '../support/records.ts';
+import type { SourceView } from '../support/records.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('answers of sources', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  before(async () => {
-    testInstance = await sharedHookyard();
-    records = new Records(testInstance);
-  });
-  after(() => testInstance.close());
+  const { testInstance, records } = useHookyard();
 
   const ask: Ask = (source, method, rest) => askSource(testInstance.client.url, source, method, rest);
   const sourceOf = (provider: string, verificationConfig: Json, fields: Json = {}) =>

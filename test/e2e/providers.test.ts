@@ -3,27 +3,19 @@ import { expect } from 'chai';
 import { createHash, createHmac, generateKeyPairSync } from 'node:crypto';
 import { providerNamed, type Provider } from '../../providers/index.ts';
 import { expectInvalid, type Json } from '../support/api-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { type Ask, askSource, type Reply, signedRequest } from '../support/provider-requests.ts';
 import { signers } from '../support/provider-signers.ts';
 import { publishedSigners } from '../support/published-signers.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records, type SourceView } from '../support/records.ts';
+import type { SourceView } from '../support/records.ts';
 import { leakedLines, PLANTED } from '../support/secrecy.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from '../security/raw-connection.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const VERIFY_TOKEN = `${PLANTED}-verify-token`;
 
 describe('sources with a provider', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const sourceOf = (provider: string, config?: Json, fields: Json = {}) =>
     records.source({ provider, ...(config && { verificationConfig: config }), ...fields });

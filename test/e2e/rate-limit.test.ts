@@ -1,9 +1,9 @@
 // A destination's rateLimitPerMinute holds over everything that is sent to it, and others do not wait for it.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Hookyard, startHookyard } from '../support/hookyard.ts';
 import { type DeliveryView, inExpressLane, onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // How many retries wait for their turn.
 const WAITING = 5;
@@ -16,14 +16,7 @@ const INTERVAL_MS = 200;
 const EARLY_MS = 100;
 
 describe('the rate limit of a destination', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   /** When each attempt to the destination began, in order, ms. */
   async function attemptTimes(

@@ -11,12 +11,11 @@ import { status } from '../../workflows/messages.ts';
 import { danglingReferences, partitionAges, pauseHousekeeping, type Pipe, storeAged } from '../support/aged-events.ts';
 import { expectError } from '../support/api-client.ts';
 import type { StoredEvent } from '../support/history.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const PAYLOAD_DAYS = 2;
 const EVENT_DAYS = 6;
@@ -25,14 +24,8 @@ const [YOUNG, OLD, GONE] = [1, 4, 8];
 const HOUR_MS = 3_600_000;
 
 describe('retention', function () {
-  this.timeout(120_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async function () {
-    this.timeout(120_000);
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
+  const { testInstance, records, receiver } = useHookyard({});
+  before(async () => {
     await testInstance.startWorker({
       HOOKYARD_PAYLOAD_RETENTION_DAYS: String(PAYLOAD_DAYS),
       HOOKYARD_EVENT_RETENTION_DAYS: String(EVENT_DAYS),
@@ -40,10 +33,6 @@ describe('retention', function () {
       tuning: { warehouseRetrySeconds: 2_592_000 },
     });
     await Promise.all([pauseHousekeeping(testInstance), pauseReconciliation(testInstance)]);
-  });
-  after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
   });
 
   const eventPath = (id: string) => `${testInstance.base}/events/${id}`;

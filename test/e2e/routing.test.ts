@@ -1,22 +1,15 @@
 // Events that go to several destinations: who gets them and when, what the event's status says, and what is counted.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DestinationView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import type { Answer } from '../support/receiver.ts';
+import { type DestinationView, onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // Where the limit of a destination starts.
 const IN_FLIGHT_PER_DESTINATION = 50;
 
 describe('routing', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   it('delivers one event to every destination of every enabled route of its source', async () => {
     const endpoints = [receiver.endpoint(200), receiver.endpoint(200), receiver.endpoint(200)];

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { createHmac, randomBytes } from 'node:crypto';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import { keepHouse } from '../support/housekeeping.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import type { Endpoint } from '../support/receiver.ts';
+import { onceMore, type SourceView } from '../support/records.ts';
 import { leakedLines, PLANTED } from '../support/secrecy.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODY = '{"order":1}';
 const nowSeconds = () => Math.floor(Date.now() / 1000);
@@ -33,14 +33,7 @@ const SCHEMES: Record<string, { config?: object; sign: (secret: string) => Recor
 };
 
 describe('rotation of secrets', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   /** Lets the overlap of a rotation end, or housekeeping take its secret for one that ended long ago. */
   const passed = (table: 'sources' | 'destinations', column: string, id: string, ago: string) =>

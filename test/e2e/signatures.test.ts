@@ -1,10 +1,10 @@
 // Webhooks as the providers send them: genuine ones are delivered, everything else is refused and not stored.
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records, type SourceView } from '../support/records.ts';
+import type { Hookyard } from '../support/hookyard.ts';
+import type { SourceView } from '../support/records.ts';
 import { leakedLines, PLANTED } from '../support/secrecy.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const SECRET = `whsec_${PLANTED}_signing`;
 const BODY = JSON.stringify({ id: 'evt_1', note: `${PLANTED} payload` });
@@ -39,14 +39,7 @@ const slack: Sign = (body, time) => ({
 });
 
 describe('signed webhooks', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const expectRefused = async (source: SourceView, headers: Record<string, string>, body = BODY) => {
     const answer = await records.post(source, body, headers);

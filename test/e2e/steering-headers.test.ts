@@ -2,9 +2,8 @@
 // front of them. What providers send arrives all the same.
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import type { Hookyard } from '../support/hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 /** Each would change what a server behind takes the request for, or whom it is from. */
 const STEERING: Record<string, string> = {
@@ -121,14 +120,7 @@ const PROVIDERS: Record<string, Record<string, string>> = {
 };
 
 describe('headers that steer servers', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   /** The headers with which a webhook arrives. */
   async function arrived(received: Record<string, string>, destination: Json = {}) {

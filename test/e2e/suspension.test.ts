@@ -14,7 +14,6 @@ import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 
 describe('a suspended organization', function () {
-  this.timeout(300_000);
   let suspended: Hookyard;
   let other: Hookyard;
   let records: Records;

@@ -19,7 +19,6 @@ const HOUR_MS = 3_600_000;
 const LONG_ENOUGH_MS = 20_000;
 
 describe('a Temporal that asks for rights', function () {
-  this.timeout(300_000);
   let guarded: GuardedTemporal;
   let writer: Connection;
   let testInstance: OwnHookyard;

@@ -23,7 +23,6 @@ const ROUNDED_NS = 1e6;
 const SECRET = 'planted-secret-71fd';
 
 describe('traces', function () {
-  this.timeout(240_000);
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

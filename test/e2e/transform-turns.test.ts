@@ -13,7 +13,6 @@ const AT_ONCE = 4;
 const MOST_SENT = 100;
 
 describe('turns of transforms in deliveries', function () {
-  this.timeout(300_000);
   let receiver: Receiver;
   let greedy: TestOrganization;
   let modest: TestOrganization;

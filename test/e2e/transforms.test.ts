@@ -2,10 +2,9 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 interface TransformView {
   id: string;
@@ -13,14 +12,7 @@ interface TransformView {
 }
 
 describe('transforms of deliveries', () => {
-  let testInstance: Hookyard;
-  let records: Records;
-  let receiver: Receiver;
-  before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-  });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  const { testInstance, records, receiver } = useHookyard();
 
   const make = (type: string, code: string, fields: object = {}) =>
     testInstance.client.create<TransformView>('/api/transforms', { name: 'Reshape', type, code, ...fields });

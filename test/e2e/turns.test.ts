@@ -2,23 +2,19 @@
 import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVENTS = 24;
 const DEADLINE_MS = 240_000;
 
 describe('a destination of two workers that may get one attempt at a time', function () {
   this.timeout(600_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
+  const { testInstance, records } = useHookyard({});
   before(async () => {
-    testInstance = await startHookyard();
-    records = new Records(testInstance);
     await Promise.all([testInstance.startWorker(), testInstance.startWorker()]);
   });
-  after(() => testInstance.close());
 
   it('never gets two, from whichever worker, with retries; and everything arrives', async () => {
     let underWay = 0;

@@ -12,7 +12,6 @@ const HOUR_MS = 3_600_000;
 const SCHEDULES = ['hookyard-maintenance', 'hookyard-reconciliation'];
 
 describe('two databases on one Temporal server', function () {
-  this.timeout(240_000);
   let both: OwnHookyard[] = [];
   let receiver: Receiver;
   before(async () => {

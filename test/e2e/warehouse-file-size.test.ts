@@ -1,10 +1,10 @@
 // Files that a mapping makes too large for one object: the batch is halved until they fit.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
 import { allRowsOf } from '../support/warehouse-objects.ts';
 import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
 // A control character takes six bytes in JSON, and seven in JSON inside a text.
@@ -18,19 +18,17 @@ const fieldMapping = [
 ];
 
 describe('a warehouse file that would be too large', function () {
-  this.timeout(120_000);
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
-  let testInstance: Hookyard;
+  const { testInstance } = useHookyard();
   let server: StoreServer;
   let store: Store;
   before(async function () {
     this.timeout(COLD_START_MS);
-    [testInstance, server] = await Promise.all([sharedHookyard(), provider.start()]);
+    server = await provider.start();
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
-    await testInstance?.close();
     await server?.stop();
   });
 

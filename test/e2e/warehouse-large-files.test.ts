@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { residentMiB } from '../../bench/support/measure.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { until } from '../support/until.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
 const EVENTS = 32;
@@ -16,17 +16,15 @@ const FORMS = [
 ];
 
 describe('a warehouse file of 128 MiB', function () {
-  this.timeout(300_000);
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let server: StoreServer;
   before(async function () {
     this.timeout(COLD_START_MS);
-    [testInstance, server] = await Promise.all([startHookyard(), provider.start()]);
+    server = await provider.start();
     await provider.prepare(server.url);
   });
   after(async () => {
-    await testInstance?.close();
     await server?.stop();
   });
 

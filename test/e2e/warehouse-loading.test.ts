@@ -1,27 +1,25 @@
 // A loader that asks a warehouse for what is new, while files are written: it finds every file, once, and in the order of the keys.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { until } from '../support/until.ts';
 import { allRowsOf } from '../support/warehouse-objects.ts';
 import { type BatchView, expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('Loading what is new', function () {
-  this.timeout(120_000);
-  let testInstance: Hookyard;
+  const { testInstance } = useHookyard();
   let server: StoreServer;
   let store: Store;
   before(async function () {
     this.timeout(COLD_START_MS);
     const [provider] = providerCases;
     if (!provider) throw new Error('there is no provider');
-    [testInstance, server] = await Promise.all([sharedHookyard(), provider.start()]);
+    server = await provider.start();
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
-    await testInstance?.close();
     await server?.stop();
   });
 

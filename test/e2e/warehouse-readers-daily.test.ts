@@ -1,6 +1,5 @@
 // A few files of warehouses each day, from the webhook to DuckDB, pyarrow, polars and pandas. Everything: warehouse-readers.test.ts.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
@@ -8,6 +7,7 @@ import { installReaders, PROGRAMS, type Reader, readWith } from '../support/read
 import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { type Row, rowsOf, type WrittenObject } from '../support/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 /** By what they become in a column of 38 digits, 9 of them behind the point; null: it does not fit. */
 const AMOUNTS: [body: string, amount: string | null][] = [
@@ -18,8 +18,7 @@ const AMOUNTS: [body: string, amount: string | null][] = [
 ];
 
 describe('Readers of warehouses', function () {
-  this.timeout(120_000);
-  let testInstance: Hookyard;
+  const { testInstance } = useHookyard();
   let server: StoreServer;
   let store: Store;
   let python: string;
@@ -27,12 +26,11 @@ describe('Readers of warehouses', function () {
     this.timeout(COLD_START_MS + INSTALL_MS);
     requirePython(this);
     const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
-    [testInstance, server, python] = await Promise.all([sharedHookyard(), provider.start(), installReaders()]);
+    [server, python] = await Promise.all([provider.start(), installReaders()]);
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
-    await testInstance?.close();
     await server?.stop();
   });
 

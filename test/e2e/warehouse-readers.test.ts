@@ -1,7 +1,6 @@
 // Files of warehouses as the programs read them that people use: whatever senders send, every reader reads every row of a file with
 // payloads as text. docs/warehouses.md has the table.
 import { expect } from 'chai';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
@@ -10,6 +9,7 @@ import { COMPRESSIONS as PARQUET_COMPRESSIONS } from '../../core/warehouse/objec
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { allRowsOf, type Row, rowsOf, type WrittenObject } from '../support/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const FORMATS = ['jsonl', 'json'] as const;
 const COMPRESSIONS = ['none', 'gzip', 'zstd'] as const;
@@ -56,7 +56,7 @@ const STOPPED: Readonly<Record<string, readonly string[]>> = {
 
 describe('Files of warehouses', function () {
   this.timeout(600_000);
-  let testInstance: Hookyard;
+  const { testInstance } = useHookyard();
   let server: StoreServer;
   let store: Store;
   let python: string;
@@ -65,12 +65,11 @@ describe('Files of warehouses', function () {
     requirePython(this);
     const [provider] = providerCases;
     if (!provider) throw new Error('there is no provider');
-    [testInstance, server, python] = await Promise.all([sharedHookyard(), provider.start(), installReaders()]);
+    [server, python] = await Promise.all([provider.start(), installReaders()]);
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
-    await testInstance?.close();
     await server?.stop();
   });
 

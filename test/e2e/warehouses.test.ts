@@ -4,10 +4,8 @@ import { createHash } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
 import { warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { pause, routePath } from '../support/pauses.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { createOrganization } from '../support/service.ts';
@@ -15,21 +13,20 @@ import { until } from '../support/until.ts';
 import { rowsOf } from '../support/warehouse-objects.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 for (const provider of providerCases) {
   describe(`warehouse ${provider.name}`, function () {
-    this.timeout(180_000);
-    let testInstance: Hookyard;
+    const { testInstance } = useHookyard();
     let server: StoreServer;
     let store: Store;
     before(async function () {
       this.timeout(COLD_START_MS);
-      [testInstance, server] = await Promise.all([sharedHookyard(), provider.start()]);
+      server = await provider.start();
       await provider.prepare(server.url);
       store = { provider, url: server.url };
     });
     after(async () => {
-      await testInstance?.close();
       await server?.stop();
     });
 
@@ -81,21 +78,18 @@ for (const provider of providerCases) {
 }
 
 describe('warehouse destinations', function () {
-  this.timeout(180_000);
-  let testInstance: Hookyard;
+  const { testInstance, receiver } = useHookyard();
   let server: StoreServer;
   let store: Store;
-  let receiver: Receiver;
   before(async function () {
     this.timeout(COLD_START_MS);
     const provider = firstProvider();
-    [testInstance, server, receiver] = await Promise.all([sharedHookyard(), provider.start(), startReceiver()]);
+    server = await provider.start();
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
-    await testInstance?.close();
-    await Promise.all([server?.stop(), receiver?.close()]);
+    await server?.stop();
   });
 
   /** One that only writes full files, within the time of a test. */

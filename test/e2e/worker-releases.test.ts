@@ -2,34 +2,21 @@
 // the old one finishes what it has, and nothing is lost, doubled or left lying.
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 // What a delivery may take at most while the releases change.
 const AT_ONCE_MS = 15_000;
 
 describe('workers of two releases', function () {
-  this.timeout(240_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'workflow' } });
   let first: Service;
   let second: Service;
   before(async () => {
-    [testInstance, receiver] = await Promise.all([
-      startHookyard(undefined, { HOOKYARD_LANE: 'workflow' }),
-      startReceiver(),
-    ]);
-    records = new Records(testInstance);
     first = await startRelease('r1');
-  });
-  after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
   });
 
   const startRelease = async (buildId: string) => {

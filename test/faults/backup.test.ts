@@ -10,12 +10,13 @@ import { freePorts } from '../../local/ports.ts';
 import { type Postgres, startPostgres } from '../../local/postgres.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { copyTree, takeBaseBackup } from '../support/base-backup.ts';
-import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import type { Hookyard } from '../support/hookyard.ts';
 import { chosenPostgres } from '../support/postgres-versions.ts';
-import { type Answer, type Receiver, type ReceivedRequest, startReceiver } from '../support/receiver.ts';
+import type { Answer, ReceivedRequest } from '../support/receiver.ts';
 import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const RECOVERY_MS = 600_000;
@@ -29,9 +30,7 @@ const AFTER_BACKUP = 20;
 describe('PostgreSQL, restored from a backup', function () {
   this.timeout(1_800_000);
   const folder = join(project, '.test-data', `backup-${process.pid}`);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({ workers: [{}] });
   /** Everything acknowledged before the backup was begun, and what was sent after it had been taken. */
   const acknowledgedBefore = new Set<string>();
   const acknowledgedAfter = new Set<string>();
@@ -40,10 +39,7 @@ describe('PostgreSQL, restored from a backup', function () {
   let failedBefore: string;
 
   // One backup for all tests: it is what a disaster leaves.
-  before('a backup is taken under load', async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
-    await testInstance.startWorker();
+  before(async () => {
     const good = receiver.endpoint();
     // Fails until the disaster, so that many retries are under way at the backup.
     const downAnswer: Answer = { status: 500 };
@@ -91,8 +87,6 @@ describe('PostgreSQL, restored from a backup', function () {
     downAnswer.status = 200;
   });
   after(async () => {
-    await testInstance.close();
-    await receiver.close();
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -2,12 +2,10 @@
 import { expect } from 'chai';
 import pMap from 'p-map';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
-import { breaker, Circuits, type Switched, switchedEndpoint } from '../support/circuits.ts';
-import { useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
-import type { Receiver } from '../support/receiver.ts';
-import { onceMore, type Records, type RouteView, type SourceView } from '../support/records.ts';
+import { breaker, type Switched, switchedEndpoint } from '../support/circuits.ts';
+import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // A lost attempt is noticed after 15 s (heartbeat), a dead relay's lease ends after 6 s, a lost workflow is started
 // again 10 s after it should have acted. The rest is for slow machines.
@@ -18,14 +16,7 @@ const OPENING_EVENTS = 2;
 
 describe('circuits under load and faults', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let circuits: Circuits;
-  let receiver: Receiver;
-  useFaultInstance((made) => {
-    ({ testInstance, records, receiver } = made);
-    circuits = new Circuits(testInstance, records);
-  });
+  const { testInstance, records, receiver, circuits } = useHookyard({});
 
   interface Line extends Switched {
     source: SourceView;

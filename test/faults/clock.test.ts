@@ -7,15 +7,14 @@ import { newId } from '../../core/text/ids.ts';
 import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { ProcessClock } from '../support/clock.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { forgetWorkflow, makeOverdue, pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DestinationView, onceMore, Records, type RouteView, type SourceView } from '../support/records.ts';
+import { type DestinationView, onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
 import { WarehousePipe } from '../support/warehouse-instance.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 const PATIENCE_MS = 180_000;
@@ -30,9 +29,7 @@ interface Pipe {
 
 describe('a clock that is set while everything is under way', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({});
   let store: StoreServer;
   let warehouse: WarehousePipe;
   const clock = new ProcessClock();
@@ -49,8 +46,7 @@ describe('a clock that is set while everything is under way', function () {
     this.timeout(COLD_START_MS);
     const provider = providerCases.find(({ type }) => type === 'azure_blob');
     if (!provider) throw new Error('there is no such provider');
-    [testInstance, receiver, store] = await Promise.all([startHookyard(), startReceiver(), provider.start()]);
-    records = new Records(testInstance);
+    store = await provider.start();
     await testInstance.api.stop();
     clocked = await Promise.all([
       testInstance.startApi(clock.environment),
@@ -70,8 +66,6 @@ describe('a clock that is set while everything is under way', function () {
     once = await records.source({ idempotencyKey: { header: 'x-order', windowSeconds: 600 } });
   });
   after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
     await store?.stop();
     clock.close();
   });

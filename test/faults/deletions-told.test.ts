@@ -13,7 +13,6 @@ const PROGRESS = 'a deleted source is being removed';
 const CANCELLED = 'deliveries to a deleted destination were cancelled';
 
 describe('what is told of deletions', function () {
-  this.timeout(180_000);
   let database: HistoryDatabase;
   let pool: Pool;
   let owner: HistoryOwner;

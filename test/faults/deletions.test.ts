@@ -4,14 +4,12 @@ import { expect } from 'chai';
 import { keepHouse } from '../support/housekeeping.ts';
 import { danglingReferences, pauseHousekeeping, type Pipe } from '../support/aged-events.ts';
 import { expectError } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { storeMany } from '../support/many-events.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { until } from '../support/until.ts';
 import { newId } from '../../core/text/ids.ts';
 import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // Of 5000 each, the steps are three.
 const EVENTS = 12_000;
@@ -20,19 +18,11 @@ const PURGE_MS = 180_000;
 
 describe('deleting much', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
+  const { testInstance, records, receiver } = useHookyard({});
   before(async function () {
     this.timeout(900_000);
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
-    records = new Records(testInstance);
     await testInstance.startWorker();
     await pauseHousekeeping(testInstance);
-  });
-  after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
   });
 
   const many = ({ source, route, destination }: Pipe, count: number, status: 'delivered' | 'pending') =>

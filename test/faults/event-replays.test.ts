@@ -1,13 +1,11 @@
 // Replays by filter while processes are killed and servers are away: no event is lost, none is replayed twice.
 import { expect } from 'chai';
-import { useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
-import type { Endpoint, Receiver } from '../support/receiver.ts';
-import type { Records } from '../support/records.ts';
+import type { Endpoint } from '../support/receiver.ts';
 import { type HeldRow, holdEvent } from '../support/row-lock.ts';
 import { killPart, stackAddresses, startPart } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // A killed worker's page is noticed after 15 s without a heartbeat; then come the pages that are left. The rest is for slow machines.
 const RECOVERY_MS = 180_000;
@@ -29,12 +27,7 @@ interface Line {
 
 describe('replays by filter, cut off', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
-  useFaultInstance((made) => {
-    ({ testInstance, records, receiver } = made);
-  });
+  const { testInstance, records, receiver } = useHookyard({});
 
   async function line(events: number): Promise<Line> {
     const source = await records.source();

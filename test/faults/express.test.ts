@@ -1,11 +1,10 @@
 // The express lane when a relay dies at any step: what it acknowledged to nobody else is found in the database, and at most
 // the attempts in flight are repeated.
 import { expect } from 'chai';
-import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 import type { Ledger } from '../support/ledger.ts';
 import type { Answer } from '../support/receiver.ts';
-import { onceMore, type Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
@@ -20,12 +19,7 @@ const MOST_UNRECORDED = MOST_UNANSWERED + 50;
 
 describe('express lane under faults', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let plainLine: FaultInstance['line'];
-  useFaultInstance((made) => {
-    ({ testInstance, records, line: plainLine } = made);
-  });
+  const { testInstance, records, line: plainLine } = useHookyard({});
 
   const line = (...answers: Answer[]) => plainLine(answers, { destination: { retryPolicy: onceMore(5, 20) } });
 

@@ -11,7 +11,6 @@ import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 
 describe('deleting organizations of which one cannot be deleted', function () {
-  this.timeout(120_000);
   let database: OwnDatabase;
   let connection: Connection;
   let deps: OrganizationDeletionDeps;

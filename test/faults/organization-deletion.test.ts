@@ -8,23 +8,22 @@ import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
 import { pauseHousekeeping } from '../support/aged-events.ts';
 import { commandLine } from '../support/cli.ts';
 import { Circuits, switchedEndpoint } from '../support/circuits.ts';
-import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
+import type { Hookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
 import { until } from '../support/until.ts';
 import { wholeDatabase } from '../support/whole-database.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVENTS = 3000;
 const WORD = 'kestrelworks';
 
 describe('deleting an organization', function () {
   this.timeout(600_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({});
   let deleted: TestOrganization;
   let kept: TestOrganization;
   let marks: string[];
@@ -32,15 +31,10 @@ describe('deleting an organization', function () {
   let workflowIds: string[];
   before(async function () {
     this.timeout(600_000);
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     const on = { service: testInstance.api, pool: testInstance.pool };
     [deleted, kept] = await Promise.all([createOrganization(on), createOrganization(on)]);
     await testInstance.startWorker();
     await pauseHousekeeping(testInstance);
-  });
-  after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
   });
 
   const recordsOf = ({ api, id, base }: TestOrganization): [Hookyard, Records] => {

@@ -1,12 +1,11 @@
 // More comes in than can be delivered: beyond its limit ingest refuses with 503 what it has no room for, keeps what it has
 // acknowledged, delivers the oldest first, and opens again by itself.
 import { expect } from 'chai';
-import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Ledger } from '../support/ledger.ts';
-import type { Answer, Receiver } from '../support/receiver.ts';
-import { onceMore, type Records } from '../support/records.ts';
+import type { Answer } from '../support/receiver.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const LIMIT = 200;
 /** What one organization may have waiting, and one of its destinations. */
@@ -22,13 +21,7 @@ type Posted = Awaited<ReturnType<Ledger['post']>>;
 
 describe('more webhooks than deliveries', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
-  let line: FaultInstance['line'];
-  useFaultInstance((made) => {
-    ({ testInstance, records, receiver, line } = made);
-  }, SETTINGS);
+  const { testInstance, records, receiver, line } = useHookyard({ settings: SETTINGS });
   beforeEach('every test starts a worker when it wants one', () => testInstance.onlyWorkers());
 
   /**

@@ -1,13 +1,10 @@
 // A pause survives whatever dies, and so does its end.
 import { expect } from 'chai';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
-import { Circuits } from '../support/circuits.ts';
-import { useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
 import { pause, resume, routePath } from '../support/pauses.ts';
-import type { Receiver } from '../support/receiver.ts';
-import type { Records, RouteView, SourceView } from '../support/records.ts';
+import type { RouteView, SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // A dead relay's lease ends after 6 s, a lost workflow is started again 10 s after it should have acted. The rest is for slow
 // machines.
@@ -16,14 +13,7 @@ const EVENTS = 30;
 
 describe('pauses and faults', function () {
   this.timeout(600_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let circuits: Circuits;
-  let receiver: Receiver;
-  useFaultInstance((made) => {
-    ({ testInstance, records, receiver } = made);
-    circuits = new Circuits(testInstance, records);
-  });
+  const { testInstance, records, receiver, circuits } = useHookyard({});
 
   async function sendMany(source: SourceView, count: number): Promise<string[]> {
     const ids: string[] = [];

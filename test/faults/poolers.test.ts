@@ -1,8 +1,7 @@
 // Hookyard behind a real PgBouncer, in both modes that it works in: under load, while PgBouncer is killed and started again, and when
 // a worker dies.
 import { expect } from 'chai';
-import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { SENDERS, startSenders } from '../support/senders.ts';
 import { asServices, killPart, stackAddresses, startPart } from '../support/stack.ts';
@@ -40,19 +39,14 @@ describe('behind PgBouncer', () => {
     describe(`in ${mode.name} mode`, function () {
       this.timeout(900_000);
       let pooler: PgBouncer;
-      let testInstance: OwnHookyard;
-      let line: FaultInstance['line'];
       before(async function () {
         requirePgBouncer(this);
         pooler = await startPgBouncer(asServices(stackAddresses().databaseUrl), mode.pooler);
       });
       after(() => pooler?.stop());
-      useFaultInstance(
-        (made) => {
-          ({ testInstance, line } = made);
-        },
-        (databaseUrl) => ({ DATABASE_URL: pooler.urlOf(databaseUrl), ...mode.settings(databaseUrl) }),
-      );
+      const { testInstance, line } = useHookyard({
+        settings: (databaseUrl) => ({ DATABASE_URL: pooler.urlOf(databaseUrl), ...mode.settings(databaseUrl) }),
+      });
 
       it('delivers what it acknowledges once, and refuses with 503 only while PgBouncer is away', async () => {
         await testInstance.onlyWorker();

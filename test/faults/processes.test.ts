@@ -1,12 +1,10 @@
 // Processes of Hookyard that are killed or ended at the worst moment: every acknowledged event is delivered.
 import { expect } from 'chai';
 import { request as httpRequest } from 'node:http';
-import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
-import type { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // After a kill, with a worker running, everything acknowledged is delivered: a lost attempt is noticed after 15 s (heartbeat) or
 // 10 s (workflow task), a dead relay's lease ends after 6 s. The rest is for slow machines.
@@ -16,12 +14,7 @@ const WORKFLOW = { HOOKYARD_LANE: 'workflow' };
 
 describe('killed and ended processes', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let line: FaultInstance['line'];
-  useFaultInstance((made) => {
-    ({ testInstance, records, line } = made);
-  });
+  const { testInstance, records, line } = useHookyard({});
 
   it('makes an attempt again whose worker was killed in the middle of it, regular or local', async () => {
     const worker = await testInstance.onlyWorker(WORKFLOW);

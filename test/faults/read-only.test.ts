@@ -2,12 +2,12 @@
 // because its result could not be recorded.
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
 import type { OwnHookyard } from '../support/hookyard.ts';
 import { readOnlySwitch } from '../support/read-only.ts';
 import type { Endpoint } from '../support/receiver.ts';
-import { onceMore, type Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const RECOVERY_MS = 180_000;
 const SENDERS = 4;
@@ -18,11 +18,8 @@ const RENEWALS_MISSED = 5;
 
 describe('a database that takes no writes', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let line: FaultInstance['line'];
-  useFaultInstance(async (made) => {
-    ({ testInstance, records, line } = made);
+  const { testInstance, records, line } = useHookyard({});
+  before(async () => {
     await testInstance.onlyWorkers({}, {});
   });
 

@@ -4,21 +4,15 @@ import { circuitStatus } from '../../workflows/messages.ts';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { arrivals, disagreements, REPAIRED_MS, WORKFLOW } from '../support/disagreements.ts';
-import { useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
-import type { Receiver } from '../support/receiver.ts';
 import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
-import { onceMore, type Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('disagreements of PostgreSQL and Temporal about workflows', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
-  useFaultInstance(async (made) => {
-    ({ testInstance, records, receiver } = made);
-    await testInstance.startWorker(WORKFLOW);
+  const { testInstance, records, receiver } = useHookyard({ workers: [WORKFLOW] });
+  before(async () => {
     await pauseReconciliation(testInstance);
   });
 

@@ -4,21 +4,15 @@
 import { expect } from 'chai';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
 import { arrivals, disagreements, WORKFLOW } from '../support/disagreements.ts';
-import { useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
-import type { Receiver } from '../support/receiver.ts';
 import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
-import { type DeliveryView, onceMore, type Records } from '../support/records.ts';
+import { type DeliveryView, onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('disagreements of PostgreSQL and Temporal', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
-  useFaultInstance(async (made) => {
-    ({ testInstance, records, receiver } = made);
-    await testInstance.startWorker(WORKFLOW);
+  const { testInstance, records, receiver } = useHookyard({ workers: [WORKFLOW] });
+  before(async () => {
     await pauseReconciliation(testInstance);
   });
 

@@ -1,20 +1,15 @@
 // A worker whose process dies is replaced at once, and no change of who works on what makes an attempt twice.
 import { expect } from 'chai';
-import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
 import type { Service } from '../support/service.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const PATIENCE_MS = 180_000;
 
 describe('recovery of relays', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let line: FaultInstance['line'];
-  useFaultInstance((made) => {
-    ({ testInstance, line } = made);
-  });
+  const { testInstance, line } = useHookyard({});
 
   /** How many shards a worker owns. */
   async function owned({ pid }: Service): Promise<number> {

@@ -1,26 +1,19 @@
 // PostgreSQL and Temporal that stop, crash and come back while Hookyard works: nothing that was acknowledged is lost.
 import { expect } from 'chai';
 import { freePorts } from '../../local/ports.ts';
-import { type FaultInstance, useFaultInstance } from '../support/fault-instance.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
-import { onceMore, type Records } from '../support/records.ts';
+import { onceMore } from '../support/records.ts';
 import { SENDERS, startSenders } from '../support/senders.ts';
 import { killPart, startPart, stopPart } from '../support/stack.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // After the server is back, everything acknowledged is delivered, within seconds unless the machine is slow.
 const RECOVERY_MS = 180_000;
 
 describe('servers that are away for a while', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let line: FaultInstance['line'];
-  useFaultInstance(async (made) => {
-    ({ testInstance, records, line } = made);
-    await testInstance.startWorker();
-  });
+  const { testInstance, records, line } = useHookyard({ workers: [{}] });
 
   const ways: [way: string, end: typeof stopPart][] = [
     ['stopped', stopPart],

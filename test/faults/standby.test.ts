@@ -11,7 +11,6 @@ const READ_ONLY = '25006';
 const WAITING = `select from pg_stat_activity where wait_event = 'SyncRep'`;
 
 describe('a streaming standby', function () {
-  this.timeout(120_000);
   let primary: OwnPostgres;
   let standby: Standby;
   let pools: Pool[] = [];

@@ -1,12 +1,12 @@
 // The log of a worker while Temporal is away: every line is JSON and names the cause; repeats are counted, not written.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type LogLine, logLines } from '../support/log-lines.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MORE_RETRIES = 30;
 const LONG_MS = 180_000;
@@ -14,13 +14,12 @@ const MINUTE_MS = 60_000;
 
 describe('the log of a worker', function () {
   this.timeout(600_000);
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let temporal: TcpProxy;
   before(async () => {
     temporal = await startTcpProxy(stackAddresses().temporalAddress);
-    testInstance = await startHookyard();
   });
-  after(() => Promise.all([testInstance.close(), temporal.close()]));
+  after(() => temporal.close());
   const settings = () => ({ TEMPORAL_ADDRESS: temporal.address, HOOKYARD_SHUTDOWN_SECONDS: '1' });
   const causeOf = (line: LogLine) => line.cause as { system?: string; code?: string; details?: string } | undefined;
 

@@ -2,15 +2,14 @@
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
 import { warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { type StoreGate, startStoreGate } from '../support/store-gate.ts';
 import { until } from '../support/until.ts';
 import { type ProviderCase, providerCases } from '../support/warehouse-targets.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
 import { rowsOf } from '../support/warehouse-objects.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const provider = firstProvider();
 
@@ -24,20 +23,18 @@ const MIB = 1024 * 1024;
 
 describe('warehouses, cut off', function () {
   this.timeout(900_000);
-  let testInstance: OwnHookyard;
+  const { testInstance, receiver } = useHookyard({});
   let server: StoreServer;
   let gate: StoreGate;
-  let receiver: Receiver;
   before(async function () {
     this.timeout(COLD_START_MS);
-    [testInstance, server, receiver] = await Promise.all([startHookyard(), provider.start(), startReceiver()]);
+    server = await provider.start();
     await provider.prepare(server.url);
     gate = await startStoreGate(server.address);
   });
   after(async () => {
-    await testInstance?.close();
     await gate?.close();
-    await Promise.all([server?.stop(), receiver?.close()]);
+    await server?.stop();
   });
   afterEach(() => {
     gate.mode = 'open';

@@ -10,7 +10,6 @@ import { startStack } from '../../local/stack.ts';
 const testData = join(import.meta.dirname, '..', '..', '.test-data');
 
 describe('a port that another program takes while the stack starts', function () {
-  this.timeout(120_000);
   let dataDir: string;
   let thief: Server | undefined;
   beforeEach(() => {

@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
 import { COMPRESSIONS, TEXT_COMPRESSIONS } from '../../core/warehouse/object-key.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
@@ -12,6 +11,7 @@ import { installReaders, type Program, PROGRAMS, readWith, withMoments } from '.
 import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { allRowsOf, type Row, type WrittenObject } from '../support/warehouse-objects.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const TITLES: Record<WarehouseType, string> = {
   s3: 'S3',
@@ -33,21 +33,16 @@ const FORMS = Object.fromEntries([
 
 describe('Files of warehouses, by form, store and reader', function () {
   this.timeout(600_000);
-  let testInstance: Hookyard;
+  const { testInstance } = useHookyard();
   let stores: Store[];
   const servers: StoreServer[] = [];
   let python: string;
   before(async function () {
     this.timeout(COLD_START_MS + INSTALL_MS);
     requirePython(this);
-    [testInstance, python, stores] = await Promise.all([
-      sharedHookyard(),
-      installReaders(),
-      Promise.all(STORES.map(startStore)),
-    ]);
+    [python, stores] = await Promise.all([installReaders(), Promise.all(STORES.map(startStore))]);
   });
   after(async () => {
-    await testInstance?.close();
     await Promise.all(servers.map((server) => server.stop()));
   });
 

@@ -14,7 +14,6 @@ const PAGE = { limit: 50, offset: 0 };
 const options = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
 describe('The audit log of one record', function () {
-  this.timeout(120_000);
   let database: OwnDatabase;
   let pools: Record<'services' | 'tenants', Pool>;
   const [mine, theirs] = [newId('org'), newId('org')];

@@ -4,19 +4,17 @@ import { newId } from '../../core/text/ids.ts';
 import { createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type AuditRecord, auditRecordsOf } from '../support/audit-log.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { wholeDatabase } from '../support/whole-database.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('The audit log, read', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let organization: TestOrganization;
   before(async () => {
     // Without a worker, so that no row changes by itself.
-    testInstance = await startHookyard();
     organization = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
   });
-  after(() => testInstance?.close());
 
   async function recordsOfOrganization(id: string): Promise<AuditRecord[]> {
     const { rows } = await testInstance.pool.query('select * from audit_records where organization_id = $1', [id]);

@@ -3,17 +3,15 @@ import { expect } from 'chai';
 import { forgetAuditRecords } from '../../db/audit/records.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { makeSource } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('The audit log, once written', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   before(async () => {
-    testInstance = await startHookyard();
     await makeSource(await createOrganization({ service: testInstance.api, pool: testInstance.pool }));
   });
-  after(() => testInstance?.close());
 
   describe('is final', () => {
     const refused: [string, string][] = [

@@ -5,12 +5,12 @@ import { targets } from '../contract/malformed/targets.ts';
 import type { Json } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { auditRecordsOf } from '../support/audit-log.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
 import { OF_PATH, operations } from '../support/tenant-requests.ts';
 import { wholeDatabase } from '../support/whole-database.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const SIGN_IN = '/api/auth/sign-in';
 // They only compute.
@@ -21,7 +21,7 @@ const changes = operations().filter(
 );
 
 describe('The audit log', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let organization: TestOrganization;
   let own: TenantRecords;
   /** What no route uses, so that it can be deleted. */
@@ -32,7 +32,6 @@ describe('The audit log', () => {
   let code: string;
   before(async () => {
     // Without a worker, so that no row changes by itself.
-    testInstance = await startHookyard();
     organization = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
     own = await makeTenantRecords(organization, 'auditedbakery');
     const bodies = {
@@ -58,7 +57,6 @@ describe('The audit log', () => {
     await organization.api.patch(`/api/destinations/${own.destination[0]}`, { signingSecret });
     code = await makeConsoleCode(testInstance.pool, organization.id, 'a start');
   });
-  after(() => testInstance?.close());
 
   /** Requests of an operation that are right; what they change is what the operation is for. */
   function rightRequest({ method, path }: (typeof changes)[number]) {

@@ -17,7 +17,6 @@ const ATTACKER = '127.0.0.9';
 const OTHERS_WEBHOOKS = 60;
 
 describe('A flood of one client address', function () {
-  this.timeout(240_000);
   let service: Service;
   let attacked: TestOrganization;
   let other: TestOrganization;

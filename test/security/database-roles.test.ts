@@ -16,7 +16,6 @@ const OWNER = `owner_${process.pid}`;
 const RUNTIME = `runtime_${process.pid}`;
 
 describe('the role of the services', function () {
-  this.timeout(120_000);
   let database: CreatedDatabase;
   let owner: Pool;
   let runtime: Pool;

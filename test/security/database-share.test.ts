@@ -2,10 +2,10 @@
 // Rules: LIMIT-17.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { quotaTenant, type Tenant } from '../support/quotas.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const MIB = 1024 * 1024;
 /** What the database may grow, with the tenth that one organization leaves to others. */
@@ -15,19 +15,16 @@ const OTHERS = 25;
 const AT_ONCE = 4;
 
 describe('an organization that fills the database', function () {
-  this.timeout(120_000);
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let greedy: Tenant;
   let other: Tenant;
   let limit: number;
   before(async () => {
-    testInstance = await startHookyard();
     limit = (await size()) + ROOM;
     await testInstance.api.stop();
     await testInstance.startApi({ HOOKYARD_MAX_DATABASE_BYTES: String(limit) });
     [greedy, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
   });
-  after(() => testInstance?.close());
 
   async function size(): Promise<number> {
     const { rows } = await testInstance.pool.query<{ bytes: number }>(

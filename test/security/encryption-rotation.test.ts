@@ -7,11 +7,11 @@ import { SEALED_COLUMNS } from '../../db/encryption/rotation.ts';
 import { problemsIn } from '../support/log-lines.ts';
 import { type Ended, runToEnd } from '../support/service.ts';
 import { keepHouse } from '../support/housekeeping.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { type DestinationView, onceMore, Records, type SourceView } from '../support/records.ts';
+import type { Endpoint } from '../support/receiver.ts';
+import { type DestinationView, onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { wholeDatabase } from '../support/whole-database.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
 const OLD = `first:${newKey()}`;
@@ -20,19 +20,13 @@ const SECRET = 'a secret that the provider knows';
 const MANY = 450;
 
 describe('rotation of encryption keys', () => {
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
-  let records: Records;
+  const { testInstance, records, receiver } = useHookyard({ settings: { HOOKYARD_ENCRYPTION_KEYS: OLD }, workers: [{}] });
   let endpoint: Endpoint;
   let source: SourceView;
   let destination: DestinationView;
   let waiting: { eventId: string; endpoint: Endpoint };
   let createdKey: unknown;
   before(async () => {
-    receiver = await startReceiver();
-    testInstance = await startHookyard(undefined, { HOOKYARD_ENCRYPTION_KEYS: OLD });
-    await testInstance.startWorker();
-    records = new Records(testInstance);
     endpoint = receiver.endpoint();
     ({ source, destination } = await records.pipe(endpoint.url, {
       source: {
@@ -66,10 +60,6 @@ describe('rotation of encryption keys', () => {
     await insertSources(MANY);
     await deliver();
     waiting = await failOnce();
-  });
-  after(async () => {
-    await receiver?.close();
-    await testInstance?.close();
   });
 
   /** Sent twice it must be answered the same, which takes the stored answer. */

@@ -25,7 +25,6 @@ const slow = (n: number) => matches(slowPattern(500 + n));
 const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, kind }));
 
 describe('Filters that are too much work', function () {
-  this.timeout(180_000);
   let service: Service;
   let organization: TestOrganization;
   let neighbour: Neighbour;

@@ -28,7 +28,6 @@ describe('Hostile input at sources of providers', () => {
   const sources = new Map<string, Provided>();
 
   before(async function () {
-    this.timeout(120_000);
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
     // Nobody is there, so that no provider is asked for its keys.
     service = await startService('api', { ...LOOP_WATCH, HOOKYARD_PROVIDER_KEYS_URL: 'http://127.0.0.1:9' });

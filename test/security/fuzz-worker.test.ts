@@ -5,12 +5,11 @@ import fc from 'fast-check';
 import { TRANSFORM_TYPES } from '../../core/config/transform-types.ts';
 import { expectAlive, seed, tryFor } from '../support/fuzzing.ts';
 import { body, headers, query } from '../support/hostile-input.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { LOOP_WATCH } from '../support/loop-watch.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const BODIES_MS = 5000;
 const AT_ONCE = 5;
@@ -23,15 +22,12 @@ const CODE: Record<(typeof TRANSFORM_TYPES)[number], string> = {
 };
 
 describe('Hostile input in a worker', function () {
-  this.timeout(180_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({});
   let source: SourceView;
   let isAlive: ReturnType<typeof expectAlive>;
 
   before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     const worker = await testInstance.startWorker(LOOP_WATCH);
     const records = new Records(testInstance);
     source = await records.source({ allowPaths: true });
@@ -48,10 +44,6 @@ describe('Hostile input in a worker', function () {
     // Whatever is loaded with the first delivery is.
     await ended([await records.accepted(source, '{"items":[{"sku":"a"}]}')]);
     isAlive = expectAlive(worker);
-  });
-  after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
   });
 
   const ended = (eventIds: string[]) =>

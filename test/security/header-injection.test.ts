@@ -9,10 +9,9 @@ import { valueBytes } from '../../core/http/header-text.ts';
 import { asError, asResponse, closedAfterEach, request } from '../http/senders.ts';
 import { httpServer, socketServer } from '../http/servers.ts';
 import { expectError } from '../support/api-client.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
+import type { Hookyard } from '../support/hookyard.ts';
 import { startMailServer } from '../support/mail-server.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { Records } from '../support/records.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVIL_VALUES = [
   'a\r\nX-Injected: 1',
@@ -174,14 +173,7 @@ describe('Header injection', () => {
   });
 
   describe('into what is stored and delivered', () => {
-    let testInstance: Hookyard;
-    let receiver: Receiver;
-    let records: Records;
-    before(async () => {
-      [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
-      records = new Records(testInstance);
-    });
-    after(() => Promise.all([testInstance.close(), receiver.close()]));
+    const { testInstance, records, receiver } = useHookyard();
 
     it('is refused when a destination is made', async () => {
       const create = (changes: object) =>

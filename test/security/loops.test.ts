@@ -3,10 +3,9 @@ import { expect } from 'chai';
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 /** Passes requests on as they are, like a load balancer, so that Hookyard is reached at an address of which it may not know. */
 async function startRelay(target: () => string) {
@@ -30,27 +29,22 @@ async function startRelay(target: () => string) {
 }
 
 describe('loops', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  let receiver: Receiver;
   /** At HOOKYARD_PUBLIC_URL. */
   let known: Awaited<ReturnType<typeof startRelay>>;
   let unknown: Awaited<ReturnType<typeof startRelay>>;
   before(async () => {
-    [receiver, known, unknown] = await Promise.all([
-      startReceiver(),
-      startRelay(() => testInstance.api.url),
-      startRelay(() => testInstance.api.url),
-    ]);
-    testInstance = await startHookyard(undefined, {
+    const start = () => startRelay(() => testInstance.api.url);
+    [known, unknown] = await Promise.all([start(), start()]);
+  });
+  after(() => Promise.all([known?.close(), unknown?.close()]));
+  const { testInstance, records, receiver } = useHookyard({
+    settings: () => ({
       HOOKYARD_PUBLIC_URL: `${known.url}/`,
       // The count must survive installations with different prefixes.
       HOOKYARD_HEADER_PREFIX: 'X-Relay-',
-    });
-    await testInstance.startWorker();
-    records = new Records(testInstance);
+    }),
+    workers: [{}],
   });
-  after(() => Promise.all([testInstance?.close(), receiver?.close(), known?.close(), unknown?.close()]));
 
   /** Where a source takes webhooks, behind a relay. */
   const addressOf = (source: SourceView, relay: { url: string }) => relay.url + new URL(source.webhookUrl).pathname;

@@ -22,7 +22,6 @@ const slow = JSON.stringify({ texts: [letters(100 * 1024)] });
 const quick = JSON.stringify({ texts: [FOUND] });
 
 describe('Mappings that are too much work', function () {
-  this.timeout(240_000);
   let attacker: Hookyard;
   let other: Hookyard;
   let server: StoreServer;

@@ -1,10 +1,9 @@
 // What waits for one organization does not close ingest for another.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const LIMIT = 1000;
 const DEAD = 200;
@@ -13,18 +12,10 @@ const OTHERS = 25;
 const MOST = 2000;
 
 describe('an organization whose deliveries wait', function () {
-  this.timeout(300_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
   let other: Neighbour;
   before(async () => {
-    const settings = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
-    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
     other = await addNeighbour(testInstance);
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
   });
   beforeEach('nothing waits, and ingest has noticed that', async () => {
     await testInstance.pool.query('truncate outbox, held_deliveries, retrying_deliveries');

@@ -1,10 +1,9 @@
 // An organization whose requests wait for a lock does not stop the management requests, nor the results, of another.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, fanOut, type Neighbour } from '../support/neighbours.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const CHANGES = 100;
 const READS = 20;
@@ -14,18 +13,11 @@ const DESTINATIONS = 4;
 const IMPORTED = 400;
 
 describe('an organization that waits for locks', function () {
-  this.timeout(180_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({});
   let greedy: Neighbour;
   let other: Neighbour;
   before(async () => {
-    [testInstance, receiver] = await Promise.all([startHookyard(), startReceiver()]);
     [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
   });
 
   it(`leaves others connections, although ${CHANGES} changes of one route wait`, async () => {

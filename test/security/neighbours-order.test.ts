@@ -1,12 +1,11 @@
 // How late the webhooks of an organization are beside another one that has hundreds waiting: counted in the attacker's deliveries that
 // are made before, so that a busy machine changes nothing.
 import { expect } from 'chai';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/neighbours.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import type { SourceView } from '../support/records.ts';
 import { busy, QUICK } from '../support/transforms.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const DESTINATIONS = 50;
 const WEBHOOKS = 8;
@@ -16,20 +15,10 @@ const ALL = DESTINATIONS * WEBHOOKS;
 const MOST_AHEAD = ALL / 4;
 
 describe('an organization with hundreds of deliveries that wait', function () {
-  this.timeout(240_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'express', tuning: { maxInFlight: 20 } } });
   let greedy: Neighbour;
   let other: Neighbour;
   let arrivals: Arrivals;
-  before(async () => {
-    const settings = { HOOKYARD_LANE: 'express', tuning: { maxInFlight: 20 } };
-    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
-  });
-  after(async () => {
-    await receiver?.close();
-    await testInstance?.close();
-  });
   beforeEach(async () => {
     arrivals = watchArrivals(receiver);
     await testInstance.onlyWorkers();

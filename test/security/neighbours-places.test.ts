@@ -14,7 +14,6 @@ const RETRIES_OF_EACH = 20;
 const OTHERS = 10;
 
 describe('an organization whose destinations are slow', function () {
-  this.timeout(300_000);
   let testInstance: OwnHookyard;
   let receiver: Receiver;
   let greedy: Neighbour;

@@ -2,12 +2,11 @@
 import { expect } from 'chai';
 import { type LimitChanges, setLimits } from '../../db/organizations/limits.ts';
 import { newId } from '../../core/text/ids.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
 import { expectLimited } from '../support/quotas.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const LIMIT = 800;
 const FAN_OUT = 20;
@@ -26,20 +25,12 @@ interface ReplayView {
 }
 
 describe('an organization that replays', function () {
-  this.timeout(180_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
   let other: Neighbour;
   let others: SourceView;
   before(async () => {
-    const settings = { HOOKYARD_MAX_BACKLOG: String(LIMIT) };
-    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings), startReceiver()]);
     other = await addNeighbour(testInstance);
     others = (await other.records.pipe(receiver.endpoint(200).url)).source;
-  });
-  after(async () => {
-    await testInstance.close();
-    await receiver.close();
   });
   beforeEach('nothing waits, and ingest has noticed that', async () => {
     await testInstance.pool.query('truncate outbox, held_deliveries, retrying_deliveries');

@@ -5,12 +5,11 @@ import { availableParallelism } from 'node:os';
 import { freePorts } from '../../local/ports.ts';
 import { WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
 import { PLACES_PER_PROCESSOR } from '../../core/fairness/workflow-turns.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { addNeighbour, type Neighbour } from '../support/neighbours.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore } from '../support/records.ts';
 import { scrape } from '../support/scrape.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const FAILING = 80;
 const HOUR_MS = 3_600_000;
@@ -20,21 +19,11 @@ const PER_SECOND = (PLACES_PER_PROCESSOR * availableParallelism()) / 2;
 const FIRST_PER_SECOND = (WORKFLOWS_PER_PROCESSOR * availableParallelism() * 3) / 4;
 
 describe('an organization whose deliveries fail', function () {
-  this.timeout(180_000);
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'express' } });
   let greedy: Neighbour;
   let other: Neighbour;
   before(async () => {
-    [testInstance, receiver] = await Promise.all([
-      startHookyard(undefined, { HOOKYARD_LANE: 'express' }),
-      startReceiver(),
-    ]);
     [greedy, other] = await Promise.all([addNeighbour(testInstance), addNeighbour(testInstance)]);
-  });
-  after(async () => {
-    await receiver?.close();
-    await testInstance?.close();
   });
 
   it('has no more retries than its turns, the other one is served meanwhile, and nothing is lost', async () => {

@@ -11,7 +11,6 @@ import { type ProviderCase, providerCases } from '../support/warehouse-targets.t
 const NOT_GIVEN = /HOOKYARD_WAREHOUSE_IDENTITY/;
 
 describe('The identity of the service', function () {
-  this.timeout(120_000);
   let testInstance: OwnHookyard;
   let server: StoreServer;
   let other: TestOrganization;

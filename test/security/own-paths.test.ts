@@ -1,21 +1,14 @@
 // A destination outside of HOOKYARD_PUBLIC_URL, to which a stranger adds the path by which it would lead back here.
 import { expect } from 'chai';
 import { type HttpAnswer, send } from '../support/http-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Accepted, Records } from '../support/records.ts';
+import type { Accepted } from '../support/records.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // Nothing listens there: what is refused is not tried.
 const HOST = 'http://127.0.0.1:9';
 
 describe('paths that lead back to Hookyard', () => {
-  let testInstance: OwnHookyard;
-  let records: Records;
-  before(async () => {
-    testInstance = await startHookyard(undefined, { HOOKYARD_PUBLIC_URL: `${HOST}/hooks` });
-    await testInstance.startWorker();
-    records = new Records(testInstance);
-  });
-  after(() => testInstance?.close());
+  const { testInstance, records } = useHookyard({ settings: { HOOKYARD_PUBLIC_URL: `${HOST}/hooks` }, workers: [{}] });
 
   it('end their deliveries without an attempt, unless the route allows its own address', async () => {
     const source = await records.source({ allowPaths: true });

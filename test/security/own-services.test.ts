@@ -15,6 +15,7 @@ import { Records } from '../support/records.ts';
 import { createOrganization, type Service } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const OWN = /belongs to Hookyard itself/;
 const HOOK = JSON.stringify({ attack: true });
@@ -161,17 +162,7 @@ describe('Own services as destinations', () => {
 });
 
 describe('Loopback that is open for one organization', () => {
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
-  before(async () => {
-    receiver = await startReceiver();
-    testInstance = await startHookyard(undefined, { HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE });
-    await testInstance.startWorker();
-  });
-  after(async () => {
-    await testInstance?.close();
-    await receiver?.close();
-  });
+  const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE }, workers: [{}] });
 
   it('closes with the second one, in both processes and on open connections, and opens again with its end', async () => {
     const records = new Records(testInstance);

@@ -4,24 +4,22 @@ import { LIMIT_NAMES, type LimitName } from '../../core/fairness/limits.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { type Answer, expectError, type Json } from '../support/api-client.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('Quotas of the management API', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let pool: Pool;
   let limited: Tenant;
   let other: Tenant;
 
   before(async () => {
     // Without a worker: nothing is delivered.
-    testInstance = await startHookyard();
     pool = testInstance.pool;
   });
-  after(() => testInstance?.close());
   beforeEach(async () => {
     [limited, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
   });

@@ -3,22 +3,20 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from '../support/quotas.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from './raw-connection.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 describe('Quotas', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let limited: Tenant;
   let other: Tenant;
 
   before(async () => {
     // Without a worker: nothing is delivered.
-    testInstance = await startHookyard();
   });
-  after(() => testInstance?.close());
   beforeEach(async () => {
     [limited, other] = await Promise.all([quotaTenant(testInstance), quotaTenant(testInstance)]);
   });

@@ -1,10 +1,10 @@
 // A flood of webhooks that are refused: all are counted, and it makes few rows and hardly a write.
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { send } from '../support/http-client.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const FLOOD = 4000;
 const KEPT = 100;
@@ -14,14 +14,11 @@ const IN_A_ROUND = 20;
 const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 
 describe('A flood of refused webhooks', function () {
-  this.timeout(240_000);
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let organization: TestOrganization;
   before(async () => {
-    testInstance = await startHookyard();
     organization = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
   });
-  after(() => testInstance?.close());
 
   const signed = () =>
     makeSource(organization, { verificationConfig: { type: 'github', secret: 'a secret of sixteen bytes' } });

@@ -12,7 +12,6 @@ import { bindToOrganizations } from '../../db/tenants/connections.ts';
 import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { makeSource } from '../support/api-records.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { createOrganization } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
@@ -25,12 +24,12 @@ import {
   tenantIds,
   tried,
 } from '../support/tenant-rows.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const REFUSED = '42501';
 const options = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
 describe('row-level security', function () {
-  this.timeout(120_000);
   let database: OwnDatabase;
   let services: Pool;
   let management: Pool;
@@ -237,11 +236,7 @@ describe('row-level security', function () {
   });
 
   describe('in the API', () => {
-    let testInstance: OwnHookyard;
-    before(async () => {
-      testInstance = await startHookyard();
-    });
-    after(() => testInstance?.close());
+    const { testInstance } = useHookyard({});
 
     it('binds what requests read and change, whichever way they reach the database', async () => {
       const { api: service, pool } = testInstance;

@@ -8,7 +8,6 @@ import type { Neighbour } from '../support/neighbour.ts';
 import type { Service, TestOrganization } from '../support/service.ts';
 
 describe('Schemas that are too much work', function () {
-  this.timeout(180_000);
   let service: Service;
   let organization: TestOrganization;
   let neighbour: Neighbour;

@@ -10,13 +10,12 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { TENANT_ROLE } from '../../local/role-passwords.ts';
 import { createClient } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { problemsIn } from '../support/log-lines.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { runToEnd, startService } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'hookyard-secrets-'));
@@ -79,11 +78,9 @@ describe('a process whose secrets are in files', () => {
 });
 
 describe('a password of PostgreSQL that is replaced', function () {
-  this.timeout(180_000);
   const name = `rotating_${process.pid}`;
   let admin: Pool;
-  let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const { testInstance, receiver } = useHookyard({ settings: (databaseUrl) => ({ DATABASE_URL: '', DATABASE_URL_FILE: write('rotating', databaseUrl), }) });
   const urlOf = (database: string, role: string, password: string) =>
     Object.assign(new URL(database), { username: role, password }).href;
   const passwordOf = (role: string, password: string) => admin.query(`alter role ${role} password '${password}'`);
@@ -98,12 +95,7 @@ describe('a password of PostgreSQL that is replaced', function () {
     admin = createPool(stackAddresses().databaseUrl, { max: 2, statementTimeoutMs: 20_000, onError: () => {} });
     await makeRole(name, 'first');
     await makeRole(`${name}_b`, 'other');
-    receiver = await startReceiver();
     // The processes start as the usual role, which has its rights; the role of the test gets them from the owner.
-    testInstance = await startHookyard(undefined, (databaseUrl) => ({
-      DATABASE_URL: '',
-      DATABASE_URL_FILE: write('rotating', databaseUrl),
-    }));
     await grantRuntime(testInstance.pool, name);
     await grantRuntime(testInstance.pool, `${name}_b`);
     write('rotating', `${urlOf(testInstance.databaseUrl, name, 'first')}\n`);
@@ -112,8 +104,6 @@ describe('a password of PostgreSQL that is replaced', function () {
     await api.stop();
   });
   after(async () => {
-    await receiver?.close();
-    await testInstance?.close();
     for (const role of [name, `${name}_b`]) await admin.query(`drop role ${role}`).catch(() => undefined);
     await admin?.end();
   });

@@ -27,7 +27,6 @@ describe('secrets', () => {
   let run: SecretRun;
   let all: Secrets;
   before(async function () {
-    this.timeout(240_000);
     run = await SecretRun.start();
     await run.everything();
     const database = new URL(run.testInstance.databaseUrl).password;

@@ -5,22 +5,20 @@ import { createLog } from '../../core/process/log.ts';
 import { newToken } from '../../core/config/api-token.ts';
 import { createSignIns } from '../../api/auth/sign-ins.ts';
 import { type Reply, sendFrom } from '../support/from-address.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const LIMIT = 20;
 const STRANGER = '127.0.0.66';
 
 describe('Wrong credentials', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({ settings: { tuning: { failedSignInsPerMinute: LIMIT } } });
   let tenant: TestOrganization;
   let url: string;
   before(async () => {
-    testInstance = await startHookyard(undefined, { tuning: { failedSignInsPerMinute: LIMIT } });
     tenant = await createOrganization({ service: testInstance.api, pool: testInstance.pool });
     url = `${testInstance.api.url}/api/auth/me`;
   });
-  after(() => testInstance?.close());
 
   const guess = (from: string) => sendFrom(from, url, newToken());
   async function guessUntilRefused(from: string): Promise<void> {

@@ -3,11 +3,11 @@
 import { expect } from 'chai';
 import { makeConsoleCode } from '../../db/management/console-codes.ts';
 import { type Answer, createClient } from '../support/api-client.ts';
-import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';
 import { operations, type TenantRequest } from '../support/tenant-requests.ts';
 import { type TableRow, wholeDatabase } from '../support/whole-database.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 // In everything that the other organization has.
 const THEIRS = 'kestrelworks';
@@ -15,7 +15,7 @@ const THEIRS = 'kestrelworks';
 const NO_COUNTS = ['ratePerSecond', 'page', 'pageSize', 'step'];
 
 describe('Tenant separation', () => {
-  let testInstance: OwnHookyard;
+  const { testInstance } = useHookyard({});
   let mine: TestOrganization;
   let theirs: TestOrganization;
   let own: TenantRecords;
@@ -23,14 +23,12 @@ describe('Tenant separation', () => {
   let untouched: string[];
   before(async () => {
     // Without a worker, so that no row changes by itself.
-    testInstance = await startHookyard();
     const on = { service: testInstance.api, pool: testInstance.pool };
     [mine, theirs] = await Promise.all([createOrganization(on), createOrganization(on)]);
     own = await makeTenantRecords(mine, 'ownbakery');
     other = await makeTenantRecords(theirs, THEIRS);
     untouched = await theirRows();
   });
-  after(() => testInstance?.close());
 
   const theirIds = () => Object.values({ ...other, words: [] }).flat();
   const holds = ({ columns }: TableRow, texts: string[]): boolean => {

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/limits.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
-import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { busy, unlimited } from '../support/transforms.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { useHookyard } from '../support/use-hookyard.ts';
 
 const EVENTS = 20;
 const CODE = busy(3);
@@ -14,19 +14,17 @@ const CODE = busy(3);
 const NEEDED = 1.5;
 
 describe('a warehouse whose transforms need more than the budget', function () {
-  this.timeout(300_000);
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
-  let testInstance: Hookyard;
+  const { testInstance } = useHookyard();
   let server: StoreServer;
   before(async function () {
     this.timeout(COLD_START_MS);
-    [testInstance, server] = await Promise.all([sharedHookyard(), provider.start()]);
+    server = await provider.start();
     await provider.prepare(server.url);
   });
   after(async () => {
     // Other files use the same organization.
     await setLimits(testInstance.pool, testInstance.organizationId, { transformMsPerMinute: 'default' });
-    await testInstance?.close();
     await server?.stop();
   });
 

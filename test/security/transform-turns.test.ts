@@ -18,7 +18,6 @@ function ifLate(error: unknown): void {
 }
 
 describe('turns of transforms', function () {
-  this.timeout(300_000);
 
   describe('in a process', () => {
     const event = {

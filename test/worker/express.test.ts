@@ -26,7 +26,6 @@ const retrying: AttemptOutcome = {
 };
 
 describe('first attempts of the express lane', function () {
-  this.timeout(180_000);
   let database: OwnDatabase;
   let pool: Pool;
   let express: Express;

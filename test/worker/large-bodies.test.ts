@@ -23,7 +23,6 @@ import { until } from '../support/until.ts';
 const LARGE = 100_000;
 
 describe('large payloads of attempts', function () {
-  this.timeout(60_000);
   let database: HistoryDatabase;
   let pool: Pool;
   let receiver: Receiver;

@@ -35,7 +35,6 @@ interface Way extends Owner {
 }
 
 describe('a relay', function () {
-  this.timeout(120_000);
   let database: OwnDatabase;
   let hotPool: Pool;
   let owner: Owner;

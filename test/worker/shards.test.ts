@@ -48,7 +48,6 @@ interface Relay {
 }
 
 describe('the shards of a worker', function () {
-  this.timeout(300_000);
   let database: OwnDatabase;
   let relays: Relay[];
   before(async () => {

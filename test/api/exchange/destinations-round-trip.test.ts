@@ -11,7 +11,6 @@ describe('Files of destinations', () => {
   });
 
   it('takes 1,000 items, new and overwritten', async function () {
-    this.timeout(180_000);
     const items = Array.from({ length: 1000 }, (_, index) => ({
       ...everything,
       name: `Destination ${index}`,
@@ -24,7 +23,6 @@ describe('Files of destinations', () => {
   });
 
   it('a round trip between two organizations reproduces every member', async function () {
-    this.timeout(120_000);
     const text = (unit: string, minLength = 1) =>
       fc.string({ unit: fc.constantFrom(...unit), minLength, maxLength: 12 });
     const secret = text('abcdefXYZ0123456789-_.~+/', 8);

@@ -11,7 +11,6 @@ describe('Files of routes', () => {
   });
 
   it('takes 1,000 items, new and overwritten', async function () {
-    this.timeout(180_000);
     const destinations = Array.from({ length: 1000 }, (_, index) => ({ name: 'D', slug: `d-${index}`, url }));
     await organization.api.post('/api/destinations/import', { destinations, conflictStrategy: 'skip' });
     const items = destinations.map(({ slug }, index) => ({
@@ -27,7 +26,6 @@ describe('Files of routes', () => {
   });
 
   it('a round trip between two organizations reproduces every member', async function () {
-    this.timeout(120_000);
     const storable = (maxLength: number) =>
       fc.string({ unit: 'grapheme', maxLength }).filter((text) => !text.includes('\0') && text.length <= 255);
     const condition = fc.record({

@@ -1,0 +1,91 @@
+// The set-up of a test file: a Hookyard, its records, a receiver for what it delivers.
+import { Circuits } from './circuits.ts';
+import { type CommonSettings, type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from './hookyard.ts';
+import { Ledger } from './ledger.ts';
+import { type Answer, type Endpoint, type Receiver, startReceiver } from './receiver.ts';
+import { Records } from './records.ts';
+import type { ProcessSettings } from './service.ts';
+
+/** A source that is routed to a receiver, and the ledger of what is sent to it. */
+export type Line = Awaited<ReturnType<Records['pipe']>> & { endpoint: Endpoint; ledger: Ledger };
+
+export interface Suite<Instance extends Hookyard> {
+  testInstance: Instance;
+  records: Records;
+  circuits: Circuits;
+  receiver: Receiver;
+  /** @param answers of the receiver, the last one for all further requests */
+  line(answers?: Answer[], fields?: Parameters<Records['pipe']>[1]): Promise<Line>;
+}
+
+export interface OwnOptions {
+  /** Of all its processes. */
+  settings?: CommonSettings;
+  /** One worker for each, started one after the other; none by default. */
+  workers?: ProcessSettings[];
+}
+
+/**
+ * Starts a Hookyard before the tests of this `describe`, and ends it after them. Its parts can be used in hooks and tests that follow.
+ * @param own processes, database and namespace of its own, for tests that kill processes or choose settings: what runs at the end of a test
+ * is left to the next, which says what it needs (`onlyWorkers`). By default it is the one that such files share, with an
+ * organization of its own
+ */
+export function useHookyard(): Suite<Hookyard>;
+export function useHookyard(own: OwnOptions): Suite<OwnHookyard>;
+export function useHookyard(own?: OwnOptions): Suite<Hookyard> {
+  let made: { testInstance: Hookyard; receiver: Receiver } | undefined;
+  before('a Hookyard is started', async () => {
+    const [testInstance, receiver] = await Promise.all([own ? startOwn(own) : sharedHookyard(), startReceiver()]);
+    made = { testInstance, receiver };
+  });
+  after('the Hookyard is ended', () => Promise.all([made?.testInstance.close(), made?.receiver.close()]));
+  const testInstance = late(() => made?.testInstance);
+  const receiver = late(() => made?.receiver);
+  const records = new Records(testInstance);
+  return {
+    testInstance,
+    records,
+    circuits: new Circuits(testInstance, records),
+    receiver,
+    async line(answers = [], fields = {}) {
+      const endpoint = receiver.endpoint(...answers);
+      const pipe = await records.pipe(endpoint.url, fields);
+      return { ...pipe, endpoint, ledger: new Ledger(records, pipe.source, endpoint) };
+    },
+  };
+}
+
+async function startOwn({ settings = {}, workers = [] }: OwnOptions): Promise<OwnHookyard> {
+  const testInstance = await startHookyard(undefined, settings);
+  try {
+    for (const worker of workers) await testInstance.startWorker(worker);
+    return testInstance;
+  } catch (error) {
+    await testInstance.close();
+    throw error;
+  }
+}
+
+/** Stands for what will have been made when it is used: its members are read from that. */
+function late<Made extends object>(find: () => Made | undefined): Made {
+  const get = (): Made => {
+    const made = find();
+    if (made) return made;
+    throw new Error('A Hookyard is there in hooks and tests, not before');
+  };
+  return new Proxy({} as Made, {
+    get(_target, name) {
+      const made = get();
+      const value: unknown = Reflect.get(made, name);
+      return typeof value === 'function' ? value.bind(made) : value;
+    },
+    set: (_target, name, value) => Reflect.set(get(), name, value),
+    has: (_target, name) => Reflect.has(get(), name),
+    ownKeys: () => Reflect.ownKeys(get()),
+    getOwnPropertyDescriptor(_target, name) {
+      const descriptor = Reflect.getOwnPropertyDescriptor(get(), name);
+      return descriptor && { ...descriptor, configurable: true };
+    },
+  });
+}
