@@ -13,12 +13,12 @@ import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/migrat
 import { grantRuntime } from '../db/migrate/runtime-rights.ts';
 import { grantTenant } from '../db/tenants/tenant-rights.ts';
 import { oneLine, phase, StartupError, seconds } from './errors.ts';
-import { databaseLimit } from './database-limit.ts';
+import { databaseLimit } from './postgres/database-limit.ts';
 import { buildConsole, consoleLink } from './console.ts';
 import { firstSteps } from './first-steps.ts';
 import { keepUp } from './keep-up.ts';
 import { claimPort, freePorts } from './ports.ts';
-import { type DatabaseRole, TENANT_ROLE } from './role-passwords.ts';
+import { type DatabaseRole, TENANT_ROLE } from './postgres/role-passwords.ts';
 import { type Role, startRole } from './role.ts';
 import { forgetUrl, recordUrl } from './served-url.ts';
 import { type Stack, startStack } from './stack.ts';

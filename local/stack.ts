@@ -4,16 +4,16 @@ import { dirname, join, resolve } from 'node:path';
 import { Connection, type ConnectionOptions } from '@temporalio/client';
 import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
 import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
-import { type Binaries, ensureBinaries } from './binaries.ts';
+import { type Binaries, ensureBinaries } from './temporal/binaries.ts';
 import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupError } from './errors.ts';
 import { stopLeftovers } from './leftovers.ts';
 import { lockDataDir } from './lock.ts';
 import { claimPort } from './ports.ts';
-import { type OtherPostgres, type Postgres, startPostgres } from './postgres.ts';
+import { type OtherPostgres, type Postgres, startPostgres } from './postgres/server.ts';
 import type { Service } from './process.ts';
-import { internalPorts, startTemporal } from './temporal.ts';
-import { startTemporalUi } from './temporal-ui.ts';
-import { dropUnusedIndexes } from './visibility-indexes.ts';
+import { internalPorts, startTemporal } from './temporal/server.ts';
+import { startTemporalUi } from './temporal/ui.ts';
+import { dropUnusedIndexes } from './temporal/visibility-indexes.ts';
 
 export interface StackOptions {
   dataDir: string;

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/process/end-request.ts';
 import { LANE_SETTINGS, type LaneSetting } from '../core/delivery/lane.ts';
-import { ensureBinaries } from '../local/binaries.ts';
+import { ensureBinaries } from '../local/temporal/binaries.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { stopLeftovers } from '../local/leftovers.ts';
 import { lockDataDir } from '../local/lock.ts';

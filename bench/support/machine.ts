@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
-import { temporalVersion } from '../../local/binaries.ts';
+import { temporalVersion } from '../../local/temporal/binaries.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

@@ -6,7 +6,7 @@ import { onEndRequest } from '../../core/process/end-request.ts';
 import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
-import { startPostgres } from '../../local/postgres.ts';
+import { startPostgres } from '../../local/postgres/server.ts';
 
 export interface OwnPostgres {
   databaseUrl: string;

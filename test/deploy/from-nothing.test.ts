@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type Postgres, startPostgres } from '../../local/postgres.ts';
+import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
 import { START_DEADLINE_MS } from '../support/npm-start.ts';
 import { stackAddresses } from '../support/stack.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { freePorts } from '../../local/ports.ts';
-import { type Postgres, startPostgres } from '../../local/postgres.ts';
+import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { copyTree, takeBaseBackup } from '../support/base-backup.ts';
 import type { Hookyard } from '../support/hookyard.ts';

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
-import { downloadArchive } from '../../local/download.ts';
+import { downloadArchive } from '../../local/temporal/download.ts';
 import { StartupError } from '../../local/errors.ts';
 import { isWell } from '../../local/is-well.ts';
 import { freePorts } from '../../local/ports.ts';

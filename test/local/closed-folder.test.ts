@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { cacheFolder } from '../../core/config/cache-folder.ts';
 import { StartupError } from '../../local/errors.ts';
-import { findServerUser } from '../../local/postgres-user.ts';
+import { findServerUser } from '../../local/postgres/user.ts';
 import { waitFor } from '../../local/wait.ts';
 import { processesOf, Run, START_DEADLINE_MS } from '../support/npm-start.ts';
 import { SOURCE_FOLDERS } from '../support/source-folders.ts';
@@ -82,7 +82,7 @@ describe('a folder that only its user may enter', function () {
 
     /** The programs that a start in the clone would take. */
     const programs = async (...places: string[]) => {
-      const module: typeof import('../../local/postgres-programs.ts') = await import(
+      const module: typeof import('../../local/postgres/programs.ts') = await import(
         join(clone, 'local', 'postgres-programs.ts')
       );
       const log = () => {};

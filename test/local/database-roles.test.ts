@@ -11,7 +11,7 @@ import { readSettings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/config-error.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type Postgres, startPostgres } from '../../local/postgres.ts';
+import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
 import { START_DEADLINE_MS } from '../support/npm-start.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '.test-data');

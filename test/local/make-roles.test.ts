@@ -12,7 +12,7 @@ import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { findTenantRole } from '../../db/tenants/tenant-rights.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type Postgres, startPostgres } from '../../local/postgres.ts';
+import { type Postgres, startPostgres } from '../../local/postgres/server.ts';
 import { START_DEADLINE_MS } from '../support/npm-start.ts';
 
 const project = join(import.meta.dirname, '..', '..');

@@ -14,7 +14,7 @@ const NOT_COPIED = ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot'
  * Copies the data folder of the server that a database belongs to, while it serves, and what a start of the copy needs. The
  * copy has everything that was committed before this began, and nothing of what is committed after it has returned.
  * @param databaseUrl a database of that server, with a superuser
- * @param dataDir where the copy goes, as the data folder of an embedded PostgreSQL (local/postgres.ts)
+ * @param dataDir where the copy goes, as the data folder of an embedded PostgreSQL (local/postgres/server.ts)
  */
 export async function takeBaseBackup(databaseUrl: string, dataDir: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildWithGo } from '../../local/go-build.ts';
+import { buildWithGo } from '../../local/temporal/go-build.ts';
 import { cacheFolder, fillOnce } from './cache-folder.ts';
 
 const log = (line: string) => console.log(`[test set-up] ${line}`);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
-import { type OtherPostgres, type Postgres, startPostgres } from '../../local/postgres.ts';
-import { barrier, findServerUser } from '../../local/postgres-user.ts';
+import { type OtherPostgres, type Postgres, startPostgres } from '../../local/postgres/server.ts';
+import { barrier, findServerUser } from '../../local/postgres/user.ts';
 import { chosenPostgres } from './postgres-versions.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '.test-data');

@@ -1,7 +1,7 @@
 // PostgreSQL of another version than the embedded one, and with other locales: that of the system (Debian: apt-get install postgresql).
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { OtherPostgres } from '../../local/postgres.ts';
+import type { OtherPostgres } from '../../local/postgres/server.ts';
 
 // Where Debian keeps the programs, by major version.
 const SYSTEM_FOLDER = '/usr/lib/postgresql';

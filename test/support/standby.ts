@@ -4,7 +4,7 @@ import { appendFile, chown, lstat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import pg from 'pg';
 import { errorCode } from '../../local/errors.ts';
-import type { Postgres } from '../../local/postgres.ts';
+import type { Postgres } from '../../local/postgres/server.ts';
 import { takeBaseBackup } from './base-backup.ts';
 import { startIn } from './own-postgres.ts';
 import { until } from './until.ts';

@@ -1,7 +1,7 @@
 // The schemas of Temporal's two databases, through Temporal's own SQL tool (the schema files are inside the tool).
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { oneLine, StartupError } from './errors.ts';
+import { oneLine, StartupError } from '../errors.ts';
 
 const run = promisify(execFile);
 

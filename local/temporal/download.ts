@@ -5,7 +5,7 @@ import { chmodSync, copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Dispatcher, EnvHttpProxyAgent, interceptors, request } from 'undici';
-import { errorCode, type Log, oneLine, StartupError } from './errors.ts';
+import { errorCode, type Log, oneLine, StartupError } from '../errors.ts';
 
 const run = promisify(execFile);
 const projects = 'https://github.com/temporalio';

@@ -2,9 +2,9 @@
 // archives (checksum verified), a Go build of the versions that temporal-config/ pins.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { cacheFolder } from '../core/config/cache-folder.ts';
+import { cacheFolder } from '../../core/config/cache-folder.ts';
 import { type Archive, downloadArchive } from './download.ts';
-import { errorCode, type Log, oneLine, phase, StartupError } from './errors.ts';
+import { errorCode, type Log, oneLine, phase, StartupError } from '../errors.ts';
 import { buildWithGo } from './go-build.ts';
 
 const configFolder = join(import.meta.dirname, '..', 'temporal-config');

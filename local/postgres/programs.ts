@@ -15,9 +15,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../core/config/cache-folder.ts';
-import { errorCode, type Log, oneLine, phase, StartupError } from './errors.ts';
-import { barrier, type ServerUser, spawnAs } from './postgres-user.ts';
+import { cacheFolder } from '../../core/config/cache-folder.ts';
+import { errorCode, type Log, oneLine, phase, StartupError } from '../errors.ts';
+import { barrier, type ServerUser, spawnAs } from './user.ts';
 
 const run = promisify(execFile);
 /** For root's caches that are not root's alone (FHS 3.0, "/var/cache"). */

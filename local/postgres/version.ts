@@ -1,8 +1,8 @@
 // What differs between versions of PostgreSQL when they are started. The embedded one is the newest; tests start others as well.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { StartupError } from './errors.ts';
-import { type ServerUser, spawnAs } from './postgres-user.ts';
+import { StartupError } from '../errors.ts';
+import { type ServerUser, spawnAs } from './user.ts';
 
 const run = promisify(execFile);
 

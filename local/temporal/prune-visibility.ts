@@ -1,8 +1,8 @@
 // Drops the visibility indexes of a Temporal of one's own that Hookyard does not use.
 import { Connection } from '@temporalio/client';
-import { temporalConnectionOptions, WITHOUT_PROXY } from '../temporal-config/connection.ts';
-import { columnsOfAllNamespaces } from '../temporal-config/namespace.ts';
-import { oneLine, StartupError } from './errors.ts';
+import { temporalConnectionOptions, WITHOUT_PROXY } from '../../temporal-config/connection.ts';
+import { columnsOfAllNamespaces } from '../../temporal-config/namespace.ts';
+import { oneLine, StartupError } from '../errors.ts';
 import { dropUnusedIndexes } from './visibility-indexes.ts';
 
 /**

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { type Log, oneLine, StartupError } from './errors.ts';
+import { type Log, oneLine, StartupError } from '../errors.ts';
 
 const run = promisify(execFile);
 const systemUser = 'postgres';

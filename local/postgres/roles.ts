@@ -1,7 +1,7 @@
 // The roles of the embedded PostgreSQL (docs/database-roles.md). The superuser makes them and is used for nothing else. Run at
 // every start, so that roles of a new version are made in a data folder that exists.
 import pg from 'pg';
-import { INHERITANCE_BY_GRANT, serverVersion } from '../db/connections/server-version.ts';
+import { INHERITANCE_BY_GRANT, serverVersion } from '../../db/connections/server-version.ts';
 import { type DatabaseRole, type Passwords, ROLES, TENANT_ROLE } from './role-passwords.ts';
 
 /** Each database with its owner, and who else may connect. */

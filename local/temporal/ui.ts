@@ -1,10 +1,10 @@
 // The Temporal UI: one process that serves the web pages and talks to the server's frontend.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartupError } from './errors.ts';
-import { isWell } from './is-well.ts';
-import { type Child, type Service, startChild, startService } from './process.ts';
-import { waitFor } from './wait.ts';
+import { StartupError } from '../errors.ts';
+import { isWell } from '../is-well.ts';
+import { type Child, type Service, startChild, startService } from '../process.ts';
+import { waitFor } from '../wait.ts';
 
 const readyDeadlineMs = 30_000;
 

@@ -1,7 +1,7 @@
 // The indexes of Temporal's visibility table. It has 74, and every start and end of a workflow writes all of them; Hookyard's queries
 // and the Temporal UI use a dozen. Without the others a delivery costs half as much there.
 import pg from 'pg';
-import { StartupError } from './errors.ts';
+import { StartupError } from '../errors.ts';
 
 /**
  * Besides those of columns in use: the primary key; lists by time; the UI's filters by id, type and status; and the division
