@@ -6,7 +6,7 @@ import { type Client, createClient } from '../client/index.ts';
 import { dataFolder as dataFolderOf } from '../core/config/data-folder.ts';
 import { parseExact } from '../core/text/exact-json.ts';
 import { secretOf } from '../core/config/secret-files.ts';
-import { servedUrl } from '../local/served-url.ts';
+import { servedUrl } from '../local/lock.ts';
 import { usage } from './errors.ts';
 import { tellIgnored } from './ignored.ts';
 import { nodeFetch } from './node-fetch.ts';

@@ -6,7 +6,7 @@ import type { Pool } from '../db/connections/pool.ts';
 import { secretOf } from '../core/config/secret-files.ts';
 import { dataFolder } from './context.ts';
 import { CliError, EXIT } from './errors.ts';
-import { type DatabaseRole, readRolePasswords } from '../local/postgres/role-passwords.ts';
+import { type DatabaseRole, readRolePasswords } from '../local/postgres/roles.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 

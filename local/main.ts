@@ -1,26 +1,26 @@
-// npm start, and hookyard-server of an installed package: the whole of Hookyard on one machine. Starts the servers that no variable points to, keeps them running, and stops
-// them in order.
+// npm start, and hookyard-server of an installed package: the whole of Hookyard on one machine. Starts the servers that no variable
+// points to, keeps them running, and stops them in order.
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeSettings, readSettings, type Settings } from '../core/config/config.ts';
 import { ConfigError } from '../core/config/config-error.ts';
+import { describeSettings, readSettings, type Settings } from '../core/config/config.ts';
 import { dataFolder } from '../core/config/data-folder.ts';
-import { withSecretFiles } from '../core/config/secret-files.ts';
-import { onEndRequest } from '../core/process/end-request.ts';
 import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../core/config/loopback-default.ts';
+import { withSecretFiles } from '../core/config/secret-files.ts';
 import { metricsPorts, workersMetricsPort } from '../core/metrics/ports.ts';
+import { onEndRequest } from '../core/process/end-request.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
-import { apiKeyFile, type PreparedDatabase, prepareDatabase } from '../db/migrate/prepare.ts';
+import { databaseBytes } from '../db/delivery/backlog.ts';
+import { apiKeyFile, prepareDatabase, type PreparedDatabase } from '../db/migrate/prepare.ts';
 import { grantRuntime } from '../db/migrate/runtime-rights.ts';
 import { grantTenant } from '../db/tenants/tenant-rights.ts';
-import { oneLine, phase, StartupError, seconds } from './errors.ts';
-import { databaseLimit } from './postgres/database-limit.ts';
-import { buildConsole, consoleLink } from './console.ts';
-import { firstSteps } from './first-steps.ts';
-import { keepUp } from './keep-up.ts';
+import { oneLine, phase, seconds, StartupError } from './errors.ts';
+import { buildConsole, consoleLink, firstSteps } from './first-steps.ts';
+import { forgetUrl, recordUrl } from './lock.ts';
 import { claimPort, freePorts } from './ports.ts';
-import { type DatabaseRole, TENANT_ROLE } from './postgres/role-passwords.ts';
+import { type DatabaseRole, TENANT_ROLE } from './postgres/roles.ts';
+import { keepUp } from './process.ts';
 import { type Role, startRole } from './role.ts';
-import { forgetUrl, recordUrl } from './served-url.ts';
 import { type Stack, startStack } from './stack.ts';
 
 // There is no load balancer in front of the only API.
@@ -28,6 +28,8 @@ const noDrain = '0';
 // Beyond the time for running attempts: closing connections, writing results.
 const endMarginMs = 5_000;
 const GRANT_TIMEOUT_MS = 30_000;
+// Of what the database and the free space are together: with one start after the other it stays the same.
+const MOST_OF_DISK = 0.9;
 
 const log = (line: string) => console.log(`hookyard: ${line}`);
 const began = performance.now();
@@ -132,6 +134,17 @@ async function asOwner(url: string, work: (pool: Pool) => Promise<void>): Promis
 async function grantServices(pool: Pool): Promise<void> {
   await grantRuntime(pool, 'hookyard_runtime' satisfies DatabaseRole);
   await grantTenant(pool, TENANT_ROLE);
+}
+
+/**
+ * How large the database may get on the disk of this machine, where no setting says it: ingest then answers 503 while the disk still
+ * has room for Temporal's databases, WAL and vacuum, and no organization fills it for the others.
+ * @param dataDir the data folder of the embedded PostgreSQL
+ * @returns bytes
+ */
+async function databaseLimit(db: Pool, dataDir: string): Promise<number> {
+  const [size, { bavail, bsize }] = await Promise.all([databaseBytes(db), statfs(dataDir)]);
+  return Math.floor((size + bavail * bsize) * MOST_OF_DISK);
 }
 
 async function startRoles(

@@ -1,7 +1,6 @@
 // Makes the roles and databases of an installation on a PostgreSQL that is not embedded, as its superuser: docker-compose.yml runs it
 // before all others. Safe to repeat; a changed password is set.
-import { setUpRoles } from './postgres/roles.ts';
-import type { Passwords } from './postgres/role-passwords.ts';
+import { type Passwords, setUpRoles } from './postgres/roles.ts';
 
 function variable(name: string): string {
   const value = process.env[name];

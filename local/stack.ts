@@ -6,14 +6,13 @@ import { defaultNamespace, temporalConnectionOptions, WITHOUT_PROXY } from '../t
 import { ensureNamespace, searchAttributeColumns } from '../temporal-config/namespace.ts';
 import { type Binaries, ensureBinaries } from './temporal/binaries.ts';
 import { explainFileError, type Log, oneLine, PortTakenError, phase, StartupError } from './errors.ts';
-import { stopLeftovers } from './leftovers.ts';
-import { lockDataDir } from './lock.ts';
+import { lockDataDir, stopLeftovers } from './lock.ts';
 import { claimPort } from './ports.ts';
 import { type OtherPostgres, type Postgres, startPostgres } from './postgres/server.ts';
 import type { Service } from './process.ts';
 import { internalPorts, startTemporal } from './temporal/server.ts';
 import { startTemporalUi } from './temporal/ui.ts';
-import { dropUnusedIndexes } from './temporal/visibility-indexes.ts';
+import { dropUnusedIndexes } from './temporal/schema.ts';
 
 export interface StackOptions {
   dataDir: string;

@@ -1,4 +1,5 @@
 // Waiting for a condition, always with a deadline.
+import { get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
@@ -30,4 +31,15 @@ export async function settlesWithin(promise: Promise<unknown>, deadlineMs: numbe
   } finally {
     timeout.abort();
   }
+}
+
+export function isWell(url: string, deadlineMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const request = get(url, { agent: false, signal: AbortSignal.timeout(deadlineMs) }, (answer) => {
+      answer.resume();
+      const { statusCode = 0 } = answer;
+      resolve(statusCode >= 200 && statusCode < 300);
+    });
+    request.on('error', () => resolve(false));
+  });
 }

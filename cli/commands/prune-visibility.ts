@@ -27,7 +27,7 @@ update of Temporal's schema. The embedded Temporal of npm start needs it not.`,
     .action(async ({ database, dryRun = false }: Options, command: Command) => {
       const { output } = contextOf(command);
       const { withSecretFiles } = await import('../../core/config/secret-files.ts');
-      const { pruneVisibility } = await import('../../local/temporal/prune-visibility.ts');
+      const { pruneVisibility } = await import('../../local/temporal/schema.ts');
       const indexes = await pruneVisibility(database, withSecretFiles(process.env), dryRun).catch((error: Error) => {
         throw new CliError(EXIT.unavailable, error.message);
       });

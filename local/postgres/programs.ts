@@ -1,18 +1,7 @@
 // The programs of the embedded PostgreSQL, at a place where its user can run them: in the npm package, or, when that is below a
 // folder that only root may enter (root's home, a mktemp folder), in a copy that belongs to root and that every user may read.
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../core/config/cache-folder.ts';
@@ -136,4 +125,25 @@ function openToAll(folder: string): void {
     if (entry.isDirectory()) chmodSync(path, 0o755);
     if (entry.isFile()) chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
   }
+}
+
+
+/** Of the embedded PostgreSQL. */
+export const EMBEDDED_VERSION = 18;
+// The first with a locale that is the same on every system.
+const BUILTIN_LOCALES = 17;
+
+/** The major version of a program of PostgreSQL. @throws StartupError when it does not tell */
+export async function majorVersionOf(program: string, user: ServerUser): Promise<number> {
+  const { stdout } = await run(program, ['--version'], { ...spawnAs(user), cwd: '/' });
+  const found = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
+  if (found === undefined)
+    throw new StartupError(`${program} is not a program of PostgreSQL: it says ${stdout.trim()}`);
+  return Number(found);
+}
+
+/** Arguments of initdb: text is compared byte by byte, and the letters of all languages have their other case. */
+export function usualLocale(majorVersion: number): string[] {
+  if (majorVersion < BUILTIN_LOCALES) return ['--locale=C.UTF-8'];
+  return ['--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C'];
 }

@@ -1,8 +1,10 @@
 // The roles of the embedded PostgreSQL (docs/database-roles.md). The superuser makes them and is used for nothing else. Run at
 // every start, so that roles of a new version are made in a data folder that exists.
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { INHERITANCE_BY_GRANT, serverVersion } from '../../db/connections/server-version.ts';
-import { type DatabaseRole, type Passwords, ROLES, TENANT_ROLE } from './role-passwords.ts';
 
 /** Each database with its owner, and who else may connect. */
 const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[] = [
@@ -52,4 +54,26 @@ async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T
   } finally {
     await client.end();
   }
+}
+
+export const ROLES = ['hookyard_owner', 'hookyard_runtime', 'hookyard_temporal'] as const;
+export type DatabaseRole = (typeof ROLES)[number];
+/** Cannot log in. */
+export const TENANT_ROLE = 'hookyard_tenant';
+export type Passwords = Record<DatabaseRole, string>;
+
+const fileOf = (dataDir: string) => join(dataDir, 'postgres-roles.json');
+
+/** Made at the first start. */
+export function makeRolePasswords(dataDir: string): Passwords {
+  if (!existsSync(fileOf(dataDir))) {
+    const made = Object.fromEntries(ROLES.map((role) => [role, randomBytes(24).toString('base64url')]));
+    writeFileSync(fileOf(dataDir), `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600, flush: true });
+  }
+  return readRolePasswords(dataDir);
+}
+
+/** @throws when they have not been made */
+export function readRolePasswords(dataDir: string): Passwords {
+  return JSON.parse(readFileSync(fileOf(dataDir), 'utf8'));
 }

@@ -19,13 +19,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { diskFull, type Log, oneLine, PortTakenError, StartupError } from '../errors.ts';
-import { readPid, stopLeftover } from '../leftovers.ts';
-import { postgresPrograms } from './programs.ts';
-import { setUpRoles } from './roles.ts';
+import { readPid, stopLeftover } from '../lock.ts';
+import { EMBEDDED_VERSION, majorVersionOf, postgresPrograms, usualLocale } from './programs.ts';
+import { type DatabaseRole, makeRolePasswords, setUpRoles } from './roles.ts';
 import { barrier, findServerUser, type ServerUser, spawnAs } from './user.ts';
-import { EMBEDDED_VERSION, majorVersionOf, usualLocale } from './version.ts';
 import { type Child, type Service, startChild, startService } from '../process.ts';
-import { type DatabaseRole, makeRolePasswords } from './role-passwords.ts';
 import { settlesWithin, waitFor } from '../wait.ts';
 
 const run = promisify(execFile);

@@ -12,7 +12,7 @@ import { waitFor } from '../wait.ts';
 
 const readyDeadlineMs = 120_000;
 const stopGraceMs = 15_000;
-const dynamicConfig = join(import.meta.dirname, '..', 'temporal-config', 'dynamic-config.yaml');
+const dynamicConfig = join(import.meta.dirname, '..', '..', 'temporal-config', 'dynamic-config.yaml');
 
 export interface TemporalOptions {
   dataDir: string;

@@ -2,9 +2,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StartupError } from '../errors.ts';
-import { isWell } from '../is-well.ts';
+import { isWell, waitFor } from '../wait.ts';
 import { type Child, type Service, startChild, startService } from '../process.ts';
-import { waitFor } from '../wait.ts';
 
 const readyDeadlineMs = 30_000;
 

@@ -6,8 +6,7 @@ import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { lockDataDir } from '../../local/lock.ts';
-import { recordUrl } from '../../local/served-url.ts';
+import { lockDataDir, recordUrl } from '../../local/lock.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 

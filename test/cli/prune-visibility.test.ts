@@ -1,7 +1,7 @@
 // The indexes of a Temporal of one's own that the command drops, and those that it leaves.
 import pg from 'pg';
 import { expect } from 'chai';
-import { dropUnusedIndexes } from '../../local/temporal/visibility-indexes.ts';
+import { dropUnusedIndexes } from '../../local/temporal/schema.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { consoleFolder } from '../../api/console/folder.ts';
-import { buildConsole } from '../../local/console.ts';
+import { buildConsole } from '../../local/first-steps.ts';
 import { consoleWorld, onPage, requireChromium } from '../support/console.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -14,7 +14,7 @@ const STATEMENTS = [
 ];
 
 // They set up the servers of `npm start`: roles and databases, and Temporal's own tables.
-const SETS_UP_SERVERS = ['local/postgres/roles.ts', 'local/postgres/server.ts', 'local/temporal/visibility-indexes.ts'];
+const SETS_UP_SERVERS = ['local/postgres/roles.ts', 'local/postgres/server.ts', 'local/temporal/schema.ts'];
 
 // What only db/sql-rules.ts may spell out.
 const RULES = {

@@ -4,7 +4,7 @@ import { migrate } from '../../db/migrate/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { findTenantRole, grantTenant } from '../../db/tenants/tenant-rights.ts';
-import { TENANT_ROLE } from '../../local/postgres/role-passwords.ts';
+import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { asServices } from '../support/stack.ts';
 

@@ -10,7 +10,7 @@ import { findDatabase } from '../../db/connections/database.ts';
 import { isStatementTimeout, isUniqueViolation } from '../../db/connections/database-errors.ts';
 import { vacuumOutbox } from '../../db/hot-path/claim.ts';
 import { createOrm, type MikroORM } from '../../db/orm.ts';
-import { TENANT_ROLE } from '../../local/postgres/role-passwords.ts';
+import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { asServices } from '../support/stack.ts';

@@ -7,7 +7,7 @@ import { Client, Connection } from '@temporalio/client';
 import pg from 'pg';
 import { ensureBinaries } from '../../local/temporal/binaries.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
-import { readRolePasswords } from '../../local/postgres/role-passwords.ts';
+import { readRolePasswords } from '../../local/postgres/roles.ts';
 import { updateTemporalSchemas } from '../../local/temporal/schema.ts';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

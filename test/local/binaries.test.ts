@@ -7,9 +7,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
-import { downloadArchive } from '../../local/temporal/download.ts';
+import { downloadArchive } from '../../local/temporal/binaries.ts';
 import { StartupError } from '../../local/errors.ts';
-import { isWell } from '../../local/is-well.ts';
+import { isWell } from '../../local/wait.ts';
 import { freePorts } from '../../local/ports.ts';
 
 // A file server with one release: an archive that holds a program, and its checksum file.

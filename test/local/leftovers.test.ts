@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { StartupError } from '../../local/errors.ts';
-import { commandLine, recordPid, stopLeftovers } from '../../local/leftovers.ts';
-import { lockDataDir } from '../../local/lock.ts';
+import { commandLine, lockDataDir, recordPid, stopLeftovers } from '../../local/lock.ts';
 
 describe('what an earlier run left', () => {
   let dataDir: string;

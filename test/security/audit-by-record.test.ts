@@ -4,7 +4,7 @@ import { newId } from '../../core/text/ids.ts';
 import { listAuditRecords } from '../../db/audit/records.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
-import { TENANT_ROLE } from '../../local/postgres/role-passwords.ts';
+import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { asServices } from '../support/stack.ts';
 

@@ -10,7 +10,7 @@ import { actingFor } from '../../db/connections/pool-turns.ts';
 import { prepareDatabase } from '../../db/migrate/prepare.ts';
 import { bindToOrganizations } from '../../db/tenants/connections.ts';
 import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/tenant-rights.ts';
-import { TENANT_ROLE } from '../../local/postgres/role-passwords.ts';
+import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { makeSource } from '../support/api-records.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { createOrganization } from '../support/service.ts';

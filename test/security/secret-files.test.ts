@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
-import { TENANT_ROLE } from '../../local/postgres/role-passwords.ts';
+import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { createClient } from '../support/api-client.ts';
 import { problemsIn } from '../support/log-lines.ts';
 import { Records } from '../support/records.ts';

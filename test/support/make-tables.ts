@@ -3,7 +3,7 @@ import { createPool } from '../../db/connections/pool.ts';
 import { migrate } from '../../db/migrate/migrate.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { grantTenant } from '../../db/tenants/tenant-rights.ts';
-import { TENANT_ROLE } from '../../local/postgres/role-passwords.ts';
+import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 
 /** @param ownerUrl of the embedded PostgreSQL, as the owner of Hookyard's database */
 export async function makeTables(ownerUrl: string): Promise<void> {

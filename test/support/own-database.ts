@@ -5,7 +5,7 @@ import { migrate } from '../../db/migrate/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
 import { grantTenant } from '../../db/tenants/tenant-rights.ts';
-import { TENANT_ROLE } from '../../local/postgres/role-passwords.ts';
+import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
 const STATEMENT_TIMEOUT_MS = 20_000;

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { onEndRequest } from '../../core/process/end-request.ts';
 import { oneLine } from '../../local/errors.ts';
-import { stopLeftovers } from '../../local/leftovers.ts';
+import { stopLeftovers } from '../../local/lock.ts';
 import { readOptions, type TortureOptions } from './options.ts';
 import { reportLines } from './report.ts';
 import { whatIsMissing } from './surroundings.ts';
