@@ -31,11 +31,7 @@ interface Pair {
  * database that is laid out better stays with one of them.
  * @throws Error when there is no such checkout
  */
-export async function measureBeside(
-  stacks: [Stack, Stack],
-  receiver: Receiver,
-  options: BenchOptions,
-): Promise<void> {
+export async function measureBeside(stacks: [Stack, Stack], receiver: Receiver, options: BenchOptions): Promise<void> {
   const folder = resolve(options.checkout);
   if (options.checkout === '' || !existsSync(join(folder, 'node_modules')))
     throw new Error('--checkout must name a folder with another checkout and its packages (npm ci)');

@@ -83,9 +83,7 @@ export async function measureFleet(stack: Stack, receiver: Receiver, options: Be
     for (const count of options.workers.toSorted((a, b) => a - b)) {
       const label = `${count} workers`;
       console.log(`${label}: started, then ${options.rate} webhooks a second for ${options.seconds} s`);
-      workers.push(
-        ...(await startMany('worker/main.ts', count - workers.length, { ...env, ...WORKER_SETTINGS })),
-      );
+      workers.push(...(await startMany('worker/main.ts', count - workers.length, { ...env, ...WORKER_SETTINGS })));
       await delay(SETTLE_MS);
       sizes.push(await undisturbed(label, options, () => measureSize(fleet, receiver, options)));
     }

@@ -65,7 +65,6 @@ function shellQuote(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-
 /** Builds the console in a process of its own; nothing waits for it, and nothing fails with it. */
 export function buildConsole(signal: AbortSignal, log: Log): { stop: () => void } {
   const failed = (why: string) =>

@@ -1,7 +1,18 @@
 // The programs of the embedded PostgreSQL, at a place where its user can run them: in the npm package, or, when that is below a
 // folder that only root may enter (root's home, a mktemp folder), in a copy that belongs to root and that every user may read.
 import { execFile } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder } from '../../core/config/cache-folder.ts';
@@ -126,7 +137,6 @@ function openToAll(folder: string): void {
     if (entry.isFile()) chmodSync(path, (statSync(path).mode & 0o100) === 0 ? 0o644 : 0o755);
   }
 }
-
 
 /** Of the embedded PostgreSQL. */
 export const EMBEDDED_VERSION = 18;

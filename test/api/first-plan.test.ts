@@ -9,7 +9,7 @@ import { type CreatedDatabase, createMigratedDatabase } from '../support/own-dat
 import { startService } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
 
-describe('HOOKYARD_PLAN', function () {
+describe('HOOKYARD_PLAN', () => {
   const token = newToken();
   let database: CreatedDatabase;
   before(async () => {

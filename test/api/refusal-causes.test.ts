@@ -26,7 +26,7 @@ interface RefusalCase {
   shown: { cause: string; limit?: string; status: number; payloadSize: number | null; payloadStart: string | null };
 }
 
-describe('Webhooks that are refused', function () {
+describe('Webhooks that are refused', () => {
   let testInstance: OwnHookyard;
   before(async () => {
     // Without a worker: nothing is delivered.

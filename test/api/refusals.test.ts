@@ -16,7 +16,7 @@ const GITHUB = { verificationConfig: { type: 'github', secret: SECRET } };
 const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('Refused webhooks', function () {
+describe('Refused webhooks', () => {
   let testInstance: OwnHookyard;
   let organization: TestOrganization;
   before(async () => {

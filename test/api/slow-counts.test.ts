@@ -8,7 +8,7 @@ const OPERATOR = 'operator_key_of_the_tests_0123456789';
 // While one count waits already, another one gets to PostgreSQL within a few of them.
 const REQUESTS = 60;
 
-describe('Slow counts', function () {
+describe('Slow counts', () => {
   let testInstance: OwnHookyard;
   before(async () => {
     const settings = { HOOKYARD_DATABASE_CONNECTIONS: '8', HOOKYARD_OPERATOR_KEY: OPERATOR };

@@ -30,7 +30,7 @@ function inShell(context: Mocha.Context, shell: string, script: (completion: str
   return ran.stdout.split(/\s+/).filter((word) => word !== '');
 }
 
-describe('the completion of hookyard', function () {
+describe('the completion of hookyard', () => {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const bash = (context: Mocha.Context, ...words: string[]) =>

@@ -8,7 +8,7 @@ import { problemsIn } from '../support/log-lines.ts';
 import { type CreatedDatabase, createDatabase } from '../support/own-database.ts';
 import { runToEnd, startService } from '../support/service.ts';
 
-describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', function () {
+describe('hookyard migrate, and services with HOOKYARD_MIGRATE=off', () => {
   let database: CreatedDatabase;
   // It asks no service.
   const cli = commandLine({ api: createClient('http://127.0.0.1:1', ''), token: '' });

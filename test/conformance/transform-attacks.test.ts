@@ -222,7 +222,7 @@ const walk = js(`
   return seen.filter((name) => ["process", "require", "module", "fetch", "WebAssembly", "Worker", "setTimeout", "console", "Deno", "host", "call"].includes(name));
 `);
 
-describe('attacks by transforms', function () {
+describe('attacks by transforms', () => {
   let transforms: Transforms;
   before(() => {
     transforms = createTransforms(2, unlimited);

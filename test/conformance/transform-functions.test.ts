@@ -25,7 +25,7 @@ const tables: [type: TransformType, answers: Answers, body: string][] = [
   ['javascript', javascript, '{"text":"Renée","big":12345678901234567890}'],
 ];
 
-describe('functions of the transform languages', function () {
+describe('functions of the transform languages', () => {
   const transforms = createTransforms(2, unlimited);
   after(() => transforms.close());
 

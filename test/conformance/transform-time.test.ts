@@ -15,7 +15,7 @@ interface Ended {
   durationMs: number;
 }
 
-describe('the time of a transform', function () {
+describe('the time of a transform', () => {
   let child: ChildProcess;
   let lines: Interface;
   before(() => {

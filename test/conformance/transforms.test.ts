@@ -117,7 +117,7 @@ const received: Omit<TransformEvent, 'body'> = {
   receivedAt: new Date('2026-01-02T03:04:05.678Z'),
 };
 
-describe('transforms', function () {
+describe('transforms', () => {
   const transforms = createTransforms(2, unlimited);
   after(() => transforms.close());
 

@@ -23,7 +23,7 @@ import {
 } from '../support/recipes.ts';
 import { s3CaseOf, targetOf } from '../support/warehouse-targets.ts';
 
-describe('Recipes of warehouses', function () {
+describe('Recipes of warehouses', () => {
   // What ClickHouse signs for a store that is not at AWS.
   const provider = s3CaseOf('us-east-1');
   let compute: Compute;

@@ -10,7 +10,7 @@ import { INSTALL_MS, requirePython } from '../support/python.ts';
 import { installClickHouse, installReaders, runRecipe } from '../support/readers.ts';
 import { bucketWithMore, type Engine, expectLoads, formOf, ofTheDay, sectionOf } from '../support/recipes.ts';
 
-describe('The recipes of warehouses', function () {
+describe('The recipes of warehouses', () => {
   let compute: Compute;
   let folder: string;
   let python: string;

@@ -100,7 +100,7 @@ for (const provider of providerCases) {
       });
     const large = randomBytes(2.5 * PART_BYTES);
 
-    it('writes what is large in parts, which are there at once when it is complete', async function () {
+    it('writes what is large in parts, which are there at once when it is complete', async () => {
       const key = 'parts/large file+1.jsonl';
       for (const body of [large, large.subarray(1), large.subarray(0, 2 * PART_BYTES), Buffer.from('small')]) {
         const before = await readObjects(provider, server.url, 'parts/');

@@ -76,7 +76,7 @@ describe('Malformed requests', () => {
     return method === 'HEAD' ? null : shapeProblem(body);
   }
 
-  it(`are refused, ${ROUNDS * PER_ROUND} of them, without holding on to memory`, async function () {
+  it(`are refused, ${ROUNDS * PER_ROUND} of them, without holding on to memory`, async () => {
     const wrong: string[] = [];
     const held: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {

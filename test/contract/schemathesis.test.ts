@@ -7,12 +7,12 @@ import { installSchemathesis, runSchemathesis } from '../support/schemathesis.ts
 import { forgetQueued, ingest, makePipeline } from '../support/api-records.ts';
 import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
 
+/** `npm run schemathesis` also tries the edges of every schema, which takes minutes. */
+const IS_THOROUGH = process.env.SCHEMATHESIS === 'thorough';
 /** How long it follows chains, in seconds; the other phases are bounded by their number of requests. */
 const CHAIN_SECONDS = '20';
 const LIMIT_MS = IS_THOROUGH ? 1_200_000 : 300_000;
 const SEED = '20261121';
-/** `npm run schemathesis` also tries the edges of every schema, which takes minutes. */
-const IS_THOROUGH = process.env.SCHEMATHESIS === 'thorough';
 const PHASES = IS_THOROUGH ? 'examples,coverage,fuzzing' : 'examples,fuzzing';
 /** Requests for an operation, at least. */
 const CASES = IS_THOROUGH ? 10 : 1;

@@ -47,21 +47,6 @@ describe('The pages', () => {
     expect(broken).to.deep.equal([]);
   });
 
-  // What has the column moves with its organization; docs/scaling.md has to say what becomes of the rest.
-  it('say of every table without organization_id what a move to another database does with it', () => {
-    const folder = join(project, 'db', 'migrations');
-    const sql = readdirSync(folder)
-      .map((name) => readFileSync(join(folder, name), 'utf8'))
-      .join('\n');
-    const tables = [...sql.matchAll(/^create (?:unlogged )?table (\w+) \(\n([\s\S]*?)^\)/gm)];
-    expect(tables).to.have.lengthOf([...sql.matchAll(/^create (?:unlogged )?table /gm)].length);
-    const others = tables
-      .filter(([, , columns = '']) => !/^ {2}organization_id /m.test(columns))
-      .map(([, name]) => name);
-    const scaling = textOf('docs/scaling.md');
-    expect(others.filter((name) => !scaling.includes(`\`${name}\``))).to.deep.equal([]);
-  });
-
   // Installing makes client/dist.
   it('name files and folders that exist', () => {
     const folders = readdirSync(project, { withFileTypes: true }).filter(
@@ -90,9 +75,5 @@ describe('The pages', () => {
     const table = textOf('docs/configuration.md');
     const missing = [...settings].map(([, name = '']) => name).filter((name) => !table.includes(`\`${name}\``));
     expect(missing).to.deep.equal([]);
-  });
-
-  it('are short where a newcomer begins', () => {
-    expect(readFileSync(join(project, 'README.md'), 'utf8').split('\n').length).to.be.at.most(121);
   });
 });

@@ -28,7 +28,7 @@ function event(n: number, body: string | Buffer, headers: Record<string, string>
   };
 }
 
-describe('parquet files', function () {
+describe('parquet files', () => {
   let compute: Compute;
   before(() => {
     compute = createCompute({ threads: 1, log: { warn() {} } });

@@ -16,7 +16,9 @@ describe('the parts of npm test', () => {
     for (const args of [[], ['--times'], ['--grep', 'Retry-After']]) {
       const parts = chooseParts(args);
       const filesIn = (lane: string) =>
-        parts.filter((part) => part.lane === lane).flatMap((part) => part.args.filter((arg) => arg.endsWith('.test.ts')));
+        parts
+          .filter((part) => part.lane === lane)
+          .flatMap((part) => part.args.filter((arg) => arg.endsWith('.test.ts')));
       expect(filesIn('workflow')).to.have.members(testFiles.filter((file) => !file.startsWith('test/long/')));
       expect(filesIn('express')).to.have.members(ALSO_IN_EXPRESS);
     }

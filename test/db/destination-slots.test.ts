@@ -80,7 +80,7 @@ describe('slots of destinations', () => {
     await until('the slot', async () => (await take(other, 1)).length === 1);
   });
 
-  it('are used by workers in turns, by one at a time, and by the others when one dies', async function () {
+  it('are used by workers in turns, by one at a time, and by the others when one dies', async () => {
     const names = ['a', 'b', 'c'];
     await database.pool.query('insert into workers (name) select unnest($1::text[])', [names]);
     let underWay = 0;

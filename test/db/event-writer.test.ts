@@ -8,7 +8,7 @@ import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-describe('the writer of events, when the connection to PostgreSQL breaks', function () {
+describe('the writer of events, when the connection to PostgreSQL breaks', () => {
   let database: OwnDatabase;
   let pool: Pool;
   let proxy: TcpProxy;

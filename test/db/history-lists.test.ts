@@ -55,7 +55,7 @@ describe('Lists of history', () => {
   });
   after(() => database.close());
 
-  it('agree with the rows while these are made and changed', async function () {
+  it('agree with the rows while these are made and changed', async () => {
     let checks = 0;
     let running = true;
     const loading = mixedLoad().finally(() => {

@@ -25,7 +25,7 @@ import { until } from '../support/until.ts';
 const HOUR = 3600;
 const RETENTION = { HOOKYARD_PAYLOAD_RETENTION_DAYS: 30, HOOKYARD_EVENT_RETENTION_DAYS: 90 };
 
-describe('issues in PostgreSQL', function () {
+describe('issues in PostgreSQL', () => {
   let database: OwnDatabase;
   let pool: Pool;
   let owner: EventOwner;

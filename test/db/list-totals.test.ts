@@ -17,7 +17,7 @@ const ROWS = 126_000;
 const RARE = 60;
 const PAGE = { limit: 20, offset: 0 };
 
-describe('totals of long lists', function () {
+describe('totals of long lists', () => {
   let database: OwnDatabase;
   let volume: Volume;
   before(async () => {

@@ -13,7 +13,7 @@ import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
 
 const TABLES: PartitionedTable[] = ['events', 'event_payloads', 'deliveries', 'attempts'];
 
-describe('partitions', function () {
+describe('partitions', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   before(async () => {

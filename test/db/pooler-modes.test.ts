@@ -9,7 +9,7 @@ import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { createOrganization } from '../support/service.ts';
 
-describe('a pooler before PostgreSQL', function () {
+describe('a pooler before PostgreSQL', () => {
   let database: OwnDatabase;
   let session: PgBouncer;
   let transaction: PgBouncer;

@@ -114,8 +114,7 @@ describe('PostgreSQL of other versions', function () {
   it('lists and finds events, whatever the case of their letters', async () => {
     const { source } = await records.pipe(receiver.endpoint().url);
     const ids: string[] = [];
-    for (const town of ['Köln', 'Ärzen', 'Zwolle'])
-      ids.push(await records.accepted(source, JSON.stringify({ town })));
+    for (const town of ['Köln', 'Ärzen', 'Zwolle']) ids.push(await records.accepted(source, JSON.stringify({ town })));
     const path = `${testInstance.base}/events?sourceId=${source.id}`;
     const found = async (query = '') =>
       (await testInstance.client.list<{ id: string }>(`${path}${query}`)).data.map(({ id }) => id);

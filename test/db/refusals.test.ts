@@ -42,7 +42,7 @@ function countOf(owner: EventOwner, count: number, at = Date.now()): RefusalCoun
   return { ...owner, cause: 'signature', limit: null, hour: at - (at % HOUR_MS), count, lastAt: at };
 }
 
-describe('refused webhooks in PostgreSQL', function () {
+describe('refused webhooks in PostgreSQL', () => {
   let database: OwnDatabase;
   let pool: Pool;
   let owner: EventOwner;

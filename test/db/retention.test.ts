@@ -13,7 +13,7 @@ import { fillHour, type Volume } from '../support/volume.ts';
 const DAYS_AGO = 10;
 const DAY_SECONDS = 86_400;
 
-describe('retention of payloads', function () {
+describe('retention of payloads', () => {
   let database: OwnDatabase;
   let volume: Volume;
   before(async () => {

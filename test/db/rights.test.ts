@@ -11,7 +11,7 @@ import { asServices } from '../support/stack.ts';
 const PROCESSES = 8;
 const ROUNDS = 5;
 
-describe('Rights of roles', function () {
+describe('Rights of roles', () => {
   let database: OwnDatabase;
   let processes: Pool[];
   before(async () => {

@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 
 const OLD_DAY = Math.floor(Date.now() / DAY_MS) - 9;
 
-describe('a group of events', function () {
+describe('a group of events', () => {
   let database: OwnDatabase;
   let pool: Pool;
   const opened: Pool[] = [];

@@ -24,7 +24,7 @@ const PLAIN = { statement: '9s', lock: '0', plans: 'auto', scans: 'on' };
 const SERVERS = { statement: '0', lock: '0', plans: 'auto', scans: 'on' };
 const onError = () => {};
 
-describe('pooling by transaction', function () {
+describe('pooling by transaction', () => {
   let database: OwnDatabase;
   let pooler: PgBouncer;
   let hot: Pool;

@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/limits.ts';
 import { freePorts } from '../../local/ports.ts';
-import type { OwnHookyard } from '../support/hookyard.ts';
+import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Dashboard, dashboards, PROMETHEUS_FOLDER, RULE_FILES, unknownIn } from '../support/observability.ts';
 import { type Prometheus, promtool, requirePrometheus, startPrometheus } from '../support/prometheus.ts';
-import type { Receiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
 
 /** Between webhooks, so that every scrape sees some. */
 const PAUSE_MS = 100;
@@ -58,8 +57,9 @@ describe('The dashboards', () => {
     });
   }
 
-  describe('of a running Hookyard', function () {
-    const { testInstance, receiver } = useHookyard({ settings: { ...ofApi, HOOKYARD_MAX_DATABASE_BYTES: '1000000000000' } });
+  describe('of a running Hookyard', () => {
+    let testInstance: OwnHookyard;
+    let receiver: Receiver;
     let store: TakingStore;
     let prometheus: Prometheus;
     let traffic: Traffic;
@@ -69,7 +69,11 @@ describe('The dashboards', () => {
       requirePrometheus(this);
       ports = await freePorts(2);
       const [ofApi, ofWorker] = ports.map((port) => ({ OTEL_EXPORTER_PROMETHEUS_PORT: String(port) }));
-      store = await startTakingStore();
+      [testInstance, receiver, store] = await Promise.all([
+        startHookyard(undefined, { ...ofApi, HOOKYARD_MAX_DATABASE_BYTES: '1000000000000' }),
+        startReceiver(),
+        startTakingStore(),
+      ]);
       await testInstance.startWorker(ofWorker);
       prometheus = await startPrometheus(
         ports,
@@ -79,7 +83,7 @@ describe('The dashboards', () => {
     });
     after(async () => {
       await traffic?.stop();
-      await Promise.all([prometheus?.close(), store?.close()]);
+      await Promise.all([prometheus?.close(), testInstance?.close(), receiver?.close(), store?.close()]);
     });
 
     it('show something in every panel, and more than zeros where something happens', async () => {

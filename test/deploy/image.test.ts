@@ -55,7 +55,7 @@ describe('The image', () => {
     expect(new Set(stages)).to.deep.equal(new Set([`node:${node}-slim`]));
   });
 
-  it('keeps the packages of its platform only, and lists what it has', function () {
+  it('keeps the packages of its platform only, and lists what it has', () => {
     // As `npm ci` leaves them: the real packages, whose files the steps do not change.
     const modules = join(folder, 'node_modules');
     const real = join(project, 'node_modules');
@@ -97,7 +97,7 @@ describe('The image', () => {
       expect(text).to.match(new RegExp(`^COPY --from=\\w+ /app/${name.replaceAll('.', '\\.')} `, 'm'));
   });
 
-  it('lists the packages of the console', function () {
+  it('lists the packages of the console', () => {
     const step = stepWith('/app/sbom-console.cdx.json').replace('/app/', `${folder}/`);
     execFileSync('sh', ['-c', step], { cwd: join(project, 'console') });
     const sbom = JSON.parse(readFileSync(join(folder, 'sbom-console.cdx.json'), 'utf8'));
@@ -105,7 +105,7 @@ describe('The image', () => {
   });
 });
 
-describe('The health check of the image', function () {
+describe('The health check of the image', () => {
   const [, check = ''] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(text) ?? [];
   const [program, ...args] = JSON.parse(check) as string[];
   const codeOf = (env: Record<string, string>, ...more: string[]) =>

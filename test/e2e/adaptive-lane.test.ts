@@ -138,7 +138,7 @@ describe('the lane adaptive', () => {
     await backToWorkflows();
   });
 
-  it('leaves a delivery to its workflow whose start was not answered', async function () {
+  it('leaves a delivery to its workflow whose start was not answered', async () => {
     const gate = Promise.withResolvers<void>();
     const endpoint = receiver.endpoint({ after: gate.promise });
     const { source } = await records.pipe(endpoint.url);

@@ -37,7 +37,7 @@ interface WebhookEvent {
   };
 }
 
-describe('Alerts', function () {
+describe('Alerts', () => {
   let testInstance: OwnHookyard;
   let receiver: AlertReceiver;
   let mail: MailServer;
@@ -439,7 +439,7 @@ describe('Alerts', function () {
     expect(own.received()).to.have.length(1);
   });
 
-  it('are started once for each change, also with two workers of which one is killed', async function () {
+  it('are started once for each change, also with two workers of which one is killed', async () => {
     // What the killed one had claimed is claimed again after a minute.
     const of = await owner();
     const own = await webhook(of);

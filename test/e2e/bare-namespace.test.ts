@@ -23,7 +23,7 @@ const LACKS = 'lacks search attributes: workflows start without them';
 const HAS = 'has its search attributes again';
 const HOUR_MS = 3_600_000;
 
-describe('a namespace without search attributes', function () {
+describe('a namespace without search attributes', () => {
   const namespace = `bare-${randomBytes(6).toString('hex')}`;
   let connection: Connection;
   let testInstance: OwnHookyard;

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Receiver } from '../support/receiver.ts';
-import { onceMore, Records, type SourceView } from '../support/records.ts';
+import { onceMore, type Records, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

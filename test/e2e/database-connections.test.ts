@@ -8,8 +8,10 @@ const API_CONNECTIONS = 12;
 const WORKER_CONNECTIONS = 8;
 const EVENTS = 150;
 
-describe('a budget of PostgreSQL connections', function () {
-  const { testInstance, records, receiver } = useHookyard({ settings: { HOOKYARD_DATABASE_CONNECTIONS: String(API_CONNECTIONS) } });
+describe('a budget of PostgreSQL connections', () => {
+  const { testInstance, records, receiver } = useHookyard({
+    settings: { HOOKYARD_DATABASE_CONNECTIONS: String(API_CONNECTIONS) },
+  });
   before(async () => {
     await testInstance.startWorker({ HOOKYARD_DATABASE_CONNECTIONS: String(WORKER_CONNECTIONS) });
   });

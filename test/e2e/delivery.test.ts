@@ -1,7 +1,7 @@
 // One event to one destination: what becomes of the delivery with every kind of answer.
 import { expect } from 'chai';
 import { type AddressInfo, createServer } from 'node:net';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore, type Records } from '../support/records.ts';
 import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

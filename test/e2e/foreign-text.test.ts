@@ -15,7 +15,7 @@ const UNKNOWN = `export default ({ payload }) => {
   return payload;
 }`;
 
-describe('text that cannot be stored', function () {
+describe('text that cannot be stored', () => {
   const { testInstance, records, receiver } = useHookyard();
 
   const transform = (code = UNKNOWN) =>

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import type { Json } from '../support/api-client.ts';
 import { type HttpAnswer, send } from '../support/http-client.ts';
-import type { Hookyard } from '../support/hookyard.ts';
 import type { Endpoint } from '../support/receiver.ts';
 import { type Accepted, onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';

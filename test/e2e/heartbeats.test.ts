@@ -7,7 +7,7 @@ import { useHookyard } from '../support/use-hookyard.ts';
 // The time-out is 15 s. The SDK would send one every 12 s, never sooner.
 const OFTEN_MS = 10_000;
 
-describe('heartbeats of attempts', function () {
+describe('heartbeats of attempts', () => {
   const { testInstance, receiver } = useHookyard({});
 
   it('reach Temporal so often that one may be missing', async () => {

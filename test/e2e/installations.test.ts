@@ -23,7 +23,7 @@ interface Installation {
   records: Records;
 }
 
-describe('two installations in one namespace', function () {
+describe('two installations in one namespace', () => {
   let receiver: Receiver;
   let endpoint: Endpoint;
   let first: Installation;

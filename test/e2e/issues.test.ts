@@ -18,7 +18,7 @@ const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 // Its circuit stays closed, whatever fails.
 const PATIENT = { circuitFailureThreshold: 100 };
 
-describe('issues', function () {
+describe('issues', () => {
   const { testInstance, records, receiver } = useHookyard({ settings: { tuning: { issueRecoverySeconds: 1 } } });
   let issues: Issues;
   let store: TakingStore;

@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { pause, routePath } from '../support/pauses.ts';
 import type { Endpoint } from '../support/receiver.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore, type Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

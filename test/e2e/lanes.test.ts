@@ -159,7 +159,7 @@ describe('routes of the lane workflow in a worker of the lane express', () => {
     await testInstance.startWorker({ HOOKYARD_LANE: 'express' });
   });
 
-  it('do not fill the slots of activities: the relay attempts what is too much, and other routes do not wait', async function () {
+  it('do not fill the slots of activities: the relay attempts what is too much, and other routes do not wait', async () => {
     const records = new Records(testInstance);
     const gate = Promise.withResolvers<void>();
     const slow = receiver.endpoint({ after: gate.promise });

@@ -40,7 +40,7 @@ const OF_A_PROCESS = [
   ...['nodejs_eventloop_utilization_ratio', 'hookyard_event_loop_delay_seconds_count'],
 ];
 
-describe('metrics of a worker move:', function () {
+describe('metrics of a worker move:', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let circuits: Circuits;

@@ -25,7 +25,7 @@ interface Ready {
   temporal: { answers: boolean; searchAttributes: boolean; polling: boolean };
 }
 
-describe('metrics', function () {
+describe('metrics', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

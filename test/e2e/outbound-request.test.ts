@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
-import type { Hookyard } from '../support/hookyard.ts';
-import { onceMore, Records } from '../support/records.ts';
+import { onceMore, type Records } from '../support/records.ts';
 import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

@@ -23,7 +23,7 @@ const EVENT_DAYS = 6;
 const [YOUNG, OLD, GONE] = [1, 4, 8];
 const HOUR_MS = 3_600_000;
 
-describe('retention', function () {
+describe('retention', () => {
   const { testInstance, records, receiver } = useHookyard({});
   before(async () => {
     await testInstance.startWorker({

@@ -1,7 +1,6 @@
 // Webhooks as the providers send them: genuine ones are delivered, everything else is refused and not stored.
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import type { Hookyard } from '../support/hookyard.ts';
 import type { SourceView } from '../support/records.ts';
 import { leakedLines, PLANTED } from '../support/secrecy.ts';
 import { useHookyard } from '../support/use-hookyard.ts';

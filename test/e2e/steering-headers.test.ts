@@ -2,7 +2,6 @@
 // front of them. What providers send arrives all the same.
 import { expect } from 'chai';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
-import type { Hookyard } from '../support/hookyard.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 /** Each would change what a server behind takes the request for, or whom it is from. */

@@ -13,7 +13,7 @@ import { onceMore, Records } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
 
-describe('a suspended organization', function () {
+describe('a suspended organization', () => {
   let suspended: Hookyard;
   let other: Hookyard;
   let records: Records;

@@ -18,7 +18,7 @@ const NAMESPACE = 'rights';
 const HOUR_MS = 3_600_000;
 const LONG_ENOUGH_MS = 20_000;
 
-describe('a Temporal that asks for rights', function () {
+describe('a Temporal that asks for rights', () => {
   let guarded: GuardedTemporal;
   let writer: Connection;
   let testInstance: OwnHookyard;

@@ -22,7 +22,7 @@ const ROUNDED_NS = 1e6;
 // Where it must not be: in a span.
 const SECRET = 'planted-secret-71fd';
 
-describe('traces', function () {
+describe('traces', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let receiver: Receiver;

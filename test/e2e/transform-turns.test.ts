@@ -12,7 +12,7 @@ const MANY = 60;
 const AT_ONCE = 4;
 const MOST_SENT = 100;
 
-describe('turns of transforms in deliveries', function () {
+describe('turns of transforms in deliveries', () => {
   let receiver: Receiver;
   let greedy: TestOrganization;
   let modest: TestOrganization;

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const HOUR_MS = 3_600_000;
 const SCHEDULES = ['hookyard-maintenance', 'hookyard-reconciliation'];
 
-describe('two databases on one Temporal server', function () {
+describe('two databases on one Temporal server', () => {
   let both: OwnHookyard[] = [];
   let receiver: Receiver;
   before(async () => {

@@ -17,7 +17,7 @@ const fieldMapping = [
   column('$', 'whole'),
 ];
 
-describe('a warehouse file that would be too large', function () {
+describe('a warehouse file that would be too large', () => {
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
   const { testInstance } = useHookyard();
   let server: StoreServer;

@@ -15,7 +15,7 @@ const FORMS = [
   ['parquet', 'zstd'],
 ];
 
-describe('a warehouse file of 128 MiB', function () {
+describe('a warehouse file of 128 MiB', () => {
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
   const { testInstance } = useHookyard({});
   let server: StoreServer;

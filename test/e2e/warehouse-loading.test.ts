@@ -7,7 +7,7 @@ import { type BatchView, expectEachOnce, type Store, WarehousePipe } from '../su
 import { providerCases } from '../support/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
-describe('Loading what is new', function () {
+describe('Loading what is new', () => {
   const { testInstance } = useHookyard();
   let server: StoreServer;
   let store: Store;

@@ -17,7 +17,7 @@ const AMOUNTS: [body: string, amount: string | null][] = [
   ['{"a":0.0000000001}', null],
 ];
 
-describe('Readers of warehouses', function () {
+describe('Readers of warehouses', () => {
   const { testInstance } = useHookyard();
   let server: StoreServer;
   let store: Store;

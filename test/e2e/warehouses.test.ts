@@ -16,7 +16,7 @@ import { expectEachOnce, type Store, WarehousePipe } from '../support/warehouse-
 import { useHookyard } from '../support/use-hookyard.ts';
 
 for (const provider of providerCases) {
-  describe(`warehouse ${provider.name}`, function () {
+  describe(`warehouse ${provider.name}`, () => {
     const { testInstance } = useHookyard();
     let server: StoreServer;
     let store: Store;
@@ -77,7 +77,7 @@ for (const provider of providerCases) {
   });
 }
 
-describe('warehouse destinations', function () {
+describe('warehouse destinations', () => {
   const { testInstance, receiver } = useHookyard();
   let server: StoreServer;
   let store: Store;

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 // What a delivery may take at most while the releases change.
 const AT_ONCE_MS = 15_000;
 
-describe('workers of two releases', function () {
+describe('workers of two releases', () => {
   const { testInstance, records, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'workflow' } });
   let first: Service;
   let second: Service;

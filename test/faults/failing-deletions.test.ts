@@ -10,7 +10,7 @@ import { InstallationClient } from '../../temporal-config/client.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 
-describe('deleting organizations of which one cannot be deleted', function () {
+describe('deleting organizations of which one cannot be deleted', () => {
   let database: OwnDatabase;
   let connection: Connection;
   let deps: OrganizationDeletionDeps;
@@ -122,19 +122,5 @@ describe('deleting organizations of which one cannot be deleted', function () {
         'drop trigger refuse on sources; drop function refuse(); drop trigger grow on sources; drop function grow()',
       );
     }
-  });
-
-  it('begins each round with those that have waited longest', async () => {
-    const [first, second] = [await deleted(), await deleted()];
-    await database.pool.query('update organizations set deletion_tried_at = now() where id = $1', [first]);
-    const third = await deleted();
-    const order = async () =>
-      (
-        await database.pool.query<{ id: string }>(
-          'select id from organizations where deletion_tried_at is not null order by deletion_tried_at',
-        )
-      ).rows.map(({ id }) => id);
-    expect(await round()).to.equal(false);
-    expect(await order()).to.deep.equal([second, third, first]);
   });
 });

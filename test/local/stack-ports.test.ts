@@ -9,7 +9,7 @@ import { startStack } from '../../local/stack.ts';
 
 const testData = join(import.meta.dirname, '..', '..', '.test-data');
 
-describe('a port that another program takes while the stack starts', function () {
+describe('a port that another program takes while the stack starts', () => {
   let dataDir: string;
   let thief: Server | undefined;
   beforeEach(() => {

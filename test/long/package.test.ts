@@ -46,7 +46,7 @@ describe('the package', function () {
     LOG_LEVEL: 'warn',
   };
 
-  before(function () {
+  before(() => {
     for (const made of [folder, prefix, empty, home]) mkdirSync(made);
     const filter = (path: string) => !NOT_COPIED.test(relative(project, path));
     cpSync(project, checkout, { recursive: true, filter, verbatimSymlinks: true });

@@ -13,7 +13,7 @@ const ABOUT_IT = 3;
 const PAGE = { limit: 50, offset: 0 };
 const options = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
-describe('The audit log of one record', function () {
+describe('The audit log of one record', () => {
   let database: OwnDatabase;
   let pools: Record<'services' | 'tenants', Pool>;
   const [mine, theirs] = [newId('org'), newId('org')];

@@ -16,7 +16,7 @@ const SENT = Math.floor(0.9 * BODY);
 const ATTACKER = '127.0.0.9';
 const OTHERS_WEBHOOKS = 60;
 
-describe('A flood of one client address', function () {
+describe('A flood of one client address', () => {
   let service: Service;
   let attacked: TestOrganization;
   let other: TestOrganization;

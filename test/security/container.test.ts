@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
-import { readSettings } from '../../core/config/config.ts';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
@@ -98,15 +97,6 @@ describe('Dockerfile', () => {
 describe('docker-compose.yml', () => {
   const { services } = parseYaml(read('docker-compose.yml')) as { services: Record<string, Service> };
   const ofImage = Object.entries(services).filter(([, service]) => service.build !== undefined);
-  const roles = ofImage.filter(([name]) => name === 'api' || name === 'worker');
-
-  it('runs both roles of the image, and before them what prepares the database', () => {
-    expect(ofImage.map(([name]) => name)).to.have.members(['roles', 'migrate', 'api', 'worker']);
-    const done = { condition: 'service_completed_successfully' };
-    expect(services.migrate?.depends_on?.roles).to.deep.equal(done);
-    expect(services['temporal-schema']?.depends_on?.roles).to.deep.equal(done);
-    for (const [name, service] of roles) expect(service.depends_on?.migrate, name).to.deep.equal(done);
-  });
 
   it('gives each part a role of its own in PostgreSQL, and the superuser to what makes the roles', () => {
     const text = (name: string) => JSON.stringify(services[name]?.environment ?? {});
@@ -138,35 +128,6 @@ describe('docker-compose.yml', () => {
     });
   }
 
-  it('lets both roles end by themselves', () => {
-    const { HOOKYARD_DRAIN_SECONDS, HOOKYARD_SHUTDOWN_SECONDS } = readSettings({});
-    for (const [name, { stop_grace_period: grace = '' }] of roles) {
-      expect(grace, name).to.match(/^\d+s$/);
-      // An API gives its last steps 5 s (api/service/ending.ts).
-      expect(Number.parseInt(grace, 10), name).to.be.above(HOOKYARD_DRAIN_SECONDS + HOOKYARD_SHUTDOWN_SECONDS + 5);
-    }
-  });
-
-  it('limits the memory of every part', () => {
-    for (const [name, service] of Object.entries(services)) expect(service.mem_limit, name).to.match(/^\d+[mg]$/);
-  });
-
-  it('limits both roles as docs/production.md says, and so does the chart', () => {
-    const page = read('docs/production.md');
-    const chart = parseYaml(read('deploy/helm/hookyard/values.yaml')) as Record<
-      string,
-      { resources: { limits: { memory: string } } }
-    >;
-    for (const [name, row] of [
-      ['api', /^\| API \|.*\| (\d+) MiB \|$/m],
-      ['worker', /^\| worker \|.*\| (\d+) MiB \|$/m],
-    ] as const) {
-      const [, mebibytes] = row.exec(page) ?? [];
-      expect(services[name]?.mem_limit, name).to.equal(`${mebibytes}m`);
-      expect(chart[name]?.resources.limits.memory, name).to.equal(`${mebibytes}Mi`);
-    }
-  });
-
   it('takes every secret from the environment, and refuses to start without those that it needs', () => {
     for (const [name, { environment = {} }] of Object.entries(services)) {
       for (const [variable, value] of Object.entries(environment)) {
@@ -175,18 +136,6 @@ describe('docker-compose.yml', () => {
       }
       expect(JSON.stringify(environment), name).to.not.match(/\$\{\w*(?:KEY|SECRET|PASSWORD)\w*:-[^}]/);
     }
-  });
-
-  it('knows when each server is well, and shows the Temporal UI to this machine only', () => {
-    for (const name of ['postgres', 'temporal', 'api', 'worker'])
-      expect(services[name]?.healthcheck?.test, name).to.not.be.empty;
-    // test/deploy/image.test.ts runs it.
-    for (const name of ['api', 'worker'])
-      expect(services[name]?.healthcheck?.test).to.deep.equal(['CMD', 'node', 'local/healthcheck.ts', '/readyz']);
-    expect(services['temporal-ui']?.ports).to.satisfy((ports: string[]) =>
-      ports.every((port) => port.startsWith('127.0.0.1:')),
-    );
-    for (const name of ['postgres', 'temporal']) expect(services[name]).to.not.have.property('ports');
   });
 });
 
@@ -220,14 +169,5 @@ describe('both roles, where nothing may be written', () => {
     expect(endpoint.requests[0]?.body.toString()).to.equal('{"changed":true}');
     expect(testInstance.logs()).to.not.include('ERR_ACCESS_DENIED');
     for (const service of [testInstance.api, ...testInstance.workers]) expect(await service.stop()).to.equal(0);
-  });
-
-  it('would have been refused to write', async () => {
-    const { execFileSync } = await import('node:child_process');
-    const write = `require('node:fs').writeFileSync('/tmp/hookyard-never-written', '')`;
-    const permissions = ['--permission', '--allow-fs-read=*'];
-    expect(() => execFileSync(process.execPath, [...permissions, '-e', write], { stdio: 'pipe' })).to.throw(
-      /ERR_ACCESS_DENIED/,
-    );
   });
 });

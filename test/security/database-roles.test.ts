@@ -15,7 +15,7 @@ const PASSWORD = 'for-tests-only';
 const OWNER = `owner_${process.pid}`;
 const RUNTIME = `runtime_${process.pid}`;
 
-describe('the role of the services', function () {
+describe('the role of the services', () => {
   let database: CreatedDatabase;
   let owner: Pool;
   let runtime: Pool;

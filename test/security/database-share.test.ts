@@ -14,7 +14,7 @@ const BODY = 256 * 1024;
 const OTHERS = 25;
 const AT_ONCE = 4;
 
-describe('an organization that fills the database', function () {
+describe('an organization that fills the database', () => {
   const { testInstance } = useHookyard({});
   let greedy: Tenant;
   let other: Tenant;

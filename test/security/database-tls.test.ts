@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('TLS to PostgreSQL', function () {
+describe('TLS to PostgreSQL', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-tls-'));
   const [authority, stranger] = [join(folder, 'authority.pem'), join(folder, 'stranger.pem')];
   let admin: Pool;

@@ -20,7 +20,10 @@ const SECRET = 'a secret that the provider knows';
 const MANY = 450;
 
 describe('rotation of encryption keys', () => {
-  const { testInstance, records, receiver } = useHookyard({ settings: { HOOKYARD_ENCRYPTION_KEYS: OLD }, workers: [{}] });
+  const { testInstance, records, receiver } = useHookyard({
+    settings: { HOOKYARD_ENCRYPTION_KEYS: OLD },
+    workers: [{}],
+  });
   let endpoint: Endpoint;
   let source: SourceView;
   let destination: DestinationView;

@@ -24,7 +24,7 @@ const matches = (value: string) => ({ field: 'payload.text', operator: 'matches'
 const slow = (n: number) => matches(slowPattern(500 + n));
 const objects = (count: number, kind: string) => times(count, (n) => ({ id: n, kind }));
 
-describe('Filters that are too much work', function () {
+describe('Filters that are too much work', () => {
   let service: Service;
   let organization: TestOrganization;
   let neighbour: Neighbour;

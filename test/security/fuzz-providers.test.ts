@@ -27,7 +27,7 @@ describe('Hostile input at sources of providers', () => {
   let isAlive: ReturnType<typeof expectAlive>;
   const sources = new Map<string, Provided>();
 
-  before(async function () {
+  before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
     // Nobody is there, so that no provider is asked for its keys.
     service = await startService('api', { ...LOOP_WATCH, HOOKYARD_PROVIDER_KEYS_URL: 'http://127.0.0.1:9' });

@@ -21,7 +21,7 @@ const CODE: Record<(typeof TRANSFORM_TYPES)[number], string> = {
   liquid: '{% for one in payload.items %}{{ one.sku | upcase }},{% endfor %}{{ payload | json }}',
 };
 
-describe('Hostile input in a worker', function () {
+describe('Hostile input in a worker', () => {
   const { testInstance, receiver } = useHookyard({});
   let source: SourceView;
   let isAlive: ReturnType<typeof expectAlive>;

@@ -21,7 +21,7 @@ const FOUND = `${'a'.repeat(500)}cd`;
 const slow = JSON.stringify({ texts: [letters(100 * 1024)] });
 const quick = JSON.stringify({ texts: [FOUND] });
 
-describe('Mappings that are too much work', function () {
+describe('Mappings that are too much work', () => {
   let attacker: Hookyard;
   let other: Hookyard;
   let server: StoreServer;

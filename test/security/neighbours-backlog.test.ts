@@ -11,7 +11,7 @@ const BROADCASTS = 7;
 const OTHERS = 25;
 const MOST = 2000;
 
-describe('an organization whose deliveries wait', function () {
+describe('an organization whose deliveries wait', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
   let other: Neighbour;
   before(async () => {

@@ -12,7 +12,7 @@ const EVENTS = 10;
 const DESTINATIONS = 4;
 const IMPORTED = 400;
 
-describe('an organization that waits for locks', function () {
+describe('an organization that waits for locks', () => {
   const { testInstance, receiver } = useHookyard({});
   let greedy: Neighbour;
   let other: Neighbour;

@@ -14,8 +14,10 @@ const ALL = DESTINATIONS * WEBHOOKS;
 /** In turn, ten of each and what is in flight of the attacker's; by age it would be all 400. */
 const MOST_AHEAD = ALL / 4;
 
-describe('an organization with hundreds of deliveries that wait', function () {
-  const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'express', tuning: { maxInFlight: 20 } } });
+describe('an organization with hundreds of deliveries that wait', () => {
+  const { testInstance, receiver } = useHookyard({
+    settings: { HOOKYARD_LANE: 'express', tuning: { maxInFlight: 20 } },
+  });
   let greedy: Neighbour;
   let other: Neighbour;
   let arrivals: Arrivals;

@@ -13,7 +13,7 @@ const RETRIES = 520;
 const RETRIES_OF_EACH = 20;
 const OTHERS = 10;
 
-describe('an organization whose destinations are slow', function () {
+describe('an organization whose destinations are slow', () => {
   let testInstance: OwnHookyard;
   let receiver: Receiver;
   let greedy: Neighbour;

@@ -24,7 +24,7 @@ interface ReplayView {
   waitsFor: string | null;
 }
 
-describe('an organization that replays', function () {
+describe('an organization that replays', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_MAX_BACKLOG: String(LIMIT) } });
   let other: Neighbour;
   let others: SourceView;

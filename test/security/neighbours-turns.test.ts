@@ -18,7 +18,7 @@ const PER_SECOND = (PLACES_PER_PROCESSOR * availableParallelism()) / 2;
 // First attempts that are workflows: three quarters of what there may be.
 const FIRST_PER_SECOND = (WORKFLOWS_PER_PROCESSOR * availableParallelism() * 3) / 4;
 
-describe('an organization whose deliveries fail', function () {
+describe('an organization whose deliveries fail', () => {
   const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_LANE: 'express' } });
   let greedy: Neighbour;
   let other: Neighbour;

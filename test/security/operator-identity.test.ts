@@ -10,7 +10,7 @@ import { type ProviderCase, providerCases } from '../support/warehouse-targets.t
 
 const NOT_GIVEN = /HOOKYARD_WAREHOUSE_IDENTITY/;
 
-describe('The identity of the service', function () {
+describe('The identity of the service', () => {
   let testInstance: OwnHookyard;
   let server: StoreServer;
   let other: TestOrganization;

@@ -162,7 +162,10 @@ describe('Own services as destinations', () => {
 });
 
 describe('Loopback that is open for one organization', () => {
-  const { testInstance, receiver } = useHookyard({ settings: { HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE }, workers: [{}] });
+  const { testInstance, receiver } = useHookyard({
+    settings: { HOOKYARD_DELIVERY_ALLOW: LOOPBACK_FOR_ONE },
+    workers: [{}],
+  });
 
   it('closes with the second one, in both processes and on open connections, and opens again with its end', async () => {
     const records = new Records(testInstance);

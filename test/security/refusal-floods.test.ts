@@ -13,7 +13,7 @@ const ROUND_MS = 5000;
 const IN_A_ROUND = 20;
 const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };
 
-describe('A flood of refused webhooks', function () {
+describe('A flood of refused webhooks', () => {
   const { testInstance } = useHookyard({});
   let organization: TestOrganization;
   before(async () => {

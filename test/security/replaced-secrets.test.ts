@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('secrets in files that are replaced', function () {
+describe('secrets in files that are replaced', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-replaced-'));
   /** As an orchestrator replaces a file: at once. */
   const write = (name: string, text: string): string => {

@@ -29,7 +29,7 @@ import { useHookyard } from '../support/use-hookyard.ts';
 const REFUSED = '42501';
 const options = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
-describe('row-level security', function () {
+describe('row-level security', () => {
   let database: OwnDatabase;
   let services: Pool;
   let management: Pool;

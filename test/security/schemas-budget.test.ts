@@ -7,7 +7,7 @@ import { LONGEST_TURN_MS } from '../support/loop-watch.ts';
 import type { Neighbour } from '../support/neighbour.ts';
 import type { Service, TestOrganization } from '../support/service.ts';
 
-describe('Schemas that are too much work', function () {
+describe('Schemas that are too much work', () => {
   let service: Service;
   let organization: TestOrganization;
   let neighbour: Neighbour;

@@ -77,10 +77,12 @@ describe('a process whose secrets are in files', () => {
   });
 });
 
-describe('a password of PostgreSQL that is replaced', function () {
+describe('a password of PostgreSQL that is replaced', () => {
   const name = `rotating_${process.pid}`;
   let admin: Pool;
-  const { testInstance, receiver } = useHookyard({ settings: (databaseUrl) => ({ DATABASE_URL: '', DATABASE_URL_FILE: write('rotating', databaseUrl), }) });
+  const { testInstance, receiver } = useHookyard({
+    settings: (databaseUrl) => ({ DATABASE_URL: '', DATABASE_URL_FILE: write('rotating', databaseUrl) }),
+  });
   const urlOf = (database: string, role: string, password: string) =>
     Object.assign(new URL(database), { username: role, password }).href;
   const passwordOf = (role: string, password: string) => admin.query(`alter role ${role} password '${password}'`);

@@ -26,7 +26,7 @@ const SHOWN_COLUMNS = ['destinations.headers', 'destinations.url'];
 describe('secrets', () => {
   let run: SecretRun;
   let all: Secrets;
-  before(async function () {
+  before(async () => {
     run = await SecretRun.start();
     await run.everything();
     const database = new URL(run.testInstance.databaseUrl).password;

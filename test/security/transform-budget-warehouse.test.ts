@@ -13,7 +13,7 @@ const CODE = busy(3);
 // What all events need, of what there is at first: the rest is earned within half a minute.
 const NEEDED = 1.5;
 
-describe('a warehouse whose transforms need more than the budget', function () {
+describe('a warehouse whose transforms need more than the budget', () => {
   const provider = providerCases.find(({ type }) => type === 's3') ?? expect.fail('no S3');
   const { testInstance } = useHookyard();
   let server: StoreServer;

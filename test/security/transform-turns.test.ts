@@ -17,8 +17,7 @@ function ifLate(error: unknown): void {
   expect(error).to.be.instanceOf(LateTurnError);
 }
 
-describe('turns of transforms', function () {
-
+describe('turns of transforms', () => {
   describe('in a process', () => {
     const event = {
       id: 'evt_1',

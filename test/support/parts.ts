@@ -42,7 +42,11 @@ const GROUPS: Group[] = [
   // They kill and restart their servers, which must not be those of other tests.
   { name: 'faults', folders: ['test/faults', 'test/local'], parts: 2 },
   { name: 'security', folders: ['test/security'], parts: 3 },
-  { name: 'api', folders: ['test/api', 'test/cli', 'test/client', 'test/contract', 'test/deploy', 'test/sdk'], parts: 2 },
+  {
+    name: 'api',
+    folders: ['test/api', 'test/cli', 'test/client', 'test/contract', 'test/deploy', 'test/sdk'],
+    parts: 2,
+  },
   { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 1 },
   // A browser takes much of a core, and is started once.
   { name: 'console', folders: ['test/console'], parts: 1 },

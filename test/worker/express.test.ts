@@ -25,7 +25,7 @@ const retrying: AttemptOutcome = {
   waitMs: 10,
 };
 
-describe('first attempts of the express lane', function () {
+describe('first attempts of the express lane', () => {
   let database: OwnDatabase;
   let pool: Pool;
   let express: Express;

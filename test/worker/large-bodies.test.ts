@@ -22,7 +22,7 @@ import { until } from '../support/until.ts';
 
 const LARGE = 100_000;
 
-describe('large payloads of attempts', function () {
+describe('large payloads of attempts', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   let receiver: Receiver;

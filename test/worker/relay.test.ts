@@ -34,7 +34,7 @@ interface Way extends Owner {
   destinationId: string;
 }
 
-describe('a relay', function () {
+describe('a relay', () => {
   let database: OwnDatabase;
   let hotPool: Pool;
   let owner: Owner;

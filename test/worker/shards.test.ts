@@ -47,7 +47,7 @@ interface Relay {
   shards: Shards;
 }
 
-describe('the shards of a worker', function () {
+describe('the shards of a worker', () => {
   let database: OwnDatabase;
   let relays: Relay[];
   before(async () => {

@@ -10,7 +10,7 @@ describe('Files of destinations', () => {
     organization = await createOrganization();
   });
 
-  it('takes 1,000 items, new and overwritten', async function () {
+  it('takes 1,000 items, new and overwritten', async () => {
     const items = Array.from({ length: 1000 }, (_, index) => ({
       ...everything,
       name: `Destination ${index}`,
@@ -22,7 +22,7 @@ describe('Files of destinations', () => {
     expect((await exported(organization, '?includeSensitive=true')).destinations).to.deep.equal(changed);
   });
 
-  it('a round trip between two organizations reproduces every member', async function () {
+  it('a round trip between two organizations reproduces every member', async () => {
     const text = (unit: string, minLength = 1) =>
       fc.string({ unit: fc.constantFrom(...unit), minLength, maxLength: 12 });
     const secret = text('abcdefXYZ0123456789-_.~+/', 8);

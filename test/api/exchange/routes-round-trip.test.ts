@@ -10,7 +10,7 @@ describe('Files of routes', () => {
     ({ organization } = await furnished());
   });
 
-  it('takes 1,000 items, new and overwritten', async function () {
+  it('takes 1,000 items, new and overwritten', async () => {
     const destinations = Array.from({ length: 1000 }, (_, index) => ({ name: 'D', slug: `d-${index}`, url }));
     await organization.api.post('/api/destinations/import', { destinations, conflictStrategy: 'skip' });
     const items = destinations.map(({ slug }, index) => ({
@@ -25,7 +25,7 @@ describe('Files of routes', () => {
     expect((await exported(organization)).routes).to.deep.equal(changed);
   });
 
-  it('a round trip between two organizations reproduces every member', async function () {
+  it('a round trip between two organizations reproduces every member', async () => {
     const storable = (maxLength: number) =>
       fc.string({ unit: 'grapheme', maxLength }).filter((text) => !text.includes('\0') && text.length <= 255);
     const condition = fc.record({
