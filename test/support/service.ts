@@ -11,7 +11,7 @@ import { type ApiClient, createClient } from './api-client.ts';
 import { asServices, stackAddresses } from './stack.ts';
 
 const project = join(import.meta.dirname, '..', '..');
-const READY_DEADLINE_MS = 60_000;
+const READY_DEADLINE_MS = 180_000;
 const STOP_DEADLINE_MS = 30_000;
 
 export type RoleName = 'api' | 'worker';
