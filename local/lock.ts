@@ -58,7 +58,7 @@ function removeStale(file: string, dataDir: string): void {
 }
 
 /** True when a process runs this data folder now. */
-export function isLocked(dataDir: string): boolean {
+function isLocked(dataDir: string): boolean {
   const holder = parse(read(lockFile(dataDir)) ?? '');
   return holder !== undefined && runs(holder);
 }

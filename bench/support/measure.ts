@@ -30,7 +30,7 @@ export function treeCpuMs(pid: number): number {
 }
 
 /** Of a process, on Linux. */
-export function childrenOf(pid: number): number[] {
+function childrenOf(pid: number): number[] {
   if (process.platform !== 'linux') return [];
   try {
     return readdirSync(`/proc/${pid}/task`).flatMap((task) =>

@@ -82,7 +82,7 @@ interface Listed {
 }
 
 /** Starts to measure. @returns what others took since then; undefined where it is not counted */
-export function startMeter(): () => Taken | undefined {
+function startMeter(): () => Taken | undefined {
   const before = read();
   return () => {
     const after = read();

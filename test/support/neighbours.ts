@@ -70,13 +70,6 @@ export async function expectAccepted(
   }
 }
 
-/** So many of its webhooks, one after the other, are delivered. */
-export async function expectDelivered({ records }: Other, source: SourceView, count: number): Promise<void> {
-  for (let number = 0; number < count; number += 1) {
-    await records.deliveryWith('delivered', await records.accepted(source, '{}'));
-  }
-}
-
 type Whose = 'greedy' | 'other';
 
 /** The order in which deliveries of two organizations arrive. */
