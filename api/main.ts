@@ -1,5 +1,5 @@
 // The API process.
 import { TUNING } from '../core/config/tuning.ts';
-import { runApiProcess } from './service/process.ts';
+import { runApiProcess } from './service/service.ts';
 
 await runApiProcess(TUNING);

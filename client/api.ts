@@ -862,6 +862,7 @@ export type DestinationHealth = {
   status: DestinationHealthStatus;
 };
 
+/** By the success rate: `healthy` above 95 %, `degraded` from 80 % on, `failing` below; `unknown` when no delivery ended. */
 export type DestinationHealthStatus = 'healthy' | 'degraded' | 'failing' | 'unknown';
 
 export type DestinationImportItem = DestinationImportItemHttp | DestinationImportItemWarehouse;
@@ -3279,16 +3280,16 @@ export interface Operations {
   deleteDestination(input: {
     id: string;
   }, options?: CallOptions): Promise<void>;
+  /** Get a destination's health */
+  getDestinationHealth(input: {
+    id: string;
+  }, options?: CallOptions): Promise<DestinationHealth>;
   /** Create or replace the destination of a slug */
   putDestination(input: {
     /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: PutDestinationRequest;
   }, options?: CallOptions): Promise<Destination>;
-  /** Get a destination's health */
-  getDestinationHealth(input: {
-    id: string;
-  }, options?: CallOptions): Promise<DestinationHealth>;
   /** Send a test webhook, or upload a test file */
   testDestination(input: {
     id: string;
@@ -4006,8 +4007,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
   getDestination: 'GET /api/destinations/{id}',
   updateDestination: 'PATCH /api/destinations/{id}',
   deleteDestination: 'DELETE /api/destinations/{id}',
-  putDestination: 'PUT /api/destinations/by-slug/{slug}',
   getDestinationHealth: 'GET /api/destinations/{id}/health',
+  putDestination: 'PUT /api/destinations/by-slug/{slug}',
   testDestination: 'POST /api/destinations/{id}/test',
   listBatches: 'GET /api/destinations/{id}/batches',
   listOrganizationDestinations: 'GET /api/organizations/{orgId}/destinations',

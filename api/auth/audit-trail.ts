@@ -2,31 +2,16 @@
 // The record of a change is the last statement of its transaction, so there is no change without its record. What has an effect
 // elsewhere (a test webhook, a retry) is recorded before it is done; a read or a refusal before the answer is sent.
 // Of equal refusals, reads and repeats in a minute only the first is, because a tenant can cause them without end.
-// Rules: AUDIT-01 to AUDIT-05.
 import { createHash } from 'node:crypto';
+import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { memberNames } from '../../core/text/member-names.ts';
-import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import { type AuditEntry, recordChange, recordEntry } from '../../db/audit/records.ts';
 import { type Execute, withCommitHook } from '../../db/commit-hook.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { type ApiState, type Context, callerOf, type Next, logOf } from '../request/context.ts';
+import { type ApiState, callerOf, type Context, logOf, type Next } from '../request/context.ts';
 import { ApiError } from '../request/errors.ts';
-import type { FirstOfMinute } from './first-of-minute.ts';
 import { type Around, type Described, TAGS } from '../request/operation.ts';
-
-/** What a request does, as far as it is known. */
-export interface RequestAudit {
-  recordIds: string[];
-  /** How many they are, if they are more than their ids. */
-  recordCount?: number;
-  /** Whether it is in the log. */
-  isRecorded: boolean;
-  /** Whether that was before it was done. */
-  isAhead?: boolean;
-  /** Writes its record, before it is done. */
-  writeAhead?: () => Promise<void>;
-}
 
 type End = Pick<AuditEntry, 'outcome' | 'status' | 'code'>;
 
@@ -212,4 +197,48 @@ function senderOf(ctx: Context) {
     userAgent: recordedAgent(ctx.get('user-agent')),
     requestId: ctx.state.requestId,
   };
+}
+
+// Lets through the first of equal happenings in a minute: for what a tenant can cause without end, and what is stored for each.
+
+// For each tenant, so that none uses up the room of another; this bounds memory and what is stored.
+const MOST_PER_OWNER = 200;
+
+/** What was let through in the current minute, in this process. */
+export class FirstOfMinute {
+  readonly #most: number;
+  #minute = -1;
+  #seen = new Map<string, Set<string>>();
+
+  /** @param most different ones of one owner in a minute */
+  constructor(most: number = MOST_PER_OWNER) {
+    this.#most = most;
+  }
+
+  /** Whether one of these was let through in this minute. */
+  has(owner: string, what: string): boolean {
+    return this.#of(owner).has(what);
+  }
+
+  /** Whether it is the first of its owner in this minute. Beyond the most different ones no further one is. */
+  take(owner: string, what: string): boolean {
+    const seen = this.#of(owner);
+    if (seen.has(what) || seen.size >= this.#most) return false;
+    seen.add(what);
+    return true;
+  }
+
+  /** It came to nothing: the next one is the first again. */
+  giveBack(owner: string, what: string): void {
+    this.#of(owner).delete(what);
+  }
+
+  #of(owner: string): Set<string> {
+    const minute = Math.floor(Date.now() / 60_000);
+    if (minute !== this.#minute) this.#seen.clear();
+    this.#minute = minute;
+    const seen = this.#seen.get(owner) ?? new Set();
+    this.#seen.set(owner, seen);
+    return seen;
+  }
 }

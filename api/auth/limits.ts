@@ -1,9 +1,10 @@
-// Refusals because of a limit of the organization (core/fairness/limits.ts).
-// Rules: LIMIT-01, LIMIT-02, LIMIT-12.
+// Limits of the organization and of its API keys on management requests and on records.
+import { WindowCounts } from '../../core/fairness/window-counts.ts';
 import { countBeforeAdding, type LimitedRecords } from '../../db/organizations/record-counts.ts';
 import type { EntityManager } from '../../db/orm.ts';
-import { type ApiState, callerOf } from '../request/context.ts';
-import { limitExceeded, UNTIL_CHANGED_SECONDS } from './limit-exceeded.ts';
+import { type ApiState, callerOf, type Context, type Next } from '../request/context.ts';
+import { ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
+import type { OrganizationRequests } from './organization-requests.ts';
 
 const NAMES: Record<LimitedRecords, string> = {
   sources: 'sources',
@@ -40,4 +41,43 @@ export function requireRouteRoom(ctx: { state: ApiState }, routes: number): void
   if (routes <= most) return;
   const what = `A source may have ${most} routes, and this one would have ${routes}; delete some`;
   throw limitExceeded('routesPerSource', what, UNTIL_CHANGED_SECONDS);
+}
+
+// How many management requests an organization may send (its limit requestsPerMinute), and each of its API keys
+// (HOOKYARD_API_RATE_LIMIT_PER_MINUTE): fixed windows of one minute, counted in this process. N processes allow N times as many.
+
+/** Middleware: counts the requests of organizations and answers 429 beyond the limit. */
+export function organizationRateLimit(requests: OrganizationRequests): (ctx: Context, next: Next) => Promise<void> {
+  return (ctx, next) => {
+    requests.count(callerOf(ctx).organization);
+    return next();
+  };
+}
+
+/**
+ * Middleware: counts the requests of API keys and answers 429 beyond the limit; headers report the remaining requests and the end
+ * of the window (`X-RateLimit-Reset` in seconds since 1970).
+ */
+export function keyRateLimit(perMinute: number): (ctx: Context, next: Next) => Promise<void> {
+  const counts = new WindowCounts({ windowMs: 60_000 });
+  return async (ctx, next) => {
+    const count = counts.add(callerOf(ctx).key.id);
+    const { endsAt } = counts;
+    ctx.set({
+      'X-RateLimit-Limit': String(perMinute),
+      'X-RateLimit-Remaining': String(Math.max(0, perMinute - count)),
+      'X-RateLimit-Reset': String(endsAt / 1000),
+    });
+    if (count > perMinute) {
+      const seconds = Math.ceil((endsAt - Date.now()) / 1000);
+      throw new ApiError(
+        429,
+        'RATE_LIMITED',
+        `This API key may send ${perMinute} requests a minute; wait ${seconds} seconds`,
+        undefined,
+        { 'Retry-After': String(seconds) },
+      );
+    }
+    await next();
+  };
 }

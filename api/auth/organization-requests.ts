@@ -1,15 +1,14 @@
 // What organizations do with the management API of this process: their requests in this minute, and what runs for them.
-// Rules: LIMIT-09 to LIMIT-12.
 import type { LimitName, Limits } from '../../core/fairness/limits.ts';
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
-import { limitExceeded } from './limit-exceeded.ts';
+import { limitExceeded } from '../request/errors.ts';
 
 const MINUTE_MS = 60_000;
 // Imports, searches and tests take seconds.
 const RETRY_AFTER_SECONDS = 1;
 
 /** What an organization may have running. */
-export type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningTests' | 'runningStreams'>;
+type RunningLimit = Extract<LimitName, 'runningImports' | 'runningSearches' | 'runningTests' | 'runningStreams'>;
 
 const NAMES: Record<RunningLimit, string> = {
   runningImports: 'imports',

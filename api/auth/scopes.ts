@@ -1,5 +1,4 @@
 // What the key of a request may do. Which scope an operation needs is derived in one place (scopeOf, operation.ts).
-// Rules: AUTH-04, AUTH-17, AUTH-25, ORG-03.
 import { allows, groupOf, type SingleScope } from '../../core/config/access.ts';
 import { type ApiState, type Context, callerOf, type Next } from '../request/context.ts';
 import { beginAudit } from './audit-trail.ts';

@@ -1,6 +1,5 @@
 // Serves the console below /console: its files for ever, its page with a new nonce in each answer. A console that is not built
 // keeps nothing from starting: the page says what to do.
-// Rules: HTTP-36.
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';

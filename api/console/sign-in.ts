@@ -1,5 +1,4 @@
 // Exchanges the one-time code of a sign-in link for a key that expires. It needs no credentials: the code is one.
-// Rules: AUTH-22, AUTH-23.
 import { z } from 'zod';
 import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
 import { hashToken } from '../../core/config/api-token.ts';
@@ -9,7 +8,7 @@ import { ApiError } from '../request/errors.ts';
 import { timestamp } from '../resources/values.ts';
 import type { Described } from '../request/operation.ts';
 import { isoTime } from '../resources/records.ts';
-import { createSignIns } from '../auth/sign-ins.ts';
+import { createSignIns } from '../auth/auth.ts';
 import { parseBody } from '../request/validation.ts';
 
 // 32 bytes in base64url.

@@ -1,5 +1,4 @@
 // Who sends a request: the address behind the operator's own proxies. What others say about addresses is never believed.
-// Rules: EVT-25.
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { type AddressRange, clientOf, inRanges, normalAddress } from '../../core/http/address-ranges.ts';

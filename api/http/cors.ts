@@ -1,5 +1,4 @@
 // Cross-origin requests of browsers to the management API (Fetch standard, "CORS protocol"), off unless origins are set.
-// Rules: HTTP-27.
 import koaCors from '@koa/cors';
 import type { AppContext, Next } from '../request/context.ts';
 import { IGNORED_HEADER } from '../request/ignored.ts';

@@ -1,13 +1,21 @@
 // The HTTP server of the API: every limit on clients before the app runs, and on their connections afterwards.
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { clientError, end, hasEnded, refuse } from './client-errors.ts';
-import { clientAddressOf, NO_PROXIES, type ProxyTrust, peerOf, setPeer } from './client-addresses.ts';
-import { ConnectionLimits } from './connection-limits.ts';
+import { FairQueue, type Leave } from '../../core/fairness/fair-queue.ts';
+import type { Log } from '../../core/process/log.ts';
 import { ApiError } from '../request/errors.ts';
-import { framingProblem, originForm } from './framing.ts';
-import { type HttpLimits, MAX_HEADER_BYTES, MAX_PIPELINED } from './http-limits.ts';
-import { OpenConnections } from './open-connections.ts';
+import { clientAddressOf, NO_PROXIES, type Peer, peerOf, type ProxyTrust, setPeer } from './client-addresses.ts';
+import {
+  clientError,
+  end,
+  hasEnded,
+  type HttpLimits,
+  MAX_HEADER_BYTES,
+  MAX_HEADERS,
+  MAX_PIPELINED,
+  OpenConnections,
+  refuse,
+} from './connections.ts';
 
 /** Refused connections that stay open long enough to read the answer; the others are closed at once. */
 const MAX_LINGERING = 100;
@@ -164,4 +172,148 @@ function cutOffSilent(socket: Socket, connections: OpenConnections, ms: number):
     if (connections.requestsOn(socket) === 0) socket.destroy();
   }, ms).unref();
   socket.once('close', () => clearTimeout(timer));
+}
+
+// Rejects requests that Node's parser accepts although two servers could disagree on where they end or for which host they are. A
+// proxy in front of Hookyard that reads them differently would forward a request that it never saw (request smuggling).
+
+/** uri-host [ ":" port ] (RFC 9110, section 7.2; RFC 3986, section 3.2.2), without characters that no host name has. */
+const HOST = /^(?:[A-Za-z0-9._~!$&'()*+;=%-]*|\[[0-9A-Fa-f:.]+\])(?::\d*)?$/;
+
+interface FramingProblem {
+  status: 400 | 431;
+  code: 'BAD_REQUEST' | 'HEADERS_TOO_LARGE';
+  message: string;
+}
+
+const bad = (message: string): FramingProblem => ({ status: 400, code: 'BAD_REQUEST', message });
+
+/** What is wrong with the framing of a request whose headers have been parsed, or null. */
+function framingProblem({ httpVersion, headers, rawHeaders, url = '' }: IncomingMessage): FramingProblem | null {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') return bad('Only HTTP/1.1 and HTTP/1.0 are spoken here');
+  // RFC 9112, section 3.2: an address of a request has none, and proxies differ in what they make of it.
+  if (url.includes('#')) return bad('The address of a request has no #');
+  if (rawHeaders.length > 2 * MAX_HEADERS) {
+    return { status: 431, code: 'HEADERS_TOO_LARGE', message: `A request has at most ${MAX_HEADERS} headers` };
+  }
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined) {
+    // RFC 9112, section 6.1: HTTP/1.0 has none, whatever it says.
+    if (httpVersion === '1.0') return bad('HTTP/1.0 has no Transfer-Encoding');
+    if (coding.toLowerCase() !== 'chunked') return bad('The only Transfer-Encoding that is understood is chunked');
+  }
+  return hostProblem(httpVersion, headers.host, rawHeaders);
+}
+
+/** RFC 9112, section 3.2: exactly one Host in HTTP/1.1, and one that can be a host. */
+function hostProblem(version: string, host: string | undefined, rawHeaders: string[]): FramingProblem | null {
+  if (host === undefined) return version === '1.1' ? bad('The request has no Host header') : null;
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  if (hosts > 1) return bad('The request has more than one Host header');
+  return HOST.test(host) ? null : bad('The Host header is not a valid host');
+}
+
+/**
+ * The path and the query of a request whose address is absolute (RFC 9112, section 3.2.2), as they were received. URL parsers write them
+ * anew.
+ */
+function originForm(url: string): string {
+  if (url.startsWith('/')) return url;
+  const below = /^https?:\/\/[^/?]*(.*)$/is.exec(url)?.[1];
+  if (below === undefined) return url;
+  return below.startsWith('/') ? below : `/${below}`;
+}
+
+// How many connections, and requests through the operator's proxies, one client may have at a time; and which connections are
+// kept for the management API.
+
+// No client may have more connections than it leaves free.
+const TIMES_FREE = 1;
+// The operator's proxies together.
+const PROXIES = 'proxies';
+
+class ConnectionLimits {
+  readonly #perClient: number;
+  readonly #ordinary: number;
+  /** By client. */
+  readonly #connections: FairQueue;
+  readonly #forwarded: FairQueue;
+  readonly #reserved = new WeakSet<Socket>();
+
+  constructor({
+    maxConnections,
+    maxConnectionsPerAddress,
+    managementConnections,
+  }: Pick<HttpLimits, 'maxConnections' | 'maxConnectionsPerAddress' | 'managementConnections'>) {
+    this.#perClient = maxConnectionsPerAddress;
+    this.#ordinary = maxConnections - managementConnections;
+    this.#connections = new FairQueue(maxConnections, TIMES_FREE);
+    this.#forwarded = new FairQueue(maxConnections, TIMES_FREE);
+  }
+
+  /** Whether there are as many connections as may be. */
+  get isFull(): boolean {
+    return this.#connections.isFull;
+  }
+
+  /**
+   * Counts a new connection until it is closed. Those of the operator's proxies count in all only.
+   * @returns false when the client has as many as it may; the connection is not counted then
+   */
+  admit(socket: Socket, { client, isProxy }: Peer): boolean {
+    const leave = isProxy ? this.#takeForProxy() : this.#take(this.#connections, client);
+    if (leave === null) return false;
+    socket.once('close', leave);
+    if (this.#connections.held > this.#ordinary) this.#reserved.add(socket);
+    return true;
+  }
+
+  /**
+   * Counts a request that a proxy has forwarded until it is answered.
+   * @returns false when the client has as many under way as it may
+   */
+  admitForwarded(response: ServerResponse, client: string): boolean {
+    const leave = this.#take(this.#forwarded, client);
+    if (leave !== null) response.once('close', leave);
+    return leave !== null;
+  }
+
+  /** Whether it is one of the last connections, which serve the management API only. */
+  isReserved(socket: Socket): boolean {
+    return this.#reserved.has(socket);
+  }
+
+  #takeForProxy(): Leave | null {
+    return this.isFull ? null : this.#connections.enter(PROXIES);
+  }
+
+  /** @returns null when there is none for this client */
+  #take(places: FairQueue, client: string): Leave | null {
+    return places.heldBy(client) < this.#perClient ? places.takeNow(client) : null;
+  }
+}
+
+// Logs refused connections, rate-limited so that nobody can fill the log with them.
+
+const LOG_EVERY_MS = 60_000;
+
+/** @returns a function to call with every refused connection; it writes at most one line a minute */
+export function refusedConnections(log: Log): (address: string | undefined) => void {
+  let count = 0;
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  return (address) => {
+    count += 1;
+    const now = performance.now();
+    if (now - loggedAt < LOG_EVERY_MS) return;
+    log.warn(
+      { refused: count, lastAddress: address },
+      'connections were refused because too many are open: see HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS',
+    );
+    loggedAt = now;
+    count = 0;
+  };
 }

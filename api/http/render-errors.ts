@@ -1,5 +1,4 @@
 // Renders the errors that handlers throw.
-// Rules: ERR-01, ERR-04.
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { quotaRefusals } from '../../core/metrics/ingest.ts';

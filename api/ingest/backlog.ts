@@ -8,8 +8,7 @@ import type { PollLoop } from '../../core/process/poll-loop.ts';
 import { type BacklogLimits, lookAtBacklog } from '../../db/delivery/backlog.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { ApiError } from '../request/errors.ts';
-import { limitExceeded } from '../auth/limit-exceeded.ts';
+import { ApiError, limitExceeded } from '../request/errors.ts';
 import { adaptivePoll } from './adaptive-poll.ts';
 
 // About how long it takes until a poll finds free capacity.

@@ -4,8 +4,7 @@
 import { type Limits, limitsOf } from '../../core/fairness/limits.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';
 import type { Use } from '../../db/organizations/usage.ts';
-import type { ApiError } from '../request/errors.ts';
-import { limitExceeded, UNTIL_CHANGED_SECONDS } from '../auth/limit-exceeded.ts';
+import { type ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
 
 /** What became of a webhook; null: nothing. */
 export type Ended = 'stored' | 'duplicate' | null;

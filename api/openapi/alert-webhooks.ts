@@ -1,5 +1,4 @@
 // What channels of type webhook receive, in the API's description (OpenAPI 3.1, "webhooks").
-// Rules: ALR-13, ALR-16.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathItemObject } from 'zod-openapi';
 import { CHANGES, CHANNEL_TYPES } from '../../core/messages/channel.ts';

@@ -1,8 +1,91 @@
+import type { createDocument } from 'zod-openapi';
+import { NAMES } from './component-names.ts';
+
+// Schemas in the form that generators of clients can read. It means what the form that zod writes means: alternatives are `anyOf`
+// side by side, null is one of them, and no `type` is a list.
+
+export type ApiDocument = ReturnType<typeof createDocument>;
+
+/** The keywords of JSON Schema that the description uses and that are read here. */
+interface JsonSchema {
+  $ref?: string;
+  description?: string;
+  examples?: unknown[];
+  default?: unknown;
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  discriminator?: unknown;
+  type?: string | string[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  propertyNames?: JsonSchema;
+  additionalProperties?: JsonSchema | boolean;
+  items?: JsonSchema;
+}
+
+/** A schema whose parts are made again. @param change gets each part, and the name of the member that it is of */
+function withParts(schema: JsonSchema, change: (part: JsonSchema, member?: string) => JsonSchema): JsonSchema {
+  const { properties, items, additionalProperties, anyOf, oneOf } = schema;
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, part]) => [name, change(part, name)])),
+    }),
+    ...(items && { items: change(items) }),
+    ...(typeof additionalProperties === 'object' && { additionalProperties: change(additionalProperties) }),
+    ...(anyOf && { anyOf: anyOf.map((part) => change(part)) }),
+    ...(oneOf && { oneOf: oneOf.map((part) => change(part)) }),
+  };
+}
+
+/** A schema and all within, in this form. */
+function normalForm(schema: JsonSchema): JsonSchema {
+  return asAlternatives(withoutTypeLists(withoutNeedless(withParts(schema, normalForm))));
+}
+
+/** Names of members are texts anyway. */
+function withoutNeedless({ propertyNames, ...schema }: JsonSchema): JsonSchema {
+  const { type, ...others } = propertyNames ?? {};
+  const isNeedless = type === 'string' && Object.keys(others).length === 0;
+  return propertyNames === undefined || isNeedless ? schema : { ...schema, propertyNames };
+}
+
+function withoutTypeLists(schema: JsonSchema): JsonSchema {
+  if (!Array.isArray(schema.type)) return schema;
+  const { type: types, description, examples, default: usual, ...rest } = schema;
+  const alternative = (type: string): JsonSchema => {
+    if (type === 'null' || type === 'boolean') return { type };
+    return type === 'object' ? { ...rest, type, additionalProperties: {} } : { ...rest, type };
+  };
+  return defined({ anyOf: types.map(alternative), description, examples, default: usual });
+}
+
+function asAlternatives(schema: JsonSchema): JsonSchema {
+  if (!schema.anyOf && !schema.oneOf) return schema;
+  // The alternatives say it.
+  const { type: _type, ...rest } = schema;
+  // With a discriminator, or told apart by a member with a fixed value: no value is of two of them.
+  if (rest.oneOf && rest.discriminator) return rest;
+  const { anyOf, oneOf, description, examples, ...others } = rest;
+  const parts = anyOf ?? oneOf ?? [];
+  const isInner = (part: JsonSchema) => part.anyOf !== undefined && !('default' in part);
+  const first = parts.find(isInner);
+  return defined({
+    ...others,
+    anyOf: parts.flatMap((part) => (isInner(part) ? (part.anyOf ?? []) : [part])),
+    description: description ?? first?.description,
+    examples: examples ?? first?.examples,
+  });
+}
+
+function defined(schema: JsonSchema): JsonSchema {
+  return Object.fromEntries(Object.entries(schema).filter(([, value]) => value !== undefined));
+}
+
 // Gives every object and every enumeration in the description a name: it becomes a component, and equal ones are the same. What
 // generators make of the description then has one type for each, called as it is called here (./component-names.ts).
-import { NAMES } from './component-names.ts';
-import type { ApiDocument } from './document.ts';
-import { type JsonSchema, normalForm, withParts } from './normal-form.ts';
 
 type Content = Record<string, { schema?: JsonSchema }>;
 interface Parameter {
@@ -167,4 +250,41 @@ function singular(name: string): string {
   if (name.endsWith('ies')) return `${name.slice(0, -3)}y`;
   if (/(?:ss|ch)es$/.test(name)) return name.slice(0, -2);
   return /[^s]s$/.test(name) ? name.slice(0, -1) : name;
+}
+
+// Examples of answers, built from the examples of their members, so that none is missing or contradicts its schema.
+
+type AnswerContent = Record<string, { schema?: unknown; example?: unknown }>;
+
+/** Adds an example to every JSON answer that has none. */
+export function withExamples(document: ApiDocument): ApiDocument {
+  const schemas = (document.components?.schemas ?? {}) as Record<string, JsonSchema>;
+  for (const response of responsesOf(document)) {
+    const content = response.content?.['application/json'];
+    if (content?.schema && content.example === undefined)
+      content.example = exampleOf(content.schema as JsonSchema, schemas);
+  }
+  return document;
+}
+
+function responsesOf(document: ApiDocument): { content?: AnswerContent }[] {
+  const operations = Object.values(document.paths ?? {}).flatMap((path) => Object.values(path));
+  const own = operations.flatMap((operation) => Object.values((operation as { responses: object }).responses));
+  return [...own, ...Object.values(document.components?.responses ?? {})] as { content?: AnswerContent }[];
+}
+
+function exampleOf(schema: JsonSchema, schemas: Record<string, JsonSchema>): unknown {
+  if (schema.examples && schema.examples.length > 0) return schema.examples[0];
+  if (schema.$ref !== undefined) return exampleOf(schemas[schema.$ref.split('/').at(-1) ?? ''] ?? {}, schemas);
+  if ('const' in schema) return schema.const;
+  if (schema.enum) return schema.enum[0];
+  const [first] = schema.anyOf ?? schema.oneOf ?? [];
+  if (first) return exampleOf(first, schemas);
+  if (schema.properties) {
+    const members = Object.entries(schema.properties).map(([name, member]) => [name, exampleOf(member, schemas)]);
+    return Object.fromEntries(members.filter(([, example]) => example !== undefined));
+  }
+  if (schema.type === 'array') return schema.items ? [exampleOf(schema.items, schemas)] : [];
+  // Optional members without an example are omitted.
+  return undefined;
 }

@@ -1,25 +1,23 @@
 // The OpenAPI 3.1 description of the API: assembled from the files beside this one. docs/openapi.json is the result; `npm run
 // openapi` updates it.
-// Rules: HTTP-02.
 import { createDocument, type ZodOpenApiPathsObject } from 'zod-openapi';
 import packageJson from '../../package.json' with { type: 'json' };
+import { signInOperation } from '../console/sign-in.ts';
 import { type Described, TAGS } from '../request/operation.ts';
 import { managementOperations } from '../request/operations.ts';
+import { healthOperations } from '../resources/organization/health.ts';
+import { statusOperation } from '../resources/organization/status.ts';
 import { alertCallbacks, alertWebhooks } from './alert-webhooks.ts';
-import { withComponents } from './components.ts';
-import { withExamples } from './examples.ts';
-import { signInOperation } from '../console/sign-in.ts';
+import { type ApiDocument, withComponents, withExamples } from './components.ts';
 import { ingestOperations } from './ingest-operations.ts';
 import { MANAGEMENT_SECURITY, toOperationObject } from './operation-object.ts';
-import { serviceOperations } from './service-operations.ts';
-import { statusOperation } from './status-operation.ts';
-
-export type ApiDocument = ReturnType<typeof createDocument>;
+import { descriptionOperation } from './serve-description.ts';
 
 const operations: Described[] = [
   ...ingestOperations,
   ...managementOperations,
-  ...serviceOperations,
+  ...healthOperations,
+  descriptionOperation,
   signInOperation,
   statusOperation,
 ];

@@ -3,8 +3,26 @@ import { STATUS_CODES } from 'node:http';
 import { z } from 'zod';
 import type { ZodOpenApiResponseObject } from 'zod-openapi';
 import { LIMIT_NAMES } from '../../core/fairness/limits.ts';
-import { type Described, type ErrorCodes, NO_CODE } from '../request/operation.ts';
-import { ignoredNames, requestId } from './parameters.ts';
+import { type Described, type ErrorCodes, isConditional, isRepeatable, NO_CODE } from '../request/operation.ts';
+import { exampleId, text } from '../resources/values.ts';
+
+/** The id under which the log knows the request. */
+export const requestId = text(
+  exampleId('req'),
+  'The id under which the log knows the request: the one it came with, or a new one.',
+).meta({ header: { id: 'RequestId' } });
+
+export const ignoredNames = z
+  .string()
+  .optional()
+  .meta({
+    description:
+      'Which query parameters and members of the body were ignored because nothing of their name is known here, as a list of ' +
+      'RFC 9651: the dotted name, `in` which it was, and the known name that is `nearest`, if any. Names are percent-encoded ' +
+      'where they are not plain ASCII. At most 8 are named; `more;count=` is how many others there were.',
+    examples: ['"destnationId";in=query;nearest="destinationId"'],
+    header: { id: 'Ignored' },
+  });
 
 const DESCRIPTIONS: Record<number, string> = {
   400: 'The request is not as it must be; `message` names the first offending member, `details` all of them.',
@@ -160,16 +178,6 @@ function nameOfErrors(codes: string[]): string {
 
 const pascal = (code: string): string =>
   code.toLowerCase().replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
-
-/** Whether an operation of the management API takes an `Idempotency-Key` (../idempotency.ts). */
-export function isRepeatable({ method, family = 'management' }: Pick<Described, 'method' | 'family'>): boolean {
-  return method === 'post' && family === 'management';
-}
-
-/** Whether an operation takes `If-Match` (../preconditions.ts). */
-export function isConditional({ method, versioned }: Pick<Described, 'method' | 'versioned'>): boolean {
-  return versioned === true && method !== 'get' && method !== 'post';
-}
 
 /** The errors of an operation of the management API: its own, and those that follow from its input. */
 export function managementErrors({ method, path, query, body, versioned, errors = {} }: Described): ErrorCodes {

@@ -1,17 +1,66 @@
-// An operation (../operation.ts) in the form of the library that writes the description.
+// Parameters and headers that operations share, in the API's description.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
-import { type Described, scopeOf } from '../request/operation.ts';
-import { errorResponses, isConditional, isRepeatable, managementErrors } from './error-responses.ts';
-import {
-  entityTag,
-  idempotencyKey,
-  idempotentReplayed,
-  ifMatch,
-  ignoredNames,
-  pathParameter,
-  requestId,
-} from './parameters.ts';
+import { type Described, isConditional, isRepeatable, scopeOf } from '../request/operation.ts';
+import { slug } from '../resources/fields.ts';
+import { exampleId, idOf, text } from '../resources/values.ts';
+import { errorResponses, ignoredNames, managementErrors, requestId } from './error-responses.ts';
+
+/** Makes a POST safe to repeat. */
+const idempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/)
+  .optional()
+  .meta({
+    description: 'A repeat within 24 hours, with the same key and body, gets the answer of the first request.',
+    examples: ['3f0c1b1e-8a53-4c0f-9f0e-5d1a2b3c4d5e'],
+    param: { in: 'header', name: 'Idempotency-Key', id: 'IdempotencyKey' },
+  });
+const idempotentReplayed = z
+  .literal('true')
+  .optional()
+  .meta({
+    description: 'This is the answer of the first request with this `Idempotency-Key`.',
+    header: { id: 'IdempotentReplayed' },
+  });
+
+/** Of the record that an answer shows. */
+const entityTag = text(
+  '"3"',
+  'The version of the record, for `If-Match`. Changes of its members raise it; figures and states that the service keeps do not.',
+).meta({ header: { id: 'ETag' } });
+/** Makes a change conditional. */
+const ifMatch = z
+  .string()
+  .optional()
+  .meta({
+    description:
+      'An `ETag` of this record, or several separated by commas. When the record is at another version nothing is changed, and ' +
+      'the answer is 412. Without it the change is made in any case.',
+    examples: ['"3"'],
+    param: { in: 'header', name: 'If-Match', id: 'IfMatch' },
+  });
+
+const orgId = text(exampleId('org'), 'The organization of the key; `GET /api/auth/me` tells it.').meta({
+  param: { in: 'path', name: 'orgId', id: 'OrganizationId' },
+});
+
+const PATH_EXAMPLES: Record<string, string> = {
+  orgSlug: 'default',
+  sourceSlug: 'orders',
+  token: 'b0FvZ3V0ZW4gTW9yZ2VuIGFsbGUg',
+};
+
+/** A parameter of a path. @param prefixes of an `id` */
+function pathParameter(name: string, prefixes: readonly string[]): z.ZodType {
+  if (name === 'orgId') return orgId;
+  if (name === 'slug') return slug.meta({ param: { in: 'path', name } });
+  if (name !== 'id') return text(PATH_EXAMPLES[name] ?? 'orders').meta({ param: { in: 'path', name } });
+  if (prefixes.length === 0) throw new Error('an operation with {id} must say what the id is of');
+  return idOf(...prefixes).meta({ param: { in: 'path', name } });
+}
+
+// An operation (../operation.ts) in the form of the library that writes the description.
 
 export function toOperationObject(operation: Described): ZodOpenApiOperationObject {
   const { family = 'management', query, body, answer } = operation;
@@ -61,7 +110,7 @@ function descriptionOf(operation: Described): string {
 
 const whoMay = (scope: string | null): string => (scope === null ? 'Every key may.' : `Needs the scope \`${scope}\`.`);
 
-/** The same key in either header (AUTH-01). */
+/** The same key in either header. */
 export const MANAGEMENT_SECURITY: Record<string, string[]>[] = [{ apiKey: [] }, { apiKeyHeader: [] }];
 
 // Only OAuth has scopes that linters and generators know, so those of keys stand beside it.

@@ -1,12 +1,32 @@
 // Serves the description of the API, and a page that shows it: `/openapi.json` and `/docs`, both without credentials.
-// Rules: HTTP-35.
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
+import { z } from 'zod';
 import { type ApiRouter, type Context, param } from '../request/context.ts';
 import { notFound } from '../request/errors.ts';
+import type { Described } from '../request/operation.ts';
+import { text } from '../resources/values.ts';
+
+export const descriptionOperation: Described = {
+  tag: 'Service',
+  family: 'public',
+  method: 'get',
+  path: '/openapi.json',
+  operationId: 'getDescription',
+  summary: 'This description',
+  description: 'Of this instance: another version may have other operations.',
+  answer: {
+    status: 200,
+    description: 'An OpenAPI document; `/docs` shows it as a page.',
+    schema: z.looseObject({ openapi: text('3.1.0') }),
+    headers: { ETag: text('"0123456789abcdef"'), 'Cache-Control': text('no-cache') },
+    mayBeKnown: true,
+  },
+  errors: { 500: ['INTERNAL_ERROR'] },
+};
 
 /** Files of the package swagger-ui-dist that the page needs; nothing else is served. */
 const PAGE_FILES: Record<string, string> = {

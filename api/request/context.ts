@@ -4,27 +4,25 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import type Koa from 'koa';
 import type { Plan, Scope } from '../../core/config/access.ts';
 import type { Settings } from '../../core/config/config.ts';
-import type { Limits } from '../../core/fairness/limits.ts';
-import type { Log } from '../../core/process/log.ts';
-import type { IngestResult } from '../../core/metrics/ingest.ts';
-import type { RecipientRule } from '../../core/messages/notify-recipients.ts';
-import type { WorkflowLink } from '../../core/temporal/temporal-link.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
+import type { Limits } from '../../core/fairness/limits.ts';
+import type { RecipientRule } from '../../core/messages/notify-recipients.ts';
+import type { IngestResult } from '../../core/metrics/ingest.ts';
+import type { Log } from '../../core/process/log.ts';
+import type { WorkflowLink } from '../../core/temporal/temporal-link.ts';
 import type { OperatorAccess } from '../../core/warehouse/operator-access.ts';
+import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../../db/orm.ts';
-import type { Pool } from '../../db/connections/pool.ts';
 import type { Compute } from '../../outbound/compute/index.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
-import type { BodyMemory, BodyRoom } from '../http/body-memory.ts';
-import type { ClientAddress } from '../http/client-addresses.ts';
-import type { RequestAudit } from '../auth/audit-trail.ts';
-import type { Backlog } from '../ingest/backlog.ts';
 import type { OrganizationRequests } from '../auth/organization-requests.ts';
-import type { Signals } from '../service/signals.ts';
+import type { ClientAddress } from '../http/client-addresses.ts';
+import type { BodyMemory, BodyRoom } from '../http/receive-body.ts';
+import type { Backlog } from '../ingest/backlog.ts';
 import type { AlertTester } from '../resources/alerts/test-alert.ts';
-import type { TestSender } from '../resources/destinations/test-send.ts';
-import type { TestUploader } from '../resources/destinations/test-upload.ts';
+import type { TestSender, TestUploader } from '../resources/destinations/test-delivery.ts';
+import type { Signals } from '../service/signals.ts';
 
 /** The sender of a request: the organization and the API key that selected it. */
 export interface Caller {
@@ -37,6 +35,19 @@ export interface Caller {
     allowedAddresses: string[] | null;
     expiresAt: Date | null;
   };
+}
+
+/** What the audit log records of a request. */
+interface RequestAudit {
+  recordIds: string[];
+  /** How many they are, if they are more than their ids. */
+  recordCount?: number;
+  /** Whether it is in the log. */
+  isRecorded: boolean;
+  /** Whether that was before it was done. */
+  isAhead?: boolean;
+  /** Writes its record, before it is done. */
+  writeAhead?: () => Promise<void>;
 }
 
 export interface ApiState {

@@ -1,5 +1,4 @@
 // Errors as the API answers them: one class to throw (rendered by render-errors.ts).
-// Rules: ERR-01, ERR-04, ERR-05, ERR-23, ERR-31.
 import { STATUS_CODES } from 'node:http';
 import type { LimitName } from '../../core/fairness/limits.ts';
 
@@ -12,7 +11,7 @@ export interface ErrorDetail {
   column?: number;
 }
 
-/** An error answer. `code` is undefined for errors without a code (ERR-09, ERR-21). */
+/** An error answer. `code` is undefined for errors without a code. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
@@ -80,4 +79,23 @@ export function errorBody({
     ...(details !== undefined && { details }),
     ...(limit !== undefined && { limit }),
   };
+}
+
+// The refusal because of a limit of the organization (core/fairness/limits.ts).
+
+/**
+ * Retry-After of what no time heals by itself: records must be deleted, or the operator raises the limit. Long, so that programs
+ * that obey it do not ask again and again, and finite, because 429 says that the request may succeed later.
+ */
+export const UNTIL_CHANGED_SECONDS = 3600;
+
+/**
+ * 429 with the name of the limit.
+ * @param what says what may be, and what to do
+ * @param retryAfterSeconds raised to a whole second; never above an hour, because the operator may raise the limit
+ */
+export function limitExceeded(limit: LimitName, what: string, retryAfterSeconds: number): ApiError {
+  const seconds = Math.min(UNTIL_CHANGED_SECONDS, Math.max(1, Math.ceil(retryAfterSeconds)));
+  const message = `${what} (limit ${limit})`;
+  return new ApiError(429, 'LIMIT_EXCEEDED', message, undefined, { 'Retry-After': String(seconds) }, limit);
 }

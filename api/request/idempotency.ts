@@ -1,6 +1,5 @@
 // `Idempotency-Key` on the POST requests of the management API: a repeat gets the stored answer of the first request and changes
 // nothing.
-// Rules: HTTP-29 to HTTP-32, ERR-29.
 import { createHash } from 'node:crypto';
 import { lacking } from '../../core/config/access.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
@@ -14,7 +13,7 @@ import {
   releaseClaim,
   renewClaim,
 } from '../../db/management/idempotent-requests.ts';
-import { bufferBody } from './body.ts';
+import { bufferBody } from './validation.ts';
 import { type ApiDeps, type Context, callerOf, type Next, organizationId, logOf } from './context.ts';
 import { ApiError, errorBody, invalid } from './errors.ts';
 import { IGNORED_HEADER } from './ignored.ts';
@@ -62,7 +61,7 @@ export function idempotency(deps: Deps, operation: Described): (ctx: Context, ne
 }
 
 /**
- * What is done, however its path is written: both families of paths reach the same records (HTTP-03), so a request that a client
+ * What is done, however its path is written: both families of paths reach the same records, so a request that a client
  * repeats at the other one is a repeat too. No `POST` has parameters in its query.
  */
 const operationOf = ({ method, path }: Described): string =>

@@ -2,7 +2,6 @@
 // name. One response header, `X-Ignored`, a list of RFC 9651:
 //   "destnationId";in=query;nearest="destinationId", "retryPolicy.maxRetry";in=body;nearest="retryPolicy.maxRetries"
 // Every check by a zod schema reports its unknown names here; there is no list to maintain.
-// Rules: HTTP-22, HTTP-23.
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { nearestName } from '../../core/text/nearest-name.ts';
 import type { UnknownMember } from '../../core/text/unknown-members.ts';

@@ -1,17 +1,20 @@
 // Every operation of the management API, in the order of its description.
-import { destinationExchangeOperations } from '../exchange/destination-exchange.ts';
-import { routeExchangeOperations } from '../exchange/route-exchange.ts';
+import { destinationExchangeOperations } from '../import-export/destinations.ts';
+import { routeExchangeOperations } from '../import-export/routes.ts';
 import type { Operation } from './operation.ts';
 import { alertChannelOperations } from '../resources/alerts/alert-channels.ts';
 import { apiKeyOperations } from '../resources/organization/api-keys.ts';
 import { auditOperation } from '../resources/organization/audit.ts';
 import { callerOperation } from '../resources/organization/auth-me.ts';
 import { batchOperation } from '../resources/deliveries/batches.ts';
-import { bulkOperations } from '../resources/bulk.ts';
 import { deliveryActionOperation } from '../resources/deliveries/delivery-actions.ts';
 import { deliveryOperations } from '../resources/deliveries/deliveries.ts';
 import { deliveryRequestOperation } from '../resources/deliveries/delivery-request.ts';
-import { destinationOperations } from '../resources/destinations/destinations.ts';
+import {
+  deleteDestinationsOperation,
+  destinationOperations,
+  organizationDestinationOperations,
+} from '../resources/destinations/destinations.ts';
 import { eventReplayOperations } from '../resources/events/event-replays.ts';
 import { eventStreamOperation } from '../resources/events/event-stream.ts';
 import { eventOperations } from '../resources/events/events.ts';
@@ -19,14 +22,13 @@ import { filterOperations } from '../resources/processing/filters.ts';
 import { issueOperations } from '../resources/alerts/issues.ts';
 import { metricOperation } from '../resources/organization/metrics.ts';
 import { notificationRecipientOperations } from '../resources/alerts/notification-recipients.ts';
-import { organizationDestinationOperations } from '../resources/destinations/organization-destinations.ts';
 import { pauseOperations } from '../resources/routes/pauses.ts';
 import { providerOperation, signSampleOperation } from '../resources/sources/providers.ts';
 import { refusalOperation } from '../resources/sources/refusals.ts';
-import { replayOperations } from '../resources/deliveries/replays.ts';
+import { replayOperations } from '../resources/events/replays.ts';
 import { routeCircuitOperations } from '../resources/routes/route-circuit.ts';
 import { routePreviewOperation } from '../resources/routes/route-preview.ts';
-import { routeOperations } from '../resources/routes/routes.ts';
+import { manyRoutesOperations, routeOperations } from '../resources/routes/routes.ts';
 import { schemaOperations } from '../resources/processing/schemas.ts';
 import { secretRotationOperations } from '../resources/sources/secret-rotation.ts';
 import { sourceOperations } from '../resources/sources/sources.ts';
@@ -45,7 +47,8 @@ export const managementOperations: Operation[] = [
   ...routeCircuitOperations,
   routePreviewOperation,
   ...pauseOperations,
-  ...bulkOperations,
+  deleteDestinationsOperation,
+  ...manyRoutesOperations,
   ...secretRotationOperations,
   ...destinationExchangeOperations,
   ...routeExchangeOperations,

@@ -1,5 +1,4 @@
 // Members that several resources share, with their bounds.
-// Rules: HTTP-14, HTTP-21, DEST-06, DEST-14, ERR-10, ERR-11.
 import { z } from 'zod';
 import { isNeverForwarded } from '../../core/ingest/forwarded-headers.ts';
 import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts';

@@ -1,9 +1,15 @@
 // What the configuration records have in common: looking one up, unique names, and change under a row lock.
-import { LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
-import type { EntityManager } from '@mikro-orm/postgresql';
+import { type EntityName, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
+import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
+import { isSlug, MAX_SLUG_LENGTH, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
+import { isWriteConflict } from '../../db/connections/database-errors.ts';
 import { Destination, Route, Source } from '../../db/entities.ts';
-import { notFound } from '../request/errors.ts';
+import { type SluggedKind, takenSlugs } from '../../db/management/slugs.ts';
+import type { EntityManager } from '../../db/orm.ts';
+import { noteRecords } from '../auth/audit-trail.ts';
+import { type ApiDeps, type Context, entityManager, param } from '../request/context.ts';
+import { ApiError, invalid, notFound, unavailable } from '../request/errors.ts';
 
 /** A string that is not an id of this kind cannot be in the database; it is answered like an unknown id. */
 export function requireId(kind: string, prefixes: IdPrefix | readonly IdPrefix[], id: string): void {
@@ -56,7 +62,7 @@ export function violates(error: unknown, constraint: string): boolean {
   );
 }
 
-/** A stored time as the API shows it (HTTP-08). */
+/** A stored time as the API shows it. */
 export function isoTime(time: Date | null | undefined): string | null {
   return time ? time.toISOString() : null;
 }
@@ -64,4 +70,217 @@ export function isoTime(time: Date | null | undefined): string | null {
 /** A time until which something is valid, as the API shows it; null when it has passed. */
 export function stillValid(until: Date | null | undefined): Date | null {
   return until && until.getTime() > Date.now() ? until : null;
+}
+
+// `ETag` and `If-Match`, so that two who change a record at the same time do not overwrite each other (RFC 9110, sections 8.8.3
+// and 13.1.1). The tag is the version of the record, which each change of its members raises.
+
+interface Versioned {
+  id: string;
+  version: number;
+}
+
+// A proxy that compresses answers makes tags weak (`W/"3"`). The tag is of the record and not of its bytes, so these count too.
+const TAG = /^(?:W\/)?"(\d+)"$/;
+
+/** Tells the caller which version of the record the answer shows. */
+export function tell(ctx: Context, { version }: Pick<Versioned, 'version'>): void {
+  ctx.set('ETag', `"${version}"`);
+}
+
+/** Call it when there is no record. @throws ApiError 412 when `If-Match` names a version of it */
+export function requireNoVersion(ctx: Context, kind: string, name: string): void {
+  if (ctx.req.headers['if-match'] === undefined) return;
+  const message = `There is no ${kind} ${name}, so it is at no version that If-Match could name, and nothing was changed: leave the header out to create it`;
+  throw new ApiError(412, 'PRECONDITION_FAILED', message);
+}
+
+/**
+ * Call it with the record as it is under its lock.
+ * @throws ApiError 412 when `If-Match` names other versions only
+ */
+export function requireWanted(ctx: Context, kind: string, { id, version }: Versioned): void {
+  const header = ctx.req.headers['if-match'];
+  if (header === undefined || header.trim() === '*') return;
+  const wanted = header.split(',').map((tag) => TAG.exec(tag.trim())?.[1]);
+  if (wanted.includes(String(version))) return;
+  throw new ApiError(
+    412,
+    'PRECONDITION_FAILED',
+    `The ${kind} ${id} is not at the version that If-Match names, and nothing was changed: get it again, apply the change to what ` +
+      'it is now, and send the ETag of that answer, quotes included',
+  );
+}
+
+// Transactions of requests, which may wait for each other.
+
+// A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the organization
+// (raise_config_version). PostgreSQL ends one of the two, which is repeated. So are others that it ends for such a reason.
+const MOST_CONFLICTS = 3;
+
+/** Runs work in a transaction on the records of the caller's organization. @param work may be called again */
+export const transactional = <T>(ctx: Context, deps: ApiDeps, work: (em: EntityManager) => Promise<T>): Promise<T> =>
+  despiteConflicts(() => entityManager(ctx, deps).transactional(work));
+
+/** @param work makes a fresh transaction for each try */
+export async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {
+  for (let conflicts = 1; ; conflicts += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isWriteConflict(error) || conflicts > MOST_CONFLICTS) throw error;
+    }
+  }
+}
+
+// Slugs of records, derived from the name when none is given.
+
+/** What makes slugs of a kind of record unique. */
+export interface SlugRules {
+  /** For messages, and at the start of the slug of a name without letters: `filter`. */
+  kind: SluggedKind;
+  /** Name of the unique constraint. */
+  constraint: string;
+}
+
+/**
+ * Stores a new record under the given slug, or one derived from its name, with a numeric suffix on conflict.
+ * @param fork makes a fresh unit of work for each try
+ * @throws ApiError 409 DUPLICATE_SLUG when the given slug is taken
+ */
+export async function storeWithSlug<T>(
+  rules: SlugRules,
+  input: { organizationId: string; name: string; slug?: string },
+  fork: () => EntityManager,
+  store: (em: EntityManager, slug: string) => Promise<T>,
+): Promise<T> {
+  const attempt = async () => {
+    const em = fork();
+    return store(em, input.slug ?? (await freeSlug(rules.kind, em, input)));
+  };
+  for (;;) {
+    try {
+      return await despiteConflicts(attempt);
+    } catch (error) {
+      if (!violates(error, rules.constraint)) throw error;
+      // A concurrent request took the slug of this name: try the next one.
+      if (input.slug !== undefined) throw duplicateSlug(rules, input.slug);
+    }
+  }
+}
+
+async function freeSlug(
+  kind: SluggedKind,
+  em: EntityManager,
+  { organizationId, name }: { organizationId: string; name: string },
+): Promise<string> {
+  const base = slugify(name, kind);
+  const taken = new Set(await takenSlugs(em, kind, organizationId, [base]));
+  return nextFreeSlug(base, (slug) => taken.has(slug));
+}
+
+/**
+ * Runs an update that may change the slug.
+ * @param update makes a fresh unit of work for each try
+ * @throws ApiError 409 DUPLICATE_SLUG
+ */
+export async function updateWithSlug<T>(
+  rules: SlugRules,
+  slug: string | undefined,
+  update: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await despiteConflicts(update);
+  } catch (error) {
+    throw violates(error, rules.constraint) ? duplicateSlug(rules, slug ?? '') : error;
+  }
+}
+
+function duplicateSlug({ kind }: SlugRules, slug: string): ApiError {
+  return new ApiError(409, 'DUPLICATE_SLUG', `A ${kind} with the slug ${slug} exists already; choose another`);
+}
+
+// `PUT .../by-slug/{slug}`: for programs that say how a record should be, and not whether there is one already.
+
+// Somebody makes the record and deletes it, again and again.
+const MAX_ROUNDS = 5;
+
+/** The members used here. MikroORM's types do not accept an entity as a type with fewer members, hence the cast. */
+type Slugged = { id: string; slug: string };
+
+interface Ways<Entity> {
+  /** For messages: `source`. */
+  kind: string;
+  entity: unknown;
+  /** @throws ApiError 409 DUPLICATE_SLUG when somebody else has made it meanwhile */
+  create: () => Promise<Entity>;
+  /** @throws ApiError 404 when somebody else has deleted it meanwhile */
+  replace: (id: string) => Promise<Entity>;
+}
+
+/** The slug of the path. @param sent that of the body, which may repeat it @throws ApiError 400 */
+export function slugOf(ctx: Context, sent: string | undefined): string {
+  const slug = param(ctx, 'slug');
+  if (!isSlug(slug)) {
+    const form = `lowercase letters and digits with single hyphens between, at most ${MAX_SLUG_LENGTH} characters`;
+    throw invalid('slug', `must be ${form}`, 'INVALID_SLUG');
+  }
+  if (sent !== undefined && sent !== slug) throw invalid('slug', `must be ${slug}, as in the path, or left out`);
+  return slug;
+}
+
+/** Creates the record of a slug (201), or replaces it (200). */
+export async function putBySlug<Entity>(
+  ctx: Context,
+  deps: ApiDeps,
+  slug: string,
+  { kind, entity, create, replace }: Ways<Entity>,
+): Promise<Entity> {
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const known = entity as EntityName<Slugged>;
+    const found = await entityManager(ctx, deps).findOne(known, { slug }, { fields: ['id'] });
+    if (found === null) requireNoVersion(ctx, kind, slug);
+    else noteRecords(ctx, [found.id]);
+    try {
+      const record = await (found === null ? create() : replace(found.id));
+      ctx.status = found === null ? 201 : 200;
+      return record;
+    } catch (error) {
+      if (!isOvertaken(error, found === null ? 'DUPLICATE_SLUG' : 'RESOURCE_NOT_FOUND')) throw error;
+    }
+  }
+  throw unavailable(`The ${kind} ${slug} keeps being created and deleted`);
+}
+
+const isOvertaken = (error: unknown, code: string): boolean => error instanceof ApiError && error.code === code;
+
+/**
+ * The members that differ from the stored ones. PostgreSQL keeps the members of JSON in an order of its own, in which what is sent once
+ * more would look changed.
+ */
+export function changedMembers<Members extends object>(stored: object, members: Members): Partial<Members> {
+  const before = stored as Record<string, unknown>;
+  const changed = Object.entries(members).filter(([name, value]) => canonical(before[name]) !== canonical(value));
+  return Object.fromEntries(changed) as Partial<Members>;
+}
+
+/** As JSON with sorted members; what is not there is null. */
+function canonical(value: unknown): string {
+  const sorted = (_name: string, each: unknown) =>
+    isPlainObject(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : each;
+  return JSON.stringify(value, sorted) ?? 'null';
+}
+
+/** Numbers that no double prints are objects, too (core/numbers). */
+const isPlainObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+/** The ids that a bulk request names. */
+export const idsOfBulk = z.array(z.string()).min(1).max(100);
+
+/** The valid ids among texts: others cannot be in the database. */
+export function wellFormed(texts: string[], prefixes: readonly IdPrefix[]): string[] {
+  return texts.filter((text) => prefixes.some((prefix) => isId(prefix, text)));
 }

@@ -1,7 +1,7 @@
 // Types of members that many answers share: ids, times, pages, records by their name.
 import { z } from 'zod';
 
-/** Stands for credentials that an export file does not hold (EXP-11). */
+/** Stands for credentials that an export file does not hold. */
 export const REDACTED = '***REDACTED***';
 
 /** The end of an id in examples. */

@@ -1,33 +1,28 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
-// Rules: HTTP-03.
 import Koa from 'koa';
-import { causeOf } from '../../core/process/log-cause.ts';
 import { ownTurn } from '../../core/fairness/others-first.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
+import { auditTrail, FirstOfMinute } from '../auth/audit-trail.ts';
 import { authenticate, requireOwnOrganization } from '../auth/auth.ts';
-import { bodyMemory, bufferedBytes } from '../http/body-memory.ts';
-import type { ProxyTrust } from '../http/client-addresses.ts';
+import { keyRateLimit, organizationRateLimit } from '../auth/limits.ts';
+import { permit } from '../auth/scopes.ts';
 import { mountConsole } from '../console/serve-console.ts';
 import { mountSignIn } from '../console/sign-in.ts';
-import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from '../request/context.ts';
-import { mountRecipientPages } from '../resources/alerts/recipient-pages.ts';
+import type { ProxyTrust } from '../http/client-addresses.ts';
 import { cors } from '../http/cors.ts';
-import { auditTrail } from '../auth/audit-trail.ts';
-import { FirstOfMinute } from '../auth/first-of-minute.ts';
+import { BodyMemory, bufferedBytes } from '../http/receive-body.ts';
 import { renderErrors } from '../http/render-errors.ts';
-import { httpMetrics } from '../http/http-metrics.ts';
+import { httpMetrics, type RefusedRequests, requestLog } from '../http/request-log.ts';
+import { mountDescription, mountPage } from '../openapi/serve-description.ts';
+import { type ApiDeps, type ApiRouter, type ApiState, newRouter, organizationId } from '../request/context.ts';
 import { idempotency } from '../request/idempotency.ts';
 import { nameIgnored } from '../request/ignored.ts';
-import { mountDescription, mountPage } from '../openapi/serve-description.ts';
-import { mountOperations } from '../request/operation.ts';
+import { answerUnmatched, keepFixedWords, mountOperations } from '../request/operation.ts';
 import { managementOperations } from '../request/operations.ts';
-import { keyRateLimit, organizationRateLimit } from '../auth/rate-limit.ts';
-import type { RefusedRequests } from '../http/refused-requests.ts';
-import { requestLog } from '../http/request-log.ts';
+import { mountRecipientPages } from '../resources/alerts/recipient-pages.ts';
 import { type HealthDeps, mountHealth } from '../resources/organization/health.ts';
 import { mountStatus, type StatusDeps } from '../resources/organization/status.ts';
-import { permit } from '../auth/scopes.ts';
-import { answerUnmatched, keepFixedWords } from '../request/unmatched.ts';
 
 export interface AppDeps extends ApiDeps {
   /** The side of `servicePool` for what may be slow. */
@@ -58,7 +53,7 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   app.use(requestLog(deps.log, deps.proxies, deps.refused));
   app.use(cors(deps.settings.HOOKYARD_CORS_ORIGINS ?? []));
   app.use(renderErrors(deps.log));
-  app.use(bodyMemory(bufferedBytes(deps.tuning.bufferedBytes, deps.settings.HOOKYARD_MAX_PAYLOAD_BYTES)));
+  app.use(bodyMemory(deps));
   app.use(deps.ingest);
   app.use(open.routes());
   app.use(operator.routes());
@@ -69,6 +64,19 @@ export function createApp(deps: AppDeps): Koa<ApiState> {
   // Errors outside the middleware above: a connection that broke while the answer was being sent.
   app.on('error', (error: unknown) => deps.log.debug({ cause: causeOf(error) }, 'a response could not be sent'));
   return app;
+}
+
+/** Middleware: releases what the body of a request has taken when the request has been handled. */
+function bodyMemory({ settings, tuning }: Pick<AppDeps, 'settings' | 'tuning'>): Koa.Middleware<ApiState> {
+  const memory = new BodyMemory(bufferedBytes(tuning.bufferedBytes, settings.HOOKYARD_MAX_PAYLOAD_BYTES));
+  return async (ctx, next) => {
+    ctx.state.memory = memory;
+    try {
+      await next();
+    } finally {
+      ctx.state.room?.free();
+    }
+  };
 }
 
 /** Paths without credentials: the probes and the description of the API. */

@@ -6,9 +6,8 @@ import type { Settings } from '../../core/config/config.ts';
 import { onEndRequest } from '../../core/process/end-request.ts';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { HTTP_LIMITS } from '../http/http-limits.ts';
+import { HTTP_LIMITS, type OpenConnections } from '../http/connections.ts';
 import { stopListening } from '../http/http-server.ts';
-import type { OpenConnections } from '../http/open-connections.ts';
 
 // What may take longer than the grace period (a test send, signals to an absent Temporal) is given up after this.
 const LAST_STEPS_MS = 5000;

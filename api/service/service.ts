@@ -1,16 +1,18 @@
 // Starts and stops the API process: PostgreSQL and Temporal connections, the HTTP server, signals.
 import type { Server } from 'node:http';
-import { parseRange } from '../../core/http/address-ranges.ts';
-import { publicUrl, type Settings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/config-error.ts';
-import type { Log } from '../../core/process/log.ts';
-import { causeOf } from '../../core/process/log-cause.ts';
-import { watchLoop } from '../../core/process/loop-delay.ts';
-import { recipientRule } from '../../core/messages/notify-recipients.ts';
+import { describeSettings, publicUrl, readLogSettings, readSettings, type Settings } from '../../core/config/config.ts';
+import { withSecretFiles } from '../../core/config/secret-files.ts';
+import type { Tuning } from '../../core/config/tuning.ts';
+import { parseRange } from '../../core/http/address-ranges.ts';
 import { apiService } from '../../core/http/own-services.ts';
+import { recipientRule } from '../../core/messages/notify-recipients.ts';
+import { endWithParent } from '../../core/process/end-request.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { createLog, exitWith, type Log, logForNode } from '../../core/process/log.ts';
+import { watchLoop } from '../../core/process/loop-delay.ts';
 import { sayReady } from '../../core/process/ready.ts';
 import { workflowLinks } from '../../core/temporal/temporal-link.ts';
-import type { Tuning } from '../../core/config/tuning.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../../db/encryption/keys.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -19,35 +21,32 @@ import { ensurePartitions } from '../../db/retention/partitions.ts';
 import { createAlertSender } from '../../outbound/alerts.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Metrics, startMetrics } from '../../telemetry/index.ts';
-import { createApp } from './app.ts';
-import type { ProxyTrust } from '../http/client-addresses.ts';
-import { endOnRequest } from './ending.ts';
-import { connectionCounts, HTTP_LIMITS } from '../http/http-limits.ts';
-import { createHttpServer } from '../http/http-server.ts';
-import { counted } from '../ingest/count.ts';
-import { OpenConnections } from '../http/open-connections.ts';
 import { OrganizationRequests } from '../auth/organization-requests.ts';
-import { refusedConnections } from '../http/refused-connections.ts';
-import { RefusedRequests } from '../http/refused-requests.ts';
+import type { ProxyTrust } from '../http/client-addresses.ts';
+import { connectionCounts, HTTP_LIMITS, OpenConnections } from '../http/connections.ts';
+import { createHttpServer, refusedConnections } from '../http/http-server.ts';
+import { RefusedRequests } from '../http/request-log.ts';
+import { counted } from '../ingest/count.ts';
+import { createAlertTester } from '../resources/alerts/test-alert.ts';
+import { createTestSender, createTestUploader } from '../resources/destinations/test-delivery.ts';
 import {
   lookAtDatabase,
   lookAtLanes,
   lookAtSearchAttributes,
   lookAtTemporal,
 } from '../resources/organization/health.ts';
+import { createApp } from './app.ts';
+import { endOnRequest } from './ending.ts';
 import { openDatabase, requireDatabaseUrl, type ServiceDatabase } from './service-database.ts';
 import {
-  type Outbound,
   openOutbound,
   openReceiving,
   openTemporal,
+  type Outbound,
   type Receiving,
   type ServiceContext,
   type Temporal,
 } from './service-parts.ts';
-import { createAlertTester } from '../resources/alerts/test-alert.ts';
-import { createTestSender } from '../resources/destinations/test-send.ts';
-import { createTestUploader } from '../resources/destinations/test-upload.ts';
 
 const PARTITIONS_EVERY_MS = 3_600_000;
 const { version } = packageJson;
@@ -65,7 +64,7 @@ interface Service {
  * @param env of the process, for the settings of Temporal, with the secrets that are in files
  * @throws ConfigError for a setting that cannot be used; an Error when PostgreSQL stays unreachable
  */
-export async function startService(
+async function startService(
   settings: Settings,
   tuning: Tuning,
   env: Record<string, string | undefined>,
@@ -232,4 +231,23 @@ function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
       log.error({ cause: causeOf(error) }, 'partitions could not be made; trying again in an hour'),
     );
   }, PARTITIONS_EVERY_MS).unref();
+}
+
+// The API process: wiring only. main.ts starts it.
+
+export async function runApiProcess(tuning: Tuning): Promise<void> {
+  const canEndInOrder = endWithParent();
+  const log = createLog(readLogSettings(process.env), 'api');
+  logForNode(log);
+  try {
+    const env = withSecretFiles(process.env);
+    const settings = readSettings(env);
+    // npm start, which names the data folder, has printed them already.
+    if (!process.argv.some((arg) => arg.startsWith('--data-dir=')))
+      log.info({ settings: describeSettings(settings) }, 'the API starts');
+    await startService(settings, tuning, env, log);
+    canEndInOrder();
+  } catch (error) {
+    exitWith(log, error);
+  }
 }

@@ -259,21 +259,21 @@ func (c *Client) DeleteDestination(ctx context.Context, id string, opts ...CallO
 	return c.send(ctx, call{method: "DELETE", template: "/api/destinations/{id}", path: []string{"id", id}}, nil, opts)
 }
 
-// PutDestination: Create or replace the destination of a slug.
-//
-// The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed. Needs the scope `destinations:write`.
-func (c *Client) PutDestination(ctx context.Context, slug string, body PutDestinationRequest, opts ...CallOption) (*Destination, error) {
-	result := new(Destination)
-	err := c.send(ctx, call{method: "PUT", template: "/api/destinations/by-slug/{slug}", path: []string{"slug", slug}, body: body}, result, opts)
-	return orNil(result, err)
-}
-
 // GetDestinationHealth: Get a destination's health.
 //
 // Needs the scope `destinations:read`.
 func (c *Client) GetDestinationHealth(ctx context.Context, id string, opts ...CallOption) (*DestinationHealth, error) {
 	result := new(DestinationHealth)
 	err := c.send(ctx, call{method: "GET", template: "/api/destinations/{id}/health", path: []string{"id", id}}, result, opts)
+	return orNil(result, err)
+}
+
+// PutDestination: Create or replace the destination of a slug.
+//
+// The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed. Needs the scope `destinations:write`.
+func (c *Client) PutDestination(ctx context.Context, slug string, body PutDestinationRequest, opts ...CallOption) (*Destination, error) {
+	result := new(Destination)
+	err := c.send(ctx, call{method: "PUT", template: "/api/destinations/by-slug/{slug}", path: []string{"slug", slug}, body: body}, result, opts)
 	return orNil(result, err)
 }
 
@@ -393,7 +393,7 @@ func (c *Client) GetOrganizationDestination(ctx context.Context, id string, opts
 
 // UpdateOrganizationDestination: Update an HTTP destination.
 //
-// Members that are not sent stay as they are. Needs the scope `destinations:write`.
+// Members that are not sent stay as they are; so does a secret that is sent back masked. Needs the scope `destinations:write`.
 func (c *Client) UpdateOrganizationDestination(ctx context.Context, id string, body HttpDestinationChanges, opts ...CallOption) (*HttpDestination, error) {
 	result := new(HttpDestination)
 	err := c.send(ctx, call{method: "PATCH", template: "/api/organizations/{orgId}/destinations/{id}", path: []string{"id", id}, inOrganization: true, body: body}, result, opts)

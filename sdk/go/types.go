@@ -1688,7 +1688,7 @@ type DestinationHealth struct {
 	Status DestinationHealthStatus `json:"status"`
 }
 
-// DestinationHealthStatus
+// DestinationHealthStatus: By the success rate: `healthy` above 95 %, `degraded` from 80 % on, `failing` below; `unknown` when no delivery ended.
 type DestinationHealthStatus string
 
 const DestinationHealthStatusHealthy DestinationHealthStatus = "healthy"

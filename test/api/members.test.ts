@@ -1,7 +1,7 @@
 // Tables of members (api/resources/table.ts): what follows from them.
 import { expect } from 'chai';
 import { z } from 'zod';
-import { destinationMembers } from '../../api/resources/destinations/destination-members.ts';
+import { destinationMembers, warehouseMembers } from '../../api/resources/destinations/destination-members.ts';
 import {
   computed,
   converted,
@@ -19,7 +19,6 @@ import {
   toFileItem,
   updateShape,
 } from '../../api/resources/table.ts';
-import { warehouseMembers } from '../../api/resources/destinations/warehouse-members.ts';
 
 interface Shop {
   id: string;

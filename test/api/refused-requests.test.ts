@@ -1,6 +1,6 @@
 // The line about refused requests is bounded, whatever is refused.
 import { expect } from 'chai';
-import { isRefusal, RefusedRequests } from '../../api/http/refused-requests.ts';
+import { isRefusal, RefusedRequests } from '../../api/http/request-log.ts';
 
 interface Line {
   refused: number;

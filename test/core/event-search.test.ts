@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { boundedSearches } from '../../api/resources/events/event-search.ts';
+import { boundedSearches } from '../../api/resources/events/events.ts';
 
 describe('searches in a process', () => {
   /** Searches of one organization that continue until they are told to end. @returns how many were refused at once */

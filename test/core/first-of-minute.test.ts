@@ -1,6 +1,6 @@
 // What a tenant can cause without end is let through once a minute, and never beyond a bound, whatever others do.
 import { expect } from 'chai';
-import { FirstOfMinute } from '../../api/auth/first-of-minute.ts';
+import { FirstOfMinute } from '../../api/auth/audit-trail.ts';
 
 describe('The first of a minute', () => {
   const { now } = Date;

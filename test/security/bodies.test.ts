@@ -1,7 +1,7 @@
 // Bodies that are small on the wire and large in memory, against the running API. Those that are many: crowded-bodies.test.ts.
 import { expect } from 'chai';
 import { brotliCompressSync, constants, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
-import { BodyMemory, bufferedBytes } from '../../api/http/body-memory.ts';
+import { BodyMemory, bufferedBytes } from '../../api/http/receive-body.ts';
 import { expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { heldBytes, INSPECTED } from '../support/heap.ts';

@@ -4,7 +4,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { clientAddressOf, type ProxyTrust } from '../../api/http/client-addresses.ts';
-import { connectionCounts, HTTP_LIMITS, type HttpLimits } from '../../api/http/http-limits.ts';
+import { connectionCounts, HTTP_LIMITS, type HttpLimits } from '../../api/http/connections.ts';
 import { createHttpServer } from '../../api/http/http-server.ts';
 import { parseRange } from '../../core/http/address-ranges.ts';
 import { ingest, makeSource, type SourceRecord } from '../support/api-records.ts';

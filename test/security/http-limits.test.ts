@@ -11,9 +11,8 @@ import {
   type HttpLimits,
   MAX_HEADERS,
   MAX_PIPELINED,
-} from '../../api/http/http-limits.ts';
-import { createHttpServer } from '../../api/http/http-server.ts';
-import { refusedConnections } from '../../api/http/refused-connections.ts';
+} from '../../api/http/connections.ts';
+import { createHttpServer, refusedConnections } from '../../api/http/http-server.ts';
 import { clientOf } from '../../core/http/address-ranges.ts';
 import type { Log } from '../../core/process/log.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,4 @@
 // The config of a channel: checked by its type, sealed, and shown without its secret.
-// Rules: ALR-03 to ALR-05, AUTH-14, AUTH-15.
 import { z } from 'zod';
 import { CHANNEL_SECRET, type ChannelType, channelConfigSchemas } from '../../../core/messages/channel.ts';
 import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';

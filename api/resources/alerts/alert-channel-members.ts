@@ -1,5 +1,4 @@
 // What a channel of alerts holds.
-// Rules: ALR-02 to ALR-12.
 import { z } from 'zod';
 import { CHANNEL_TYPES, channelConfigSchemas, isTimeZone } from '../../../core/messages/channel.ts';
 import { ISSUE_KINDS } from '../../../core/messages/issues.ts';

@@ -1,5 +1,4 @@
 // Channels of alerts: list, create, get, update, delete, test, and the rotation of the secret of a signed webhook.
-// Rules: ALR-01 to ALR-12, ALR-21 to ALR-24, ALR-26.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
@@ -31,16 +30,13 @@ import * as field from '../fields.ts';
 import { toAnswer } from '../table.ts';
 import { latency, listOf, text } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { listAnswer, newestFirst, pageParams } from '../../request/pagination.ts';
-import { booleanParam, containsPattern, textParam } from '../../request/query.ts';
-import { requireWanted, tell } from '../../request/preconditions.ts';
-import { requireId, stillValid } from '../records.ts';
+import { booleanParam, containsPattern, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
+import { requireId, requireWanted, stillValid, tell, transactional } from '../records.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
 import { sealConfig, shownConfig } from './alert-channel-config.ts';
 import { requireRecipients, withheldEmails } from './notification-recipients.ts';
-import { refuseOwnChannel } from '../routes/own-addresses.ts';
+import { refuseOwnChannel } from '../routes/route-record.ts';
 import { rotation, signingSecretBody } from '../sources/secret-rotation.ts';
-import { transactional } from '../transactions.ts';
 
 const listSchema = z.object({
   ...pageParams,

@@ -1,5 +1,4 @@
 // Issues: failures that last, their states, and the deliveries that they hold.
-// Rules: ISS-08 to ISS-12.
 import { z } from 'zod';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../../core/messages/issues.ts';
 import { isUniqueViolation } from '../../../db/connections/database-errors.ts';
@@ -13,12 +12,11 @@ import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
 import { ApiError, notFound } from '../../request/errors.ts';
 import { count, flag, idOf, partOfList, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
-import { choiceParam, textParam } from '../../request/query.ts';
+import { choiceParam, partAnswer, partOf, partParams, textParam } from '../../request/query.ts';
 import { isoTime, requireId } from '../records.ts';
-import { replayRoom } from '../deliveries/replay-room.ts';
+import { replayRoom } from '../events/replays.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { inThreads } from '../../request/threads.ts';
+import { inThreads } from '../../request/compute.ts';
 import { parseBody, parseChoice, parseQuery } from '../../request/validation.ts';
 
 /** Deliveries of one retry, and of each of its transactions. */

@@ -1,5 +1,4 @@
 // Addresses that routes and alert channels notify: who has agreed, and asking once more.
-// Rules: NOTE-10, NOTE-11, NOTE-13.
 import { z } from 'zod';
 import { isOfDomain, mayReceive } from '../../../core/messages/notify-recipients.ts';
 import { recipients } from '../../../core/messages/notification-mail.ts';
@@ -16,7 +15,7 @@ import { type ApiDeps, type Context, organizationId } from '../../request/contex
 import { ApiError, invalid } from '../../request/errors.ts';
 import { flag, listOf, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
+import { limitOf, listAnswer, pageParams } from '../../request/query.ts';
 import { isoTime } from '../records.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
 

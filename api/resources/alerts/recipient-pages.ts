@@ -1,6 +1,5 @@
 // The pages behind the links of mails: one confirms that mails may come, the other stops them. Looking at them changes nothing, because
 // mail scanners follow links; their buttons do. Mail programs press the button of the second by themselves (RFC 8058).
-// Rules: NOTE-08, NOTE-09, NOTE-13.
 import { LRUCache } from 'lru-cache';
 import { CONFIRM_WITHIN_MS } from '../../../core/messages/confirmation-mail.ts';
 import { confirmRecipient, refuseRecipient } from '../../../db/notifications/notification-recipients.ts';

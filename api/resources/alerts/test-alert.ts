@@ -1,9 +1,8 @@
 // Test messages to channels of alerts.
-// Rules: ALR-21, ALR-22.
 import type { OpenChannel } from '../../../core/messages/channel.ts';
 import { newId } from '../../../core/text/ids.ts';
 import type { SendAlert } from '../../../outbound/alerts.ts';
-import type { TestResult } from '../destinations/test-send.ts';
+import type { TestResult } from '../destinations/test-delivery.ts';
 
 /** For mails there is no status and no body. */
 export type AlertTestResult =

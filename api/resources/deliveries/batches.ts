@@ -1,5 +1,4 @@
 // Batches of a warehouse destination: written files, files in progress, and the errors of failed ones.
-// Rules: WH-25, WH-41, WH-49.
 import { z } from 'zod';
 import { COMPRESSIONS, FILE_FORMATS } from '../../../core/warehouse/object-key.ts';
 import {
@@ -13,10 +12,9 @@ import type { WarehouseKey } from '../../../db/warehouse/flushes.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { count, idOf, partOfList, text, timestamp } from '../values.ts';
-import { conversions } from '../destinations/warehouse-files.ts';
+import { conversions } from '../destinations/destination-test.ts';
 import type { Operation } from '../../request/operation.ts';
-import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
-import { choiceParam, timeParam } from '../../request/query.ts';
+import { choiceParam, partAnswer, partOf, partParams, timeParam } from '../../request/query.ts';
 import { type DestinationIds, findDestination, isoTime } from '../records.ts';
 import { parseQuery } from '../../request/validation.ts';
 

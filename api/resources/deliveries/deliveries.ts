@@ -1,31 +1,95 @@
-// Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
-// Rules: DLV-13 to DLV-17, ERR-27, RPL-16, RPL-17.
+// The filters of deliveries.
 import { z } from 'zod';
+import { DELIVERY_STATUSES } from '../../../core/delivery/delivery-status.ts';
+import { LANES } from '../../../core/delivery/lane.ts';
+import { causeOf } from '../../../core/process/log-cause.ts';
 import { openError, ownWords } from '../../../core/text/error-summary.ts';
 import { isId } from '../../../core/text/ids.ts';
-import { causeOf } from '../../../core/process/log-cause.ts';
-import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
-import { isDeliverySearch } from '../../../db/history/delivery-filter.ts';
-import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../../db/history/deliveries.ts';
-import type { Part } from '../../../db/history/lists/part.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
+import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
+import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../../db/history/deliveries.ts';
+import { CODE_CLASSES, type DeliveryFilter, isDeliverySearch } from '../../../db/history/delivery-filter.ts';
+import type { Part } from '../../../db/history/lists/part.ts';
 import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../../db/replay/replay.ts';
-import { type ApiDeps, callerOf, type Context, organizationId, param } from '../../request/context.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
+import { inThreads } from '../../request/compute.ts';
+import { type ApiDeps, callerOf, type Context, organizationId, param } from '../../request/context.ts';
 import { ApiError, notFound, unavailable } from '../../request/errors.ts';
-import { count, idOf, partOfList, text } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
-import { textParam } from '../../request/query.ts';
-import { requireId } from '../records.ts';
-import { replayRoom } from './replay-room.ts';
+import {
+  choiceParam,
+  choicesParam,
+  containsPattern,
+  integerParam,
+  partAnswer,
+  partOf,
+  partParams,
+  textMember,
+  textParam,
+  timeParam,
+} from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
-import { inThreads } from '../../request/threads.ts';
-import { holdsOf } from './delivery-holds.ts';
-import { deliveryAnswer, deliveryWithAttempts, showAttempt, showDeliveries, showDelivery } from './delivery-view.ts';
-import { deliveryFilter, deliveryFilterParams, SEARCHED } from './delivery-filter.ts';
-import { orTooBroad } from '../events/event-search.ts';
-import { payloadExpired, runSearch } from '../events/events.ts';
+import { orTooBroad, payloadExpired, runSearch } from '../events/events.ts';
+import { replayRoom } from '../events/replays.ts';
+import { requireId } from '../records.ts';
+import { count, idOf, partOfList, text } from '../values.ts';
+import {
+  deliveryAnswer,
+  deliveryWithAttempts,
+  holdsOf,
+  showAttempt,
+  showDeliveries,
+  showDelivery,
+} from './delivery-view.ts';
+
+const CODES = { min: 100, max: 599 };
+const OF_CODE_CLASS = { description: 'Of the latest attempt; `none`: it had no answer.' };
+const OF_ERROR = { description: 'A part of the error of the latest attempt.' };
+const OF_LANE = { description: 'Of the first attempt.' };
+
+const deliveryFilterParams = {
+  sourceId: textParam,
+  routeId: textParam,
+  destinationId: textParam,
+  status: choicesParam(DELIVERY_STATUSES).meta({ description: 'One or several.' }),
+  statusCode: integerParam(CODES.min, CODES.max).meta({ description: 'Of the latest attempt.' }),
+  codeClass: choiceParam(CODE_CLASSES).meta(OF_CODE_CLASS),
+  error: textParam.meta(OF_ERROR),
+  lane: choiceParam(LANES).meta(OF_LANE),
+  from: timeParam,
+  to: timeParam,
+};
+
+const status = z.enum(DELIVERY_STATUSES);
+
+/** The same in the body of a request that acts on what it selects. */
+export const deliveryFilterMembers = {
+  sourceId: textMember,
+  routeId: textMember,
+  destinationId: textMember,
+  status: z.union([status.transform((one) => [one]), z.array(status).min(1).max(DELIVERY_STATUSES.length)]).optional(),
+  statusCode: z.int().min(CODES.min).max(CODES.max).optional().meta({ description: 'Of the latest attempt.' }),
+  codeClass: z.enum(CODE_CLASSES).optional().meta(OF_CODE_CLASS),
+  error: textMember.meta(OF_ERROR),
+  lane: z.enum(LANES).optional().meta(OF_LANE),
+  from: timeParam,
+  to: timeParam,
+};
+
+/** The filters for which rows have to be read. */
+const SEARCHED = ['statusCode', 'codeClass', 'error', 'lane'] as const;
+
+/** Turns parsed filters into those of the database. */
+function deliveryFilter({
+  error,
+  ...filter
+}: Omit<DeliveryFilter, 'errorPattern'> & { error?: string | undefined }): DeliveryFilter {
+  const { sourceId, routeId, destinationId, status, statusCode, codeClass, lane, from, to } = filter;
+  const errorPattern = error && containsPattern(error);
+  return { sourceId, routeId, destinationId, status, statusCode, codeClass, errorPattern, lane, from, to };
+}
+
+// Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
 
 const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
 

@@ -1,5 +1,4 @@
 // Retry, replay or cancel every delivery that a filter selects: a bounded step for each call, the newest first.
-// Rules: DLV-53, DLV-54.
 import pMap from 'p-map';
 import { z } from 'zod';
 import { type DeliveryStatus, OPEN_STATUSES } from '../../../core/delivery/delivery-status.ts';
@@ -14,13 +13,11 @@ import { noteDryRun, noteRecords, recordAhead } from '../../auth/audit-trail.ts'
 import { invalid } from '../../request/errors.ts';
 import { count, idOf, text } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { FIRST } from '../../request/pagination.ts';
-import { textMember } from '../../request/query.ts';
-import { replayRoom } from './replay-room.ts';
-import { inThreads } from '../../request/threads.ts';
+import { FIRST, textMember } from '../../request/query.ts';
+import { replayRoom } from '../events/replays.ts';
+import { inThreads } from '../../request/compute.ts';
 import { parseChoice } from '../../request/validation.ts';
-import { readDeliveries, signalRetry } from './deliveries.ts';
-import { deliveryFilterMembers } from './delivery-filter.ts';
+import { deliveryFilterMembers, readDeliveries, signalRetry } from './deliveries.ts';
 
 const ACTIONS = ['retry', 'replay', 'cancel'] as const;
 type Action = (typeof ACTIONS)[number];

@@ -1,30 +1,64 @@
-// The request of an attempt as it was or will be sent.
-// Rules: DLV-40 to DLV-43.
+// Why the request of an attempt may not have been, or may not become, the one that its records make now.
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { allows } from '../../../core/config/access.ts';
 import { isOpenStatus } from '../../../core/delivery/delivery-status.ts';
 import { FairQueue } from '../../../core/fairness/fair-queue.ts';
 import { type AttemptRecord, attemptsOf, type DeliveryRecord } from '../../../db/history/deliveries.ts';
-import { destinationVersion } from '../../../db/history/request-records.ts';
-import { type ApiDeps, type Context, callerOf, organizationId } from '../../request/context.ts';
+import { destinationVersion, type RecordVersion } from '../../../db/history/request-records.ts';
+import { requireScope } from '../../auth/scopes.ts';
+import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { invalid, unavailable } from '../../request/errors.ts';
-import { count, headers, idOf, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { booleanParam } from '../../request/query.ts';
+import { parseQuery } from '../../request/validation.ts';
+import { isoTime } from '../records.ts';
+import { count, headers, idOf, text, timestamp } from '../values.ts';
+import { requireDelivery } from './deliveries.ts';
 import {
   maskedHeaders,
+  type Problem,
   type ProblemCode,
   PROBLEMS,
-  type Problem,
   recompute,
   requestUrl,
 } from './recomputed-request.ts';
-import { isoTime } from '../records.ts';
-import { changesSince, type Doubt, DOUBTS, type DoubtCode, doubt } from './request-doubts.ts';
-import { requireScope } from '../../auth/scopes.ts';
-import { parseQuery } from '../../request/validation.ts';
-import { requireDelivery } from './deliveries.ts';
+
+const DOUBTS = {
+  DESTINATION_CHANGED: 'The destination was changed after this attempt: its method and its url may have been others',
+  HEADERS_NOT_KEPT: 'The headers of this attempt were not kept: these are made of the destination as it is now',
+  SIGNED_LATER: 'The signature and its time are made when the request is sent',
+  DESTINATION_DISABLED: 'The destination is disabled: unless it is enabled, the delivery ends as skipped instead',
+} as const;
+type DoubtCode = keyof typeof DOUBTS;
+
+interface Doubt {
+  code: DoubtCode;
+  /** When the record was changed last. */
+  changedAt: Date | null;
+}
+
+const doubt = (code: DoubtCode, record: RecordVersion | null = null): Doubt => ({
+  code,
+  changedAt: record?.updatedAt ?? null,
+});
+
+// An attempt that was recorded from a summary has no version, so times decide: those of two processes, and the attempt loaded the
+// records some time before it started.
+const MARGIN_MS = 60_000;
+
+/** Whether the destination was changed since an attempt was made. The route and its transform are those of the delivery. */
+function changesSince(attempt: AttemptRecord | undefined, now: RecordVersion | null): Doubt[] {
+  if (now === null) return [];
+  const version = attempt?.exchange?.destinationVersion ?? null;
+  const isOther =
+    version === null
+      ? attempt === undefined || now.updatedAt.getTime() > attempt.startedAt.getTime() - MARGIN_MS
+      : version !== now.version;
+  return isOther ? [doubt('DESTINATION_CHANGED', now)] : [];
+}
+
+// The request of an attempt as it was or will be sent.
 
 // Each takes memory for a payload, what a transform makes of it, and the text of both.
 const MAX_AT_ONCE = 8;

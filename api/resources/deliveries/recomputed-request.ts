@@ -1,6 +1,5 @@
 // The request of an attempt, made again of the event, the destination as it is now, and the transform in the version of the delivery:
 // transforms are functions of the event, so the same records make the same request. The workers' code does it (outbound/), in the threads and budgets of the API.
-// Rules: DLV-40 to DLV-43.
 import { deliveryUrl } from '../../../core/delivery/delivery-url.ts';
 import { isId } from '../../../core/text/ids.ts';
 import {
@@ -17,7 +16,7 @@ import { buildOutboundRequest } from '../../../outbound/http/outbound-request.ts
 import { type EventContent, type EventFacts, transformContent } from '../../../outbound/transforms/content.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
-import { inSandbox } from '../../request/sandbox.ts';
+import { inSandbox } from '../../request/compute.ts';
 
 /** Why there is no request to show. */
 export const PROBLEMS = {

@@ -1,67 +1,57 @@
 // Shared code of both destination families, which use the same table.
-// Rules: DEST-21, DEST-28, DEST-32, DEST-35, AUTH-25.
-
 import { z } from 'zod';
-import { type AuthType, authConfigSchemas } from '../../../core/delivery/auth-config.ts';
+import { authConfigSchemas, type AuthType } from '../../../core/delivery/auth-config.ts';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
-import { newId } from '../../../core/text/ids.ts';
 import { originOf } from '../../../core/http/http-url.ts';
+import { signingSecretProblem } from '../../../core/signatures/standard-webhooks.ts';
+import { newId } from '../../../core/text/ids.ts';
 import {
   AUTH_SECRET_FIELD,
   isRedacted,
   keepRedacted,
   keepRedactedAuthConfig,
   keepsAuthSecret,
+  redactAuthConfig,
+  redactSecret,
 } from '../../../core/text/redaction.ts';
-import { signingSecretProblem } from '../../../core/signatures/standard-webhooks.ts';
-import { pausesOf } from '../../../db/circuits/pauses.ts';
-import { deleteDestinations } from '../../../db/delivery/delivery-commands.ts';
+import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
 import { Destination } from '../../../db/entities.ts';
-import { destinationHealth, destinationTotals } from '../../../db/ledger/statistics.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { destinationTotals, type DestinationTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { invalid, notFound } from '../../request/errors.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
-import { type DestinationInput, destinationDefaults } from './destination-members.ts';
-import { count, latency, percent, timestamp } from '../values.ts';
-import { listAnswer, newestFirst, pageParams } from '../../request/pagination.ts';
-import { booleanParam, containsPattern, textParam } from '../../request/query.ts';
-import { requireWanted } from '../../request/preconditions.ts';
-import { type DestinationIds, findDestination, httpDestinations, isoTime, requireId } from '../records.ts';
-import { secretOfAnotherHost } from '../../auth/scopes.ts';
-import { check, parseQuery } from '../../request/validation.ts';
-import { summarizeDestination } from './destination-view.ts';
-import type { changedWarehouse, newWarehouse } from './destination-warehouse.ts';
-import { refuseOwnUrl } from '../routes/own-addresses.ts';
-import { despiteConflicts } from '../transactions.ts';
-import { type SlugRules, storeWithSlug, updateWithSlug } from '../unique-slugs.ts';
+import { maySeeSecrets, secretOfAnotherHost } from '../../auth/scopes.ts';
+import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../../request/context.ts';
+import { invalid } from '../../request/errors.ts';
+import { check } from '../../request/validation.ts';
+import * as field from '../fields.ts';
+import { type SlugRules, stillValid, storeWithSlug, tell } from '../records.ts';
+import { showPause } from '../routes/pauses.ts';
+import { toAnswer } from '../table.ts';
+import {
+  createDestinationSchema,
+  createWarehouseSchema,
+  destinationDefaults,
+  type DestinationInput,
+  destinationMembers,
+  summaryMembers,
+  warehouseMembers,
+  warehouseSummaryMembers,
+} from './destination-members.ts';
+import {
+  type changedWarehouse,
+  type ChangeRights,
+  isWarehouse,
+  type newWarehouse,
+  refuseConfig,
+  replacedWarehouse,
+  requireAccess,
+  showWarehouse,
+} from './destination-warehouse.ts';
 
-export const listSchema = z.object({
-  ...pageParams,
-  enabled: booleanParam,
-  search: textParam.meta({ description: 'A part of the name or address, whatever its case.' }),
-});
 export const slugRules: SlugRules = {
   kind: 'destination',
   constraint: 'destinations_slug_unique',
 };
-
-export const healthAnswer = z
-  .object({
-    successRate: percent,
-    avgLatency: latency,
-    p50Latency: latency,
-    p95Latency: latency,
-    p99Latency: latency,
-    totalDeliveries: count,
-    successfulDeliveries: count,
-    failedDeliveries: count.meta({ examples: [0] }),
-    lastDeliveryAt: timestamp.nullable(),
-    lastSuccessAt: timestamp.nullable(),
-    lastFailureAt: timestamp.nullable(),
-    status: z.enum(['healthy', 'degraded', 'failing', 'unknown']),
-  })
-  .meta({ id: 'DestinationHealth', description: 'Of the last time (HOOKYARD_HEALTH_WINDOW_HOURS, 24 by default).' });
 
 /** A destination's authentication, secrets in clear. */
 interface Auth {
@@ -109,39 +99,7 @@ export function newDestination(deps: ApiDeps, organizationId: string, input: Des
   };
 }
 
-/**
- * Changes the stored destination of the path.
- * @param ids the kinds of ids that the family of the path accepts
- * @param change returns the columns to change, given the current record
- * @throws ApiError 404, 409 DUPLICATE_SLUG, and what `change` throws
- */
-export async function updateDestination(
-  ctx: Context,
-  deps: ApiDeps,
-  ids: DestinationIds,
-  slug: string | undefined,
-  change: (stored: Destination) => DestinationChange,
-): Promise<Destination> {
-  return updateWithSlug(slugRules, slug, () =>
-    entityManager(ctx, deps).transactional(async (em) => {
-      const stored = await findDestination(em, param(ctx, 'id'), ids, 'lock');
-      requireWanted(ctx, 'destination', stored);
-      em.assign(stored, change(stored));
-      await refuseOwnUrl(em, deps, stored);
-      return stored;
-    }),
-  );
-}
-
-export type DestinationChange = ReturnType<typeof changedDestination> | ReturnType<typeof changedWarehouse>;
-
-/** What a change of a destination may do. */
-export interface ChangeRights {
-  /** Whether the key may see secrets: only then stored ones may go to another host (AUTH-25). */
-  maySeeSecrets: boolean;
-  /** Whether the destination may still lack its credentials (imports). */
-  incomplete?: boolean;
-}
+type DestinationChange = ReturnType<typeof changedDestination> | ReturnType<typeof changedWarehouse>;
 
 /**
  * The columns that a patch of an HTTP destination changes.
@@ -184,62 +142,6 @@ function refuseOtherHost(stored: Destination, { url, authType, authConfig }: Par
 
 /** Whether it was imported without its credentials, and has had none since: every delivery would fail. */
 export const lacksCredentials = ({ authType, authConfig }: Destination): boolean => authType !== 'none' && !authConfig;
-
-/** Deletes the destination of the path and signals the workflows of its open deliveries. */
-export async function removeDestination(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
-  const id = param(ctx, 'id');
-  requireId('destination', ids, id);
-  const { deleted, cancelled } = await despiteConflicts(() =>
-    deleteDestinations(deps.pool, organizationId(ctx), [id], ([removed], routeIds) => {
-      if (removed) requireWanted(ctx, 'destination', removed);
-      // They lead there no longer.
-      noteRecords(ctx, routeIds);
-    }),
-  );
-  if (deleted.length === 0) throw notFound('destination', id);
-  deps.signals.cancelAll(cancelled);
-  ctx.status = 204;
-}
-
-/** Answers one page of the destinations of the path's family, newest first. */
-export async function listDestinations(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
-  const query = parseQuery(ctx, listSchema);
-  const pattern = query.search && containsPattern(query.search);
-  const [destinations, total] = await entityManager(ctx, deps).findAndCount(
-    Destination,
-    {
-      ...(ids === httpDestinations && { type: 'http' }),
-      ...(query.enabled !== undefined && { enabled: query.enabled }),
-      ...(pattern && { $or: [{ name: { $ilike: pattern } }, { url: { $ilike: pattern } }] }),
-    },
-    newestFirst(query),
-  );
-  const listed = destinations.map(({ id }) => id);
-  const [totals, pauses] = await Promise.all([
-    destinationTotals(deps.pool, listed, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
-    pausesOf(deps.pool, organizationId(ctx), listed),
-  ]);
-  ctx.body = listAnswer(
-    destinations.map((destination) => {
-      const { id } = destination;
-      return summarizeDestination(deps, destination, { totals: totals.get(id), pause: pauses.get(id) });
-    }),
-    total,
-    query,
-  );
-}
-
-/** Answers the health object of the destination of the path. */
-export async function showHealth(ctx: Context, deps: ApiDeps, ids: DestinationIds): Promise<void> {
-  const { id } = await findDestination(entityManager(ctx, deps), param(ctx, 'id'), ids);
-  const health = await destinationHealth(deps.pool, id, deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS);
-  ctx.body = {
-    ...health,
-    lastDeliveryAt: isoTime(health.lastDeliveryAt),
-    lastSuccessAt: isoTime(health.lastSuccessAt),
-    lastFailureAt: isoTime(health.lastFailureAt),
-  };
-}
 
 /** A stored authConfig in clear; null when the destination has none. */
 export function openAuthConfig(
@@ -309,4 +211,90 @@ function sealSigningSecret(deps: ApiDeps, id: string, incoming: string | null, s
   const problem = signingSecretProblem(kept.value);
   if (problem !== null) throw invalid('signingSecret', problem);
   return deps.secretBox.encrypt(kept.value, id);
+}
+
+// A destination as answers show it, the same in both families.
+
+/** All members, secrets masked, for answers with one destination, which carry its `ETag`. */
+export async function showDestination(ctx: Context, deps: ApiDeps, destination: Destination) {
+  const { id, organizationId } = destination;
+  tell(ctx, destination);
+  const [allTotals, pauses] = await Promise.all([
+    destinationTotals(deps.pool, [id], deps.settings.HOOKYARD_HEALTH_WINDOW_HOURS),
+    pausesOf(deps.pool, organizationId, [id]),
+  ]);
+  const totals = allTotals.get(id);
+  const signingSecret = openSigningSecret(deps, destination);
+  const others = {
+    ...recentTotals(totals),
+    ...showPause(pauses.get(id)),
+    lastDeliveryAt: totals.lastDeliveryAt,
+    authConfig: redactAuthConfig(destination.authType, openAuthConfig(deps, destination)),
+    signingSecret: signingSecret === null ? null : redactSecret(signingSecret),
+    previousSigningSecretUntil: stillValid(destination.previousSigningSecretUntil),
+  };
+  return isWarehouse(destination)
+    ? toAnswer(warehouseMembers, destination, { ...others, ...showWarehouse(deps, destination) })
+    : toAnswer(destinationMembers, destination, others);
+}
+
+/** As lists show it. */
+export function summarizeDestination(
+  deps: ApiDeps,
+  destination: Destination,
+  { totals, pause }: { totals: DestinationTotals; pause: Pause | undefined },
+) {
+  const { paused, pausedUntil } = showPause(pause);
+  return isWarehouse(destination)
+    ? toAnswer(warehouseSummaryMembers, destination, { ...showWarehouse(deps, destination), paused, pausedUntil })
+    : toAnswer(summaryMembers, destination, { ...recentTotals(totals), paused, pausedUntil });
+}
+
+function recentTotals({ successRate, avgLatency, deliveriesCount }: DestinationTotals) {
+  return { successRate, avgLatency, deliveriesCount };
+}
+
+/** The columns of a destination that a `PUT` replaces. @throws ApiError 400, 403 */
+export function replacedDestination(
+  ctx: Context,
+  deps: ApiDeps,
+  stored: Destination,
+  body: unknown,
+): DestinationChange {
+  const rights = { maySeeSecrets: maySeeSecrets(ctx) };
+  if (isWarehouse(stored)) {
+    const changed = replacedWarehouse(deps, stored, check(createWarehouseSchema, body, 'The body'), rights);
+    const { id, type, config } = stored;
+    requireAccess(deps, callerOf(ctx).organization, { id, type, config: changed.config ?? config ?? null });
+    return changed;
+  }
+  const input = check(createDestinationSchema, body, 'The body');
+  refuseConfig(body);
+  return replacedHttp(deps, stored, input, rights);
+}
+
+function replacedHttp(
+  deps: ApiDeps,
+  stored: Destination,
+  { slug: _slug, retryPolicy, ...rest }: DestinationInput,
+  rights: ChangeRights,
+): DestinationChange {
+  // A script that leaves credentials out does not mean to remove them: they stay.
+  const { authType: _none, ...defaults } = destinationDefaults;
+  const { authConfig: auth = stored.authConfig, ...changed } = changedDestination(
+    deps,
+    stored,
+    { ...defaults, ...field.sent(rest), retryPolicy: { ...DEFAULT_RETRY_POLICY, ...retryPolicy } },
+    rights,
+  );
+  const after = { ...stored, ...changed, authConfig: auth };
+  // Encrypted again, what is the same would look changed, and a rotation would end.
+  const isSameAuth = JSON.stringify(openAuthConfig(deps, after)) === JSON.stringify(openAuthConfig(deps, stored));
+  const { signingSecret: sealed, previousSigningSecret, previousSigningSecretUntil, ...others } = changed;
+  const isSameSecret = openSigningSecret(deps, after) === openSigningSecret(deps, stored);
+  return {
+    ...others,
+    ...(!isSameAuth && { authConfig: auth }),
+    ...(!isSameSecret && { signingSecret: sealed, previousSigningSecret, previousSigningSecretUntil }),
+  };
 }

@@ -1,17 +1,25 @@
-// Tries a destination out: a test webhook, or a test file.
-// Rules: DEST-34, DEST-44 to DEST-46.
+// What batches and tests of warehouses tell alike of a file.
 import { z } from 'zod';
 import { isReceivable } from '../../../core/ingest/ingest-path.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, param } from '../../request/context.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
-import * as field from '../fields.ts';
-import { count, latency, text } from '../values.ts';
-import { conversions } from './warehouse-files.ts';
+import { type ApiDeps, callerOf, type Context, entityManager, param } from '../../request/context.ts';
 import type { Operation } from '../../request/operation.ts';
-import { findDestination } from '../records.ts';
 import { parseOptionalBody } from '../../request/validation.ts';
+import * as field from '../fields.ts';
+import { findDestination } from '../records.ts';
+import { count, idOf, latency, text } from '../values.ts';
 import { openAuthConfig, openSigningSecrets } from './destination-record.ts';
 import { isWarehouse, testWarehouse } from './destination-warehouse.ts';
+
+export const conversions = z
+  .array(
+    z
+      .object({ target: text('order_id'), count, eventId: idOf('evt') })
+      .meta({ id: 'Conversion', description: 'A column, how many values did not fit it, and the event of the first.' }),
+  )
+  .meta({ description: 'Values that did not fit, by column.', examples: [[]] });
+
+// Tries a destination out: a test webhook, or a test file.
 
 const testSchema = z.object({
   payload: z.record(z.string(), z.unknown()).optional(),

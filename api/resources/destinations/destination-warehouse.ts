@@ -1,21 +1,21 @@
 // Warehouse destinations of the flat family: their `config` and `fieldMapping`, checked on input, stored encrypted, redacted in
 // answers.
-// Rules: WH-01 to WH-04, WH-33, WH-37, WH-38, WH-42 to WH-45, DEST-36, ERR-09, AUTH-25.
-
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { nearestName } from '../../../core/text/nearest-name.ts';
+import { isPrefixGranted } from '../../../core/warehouse/bucket-grants.ts';
 import {
   conflictIn,
   WAREHOUSE_TYPES,
   type WarehouseConfig,
-  type WarehouseType,
   warehouseConfigSchemas,
+  type WarehouseType,
   withoutItsSecret,
 } from '../../../core/warehouse/config.ts';
 import {
+  type CREDENTIALS,
   fittingMembers,
   keepRedactedWarehouseConfig,
   leadsSecretElsewhere,
@@ -23,23 +23,31 @@ import {
   secretFieldOf,
 } from '../../../core/warehouse/credentials.ts';
 import { type FieldMappingRule, fieldMappingSchema } from '../../../core/warehouse/field-mapping.ts';
+import { identityNeeds } from '../../../core/warehouse/identity.ts';
+import { usesOperatorsKeys } from '../../../core/warehouse/r2-operator.ts';
 import type { Destination } from '../../../db/entities.ts';
 import {
   decryptedWarehouseConfig,
   encryptedWarehouseConfig,
   openWarehouseConfig,
 } from '../../../db/warehouse/config.ts';
+import { secretOfAnotherHost } from '../../auth/scopes.ts';
+import { inThreads } from '../../request/compute.ts';
 import type { ApiDeps, Caller } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
-import { destinationDefaults } from './destination-members.ts';
-import type { WarehouseInput } from './warehouse-members.ts';
-import type { UploadResult } from './test-upload.ts';
 import { check } from '../../request/validation.ts';
-import { inThreads } from '../../request/threads.ts';
-import { secretOfAnotherHost } from '../../auth/scopes.ts';
-import type { ChangeRights } from './destination-record.ts';
+import { destinationDefaults, type WarehouseInput } from './destination-members.ts';
+import type { UploadResult } from './test-delivery.ts';
 
 type Deps = Pick<ApiDeps, 'secretBox'>;
+/** What a change of a destination may do. */
+export interface ChangeRights {
+  /** Whether the key may see secrets: only then stored ones may go to another host. */
+  maySeeSecrets: boolean;
+  /** Whether the destination may still lack its credentials (imports). */
+  incomplete?: boolean;
+}
+
 export type Warehouse = Destination & { type: WarehouseType };
 
 export function isWarehouse(destination: Destination): destination is Warehouse {
@@ -178,7 +186,7 @@ export function refuseConfig(body: unknown): void {
 /**
  * Checks a config, merged over the stored one.
  * @returns the config to store, with defaults, secret in clear
- * @throws ApiError 400 without a code (ERR-09)
+ * @throws ApiError 400 without a code
  */
 export function checkConfig(
   type: WarehouseType,
@@ -237,7 +245,56 @@ function isAbsent(body: Record<string, unknown>, path: string): boolean {
   return at === undefined;
 }
 
-/** A 400 without a code (ERR-09). */
-export function invalidMember(path: string, message: string): ApiError {
+/** A 400 without a code. */
+function invalidMember(path: string, message: string): ApiError {
   return new ApiError(400, undefined, `${path} ${message}`, [{ path, message }]);
+}
+
+// What of the operator's access a warehouse may use: refused when it is written. Uploads check it again.
+
+type AccessDeps = Pick<ApiDeps, 'secretBox' | 'operatorAccess'>;
+
+/**
+ * Refuses a config that works with the operator's access only, where that is not for it.
+ * @throws ApiError 400 without a code
+ */
+export function requireAccess(
+  { secretBox, operatorAccess }: AccessDeps,
+  { slug: organization }: Caller['organization'],
+  { id, type: given, config: stored }: { id: string; type: string; config?: string | null },
+): void {
+  const type = WAREHOUSE_TYPES.find((known) => known === given);
+  if (type === undefined || !stored) return;
+  const config = openWarehouseConfig(secretBox, { id, config: stored });
+  if (type === 'r2') requireKeys(warehouseConfigSchemas.r2.safeParse(config).data, organization, operatorAccess);
+  else requireIdentity(type, warehouseConfigSchemas[type].safeParse(config).data, organization, operatorAccess);
+}
+
+type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: keyof typeof CREDENTIALS }>;
+
+function requireIdentity(
+  type: Identified['type'],
+  config: Identified['config'] | undefined,
+  organization: string,
+  { identity }: AccessDeps['operatorAccess'],
+): void {
+  const needs = config && identityNeeds({ type, config } as Identified, identity);
+  if (!needs || isPrefixGranted(needs.grants, { organization, bucket: needs.bucket, prefix: config.prefix })) return;
+  throw invalidMember(
+    'config.credentials',
+    `must not be identity: that of this service is not for ${needs.bucket}/${config.prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
+  );
+}
+
+function requireKeys(
+  config: WarehouseConfig<'r2'> | undefined,
+  organization: string,
+  { r2 }: AccessDeps['operatorAccess'],
+): void {
+  if (!config || !usesOperatorsKeys(config, r2)) return;
+  if (isPrefixGranted(r2.buckets, { organization, bucket: config.bucket, prefix: config.prefix })) return;
+  throw invalidMember(
+    config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
+    'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_WAREHOUSE_IDENTITY)',
+  );
 }

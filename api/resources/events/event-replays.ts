@@ -1,34 +1,137 @@
-// Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
-// Rules: RPL-05 to RPL-13, RPL-15, ERR-17.
+// Replays of events as the API shows them.
 import { z } from 'zod';
-import { REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
-import { newId } from '../../../core/text/ids.ts';
+import { EVENT_REPLAY_STATUSES, REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
+import { boundTime, newId } from '../../../core/text/ids.ts';
+import { inTransaction } from '../../../db/connections/pool.ts';
 import { Destination, EventReplay } from '../../../db/entities.ts';
 import type { EntityManager } from '../../../db/orm.ts';
 import {
   countExpired,
   countMatching,
   createEventReplay,
-  type EventSelection,
   endEventReplay,
+  type EventSelection,
   FilterTooBroadError,
   selectEvents,
   TooManyReplaysError,
 } from '../../../db/replay/event-replays.ts';
-import { inTransaction } from '../../../db/connections/pool.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteDryRun, noteRecords } from '../../auth/audit-trail.ts';
-import { ApiError, invalid, notFound } from '../../request/errors.ts';
-import { limitExceeded } from '../../auth/limit-exceeded.ts';
-import { listOf } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
-import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
-import { textMember, timeParam } from '../../request/query.ts';
-import { requireId } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
+import { type ApiDeps, callerOf, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { ApiError, invalid, limitExceeded, notFound } from '../../request/errors.ts';
+import type { Operation } from '../../request/operation.ts';
+import { limitOf, listAnswer, pageParams, textMember, timeParam } from '../../request/query.ts';
 import { parseChoice, parseQuery } from '../../request/validation.ts';
-import { dryRunAnswer, replayAnswer, showFilter, showReplay } from './event-replay-view.ts';
-import { EVENT_STATUSES, eventFilter } from './events.ts';
+import { isoTime, requireId } from '../records.ts';
+import { count, idOf, listOf, text, timestamp } from '../values.ts';
+import { EVENT_STATUSES, eventFilter, eventStatus } from './events.ts';
+
+const filter = z
+  .object({
+    sourceId: z.string().optional(),
+    status: eventStatus.optional(),
+    routed: z.boolean().optional(),
+    from: timestamp.optional(),
+    to: timestamp.optional(),
+    search: z.string().optional(),
+  })
+  .meta({ id: 'EventFilter', description: 'The filters as they were understood.', examples: [{ status: 'failed' }] });
+const eventsTotal = count.nullable().meta({ description: 'Null when counting them took too long.', examples: [12] });
+
+const replayAnswer = z
+  .object({
+    id: idOf('rpl'),
+    status: z.enum(EVENT_REPLAY_STATUSES).meta({ examples: ['running'] }),
+    filter,
+    destinationIds: z.array(idOf('dst', 'dst_wh')).nullable(),
+    ratePerSecond: z
+      .int()
+      .min(1)
+      .meta({ description: 'Events a second.', examples: [50] }),
+    eventsTotal,
+    eventsReplayed: count,
+    eventsExpired: count.meta({ description: 'Their payload was gone.', examples: [0] }),
+    eventsUnroutable: count.meta({ description: 'They go nowhere now.', examples: [0] }),
+    deliveriesCreated: count,
+    replayedUntil: timestamp.nullable().meta({ description: 'Events received before it have been judged.' }),
+    waitsFor: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why no page can be made at the moment, such as a full backlog.', examples: [null] }),
+    error: z
+      .string()
+      .nullable()
+      .meta({ examples: [null] }),
+    createdAt: timestamp,
+    startedAt: timestamp.nullable(),
+    finishedAt: timestamp.nullable(),
+    workflowId: idOf('rpl'),
+    temporalUrl: text('http://localhost:8233/namespaces/hookyard/workflows/rpl_06f3k2v8q0e7x1c5b9m4n6p8qr').nullable(),
+  })
+  .meta({ id: 'EventReplay' });
+const dryRunAnswer = z
+  .object({
+    dryRun: z.literal(true),
+    filter,
+    eventsTotal: count,
+    eventsExpired: count.meta({ examples: [0] }),
+  })
+  .meta({ id: 'EventReplayDryRun' });
+
+function showReplay(replay: EventReplay, { workflowLink }: ApiDeps) {
+  return {
+    id: replay.id,
+    status: replay.status,
+    filter: showFilter({
+      sourceId: replay.sourceId,
+      status: replay.eventStatus,
+      routed: replay.eventRouted,
+      from: replay.receivedFrom,
+      to: replay.receivedTo,
+      search: replay.search,
+    }),
+    destinationIds: replay.destinationIds ?? null,
+    ratePerSecond: replay.ratePerSecond,
+    eventsTotal: replay.eventsTotal ?? null,
+    eventsReplayed: replay.eventsReplayed,
+    eventsExpired: replay.eventsExpired,
+    eventsUnroutable: replay.eventsUnroutable,
+    deliveriesCreated: replay.deliveriesCreated,
+    replayedUntil: replay.startedAt ? timeOf(boundTime(replay.nextId)) : null,
+    waitsFor: replay.waitsFor ?? null,
+    error: replay.error ?? null,
+    createdAt: isoTime(replay.createdAt),
+    startedAt: isoTime(replay.startedAt),
+    finishedAt: isoTime(replay.finishedAt),
+    // The workflow of a replay is named by the replay's id.
+    ...workflowLink(replay.id),
+  };
+}
+
+interface ShownFilter {
+  sourceId?: string | null;
+  status?: string | null;
+  routed?: boolean | null;
+  from?: Date | null;
+  to?: Date | null;
+  search?: string | null;
+}
+
+/** The filters as they were understood, so that the user notices a mistyped name. */
+function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter) {
+  return {
+    ...(sourceId && { sourceId }),
+    ...(status && { status }),
+    ...(typeof routed === 'boolean' && { routed }),
+    ...(from && { from: from.toISOString() }),
+    ...(to && { to: to.toISOString() }),
+    ...(search && { search }),
+  };
+}
+
+const timeOf = (ms: number | null) => isoTime(ms === null ? null : new Date(ms));
+
+// Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
 
 const MAX_DESTINATIONS = 100;
 // A replay takes minutes.

@@ -1,13 +1,13 @@
-// Events: list, get, payload, timeline, delete. Replays are in replays.ts.
-// Rules: EVT-01 to EVT-12, EVT-16 to EVT-23, EVT-26, EVT-38, ERR-30.
+// Searches, which read rows: limits how many run at once, and answers when one cannot be finished.
 import { z } from 'zod';
+import { FairQueue } from '../../../core/fairness/fair-queue.ts';
 import { headerTexts } from '../../../core/http/header-text.ts';
-import { idTime } from '../../../core/text/ids.ts';
 import { METHODS } from '../../../core/http/methods.ts';
-import { viewPayload } from '../../../core/text/payload.ts';
 import { parseTraceparent, receivedTrace } from '../../../core/http/trace-context.ts';
+import { idTime } from '../../../core/text/ids.ts';
+import { viewPayload } from '../../../core/text/payload.ts';
 import { deleteEvent } from '../../../db/delivery/delivery-commands.ts';
-import { type DeliveryRecord, deliveriesOfEvent, timelineOfEvent } from '../../../db/history/deliveries.ts';
+import { deliveriesOfEvent, type DeliveryRecord, timelineOfEvent } from '../../../db/history/deliveries.ts';
 import {
   type EventFilter,
   type EventRecord,
@@ -15,18 +15,64 @@ import {
   isEventSearch,
   listEvents,
 } from '../../../db/history/events.ts';
+import { SEARCH_MS, SearchTooBroadError } from '../../../db/history/search.ts';
 import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
-import { type ApiDeps, type Context, callerOf, organizationId, param } from '../../request/context.ts';
-import { ApiError, notFound } from '../../request/errors.ts';
-import { count, exampleId, flag, headers, idOf, latency, named, partOfList, text, timestamp } from '../values.ts';
-import type { Operation } from '../../request/operation.ts';
-import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
-import { booleanParam, choicesParam, containsPattern, textParam, timeParam } from '../../request/query.ts';
-import { requireId } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
+import { type ApiDeps, callerOf, type Context, organizationId, param } from '../../request/context.ts';
+import { ApiError, invalid, notFound, unavailable } from '../../request/errors.ts';
+import type { Operation } from '../../request/operation.ts';
+import {
+  booleanParam,
+  choicesParam,
+  containsPattern,
+  partAnswer,
+  partOf,
+  partParams,
+  textParam,
+  timeParam,
+} from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
 import { attemptMembers, deliveryAnswer, showDeliveries, timelineAttempt } from '../deliveries/delivery-view.ts';
-import { boundedSearches, orTooBroad } from './event-search.ts';
+import { requireId } from '../records.ts';
+import { count, exampleId, flag, headers, idOf, latency, named, partOfList, text, timestamp } from '../values.ts';
+
+// They hold connections for seconds that other requests need too. Of an organization two run at a time.
+const MAX_AT_ONCE = 4;
+
+/** Runs a search of an organization by this filter. @throws ApiError 400 SEARCH_TOO_BROAD, 503 when too many run in this process */
+type RunSearch = <T>(organizationId: string, filter: string, search: () => Promise<T>) => Promise<T>;
+
+export function boundedSearches(): RunSearch {
+  const places = new FairQueue(MAX_AT_ONCE, 1);
+  return async (organizationId, filter, search) => {
+    if (!places.hold(organizationId)) throw unavailable('Other searches are running');
+    try {
+      return await orTooBroad(filter, search);
+    } finally {
+      places.release(organizationId);
+    }
+  };
+}
+
+/** @param filter the parameter that an error names @throws ApiError 400 SEARCH_TOO_BROAD */
+export async function orTooBroad<T>(filter: string, search: () => Promise<T>): Promise<T> {
+  try {
+    return await search();
+  } catch (error) {
+    throw error instanceof SearchTooBroadError ? tooBroad(error, filter) : error;
+  }
+}
+
+function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) {
+  const reached = searchedFrom.toISOString();
+  return invalid(
+    filter,
+    `cannot be finished within ${SEARCH_MS / 1000} s: it came back to ${reached} and found ${found} until there; give from=${reached} or later, or a sourceId, or cursor=first`,
+    'SEARCH_TOO_BROAD',
+  );
+}
+
+// Events: list, get, payload, timeline, delete. Replays are in replays.ts.
 
 export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 

@@ -1,32 +1,99 @@
-// API keys of the caller's organization. A token is shown once, in the answer to its creation.
-// Rules: AUTH-09 to AUTH-11, AUTH-19 to AUTH-21.
+// What an API key holds. Its token is shown once, in the answer to its creation.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { allows, lacking, SCOPES } from '../../../core/config/access.ts';
-import { rangeBeyond } from '../../../core/http/allowed-addresses.ts';
+import { hashToken, newToken } from '../../../core/config/api-token.ts';
+import { normalRange, rangeBeyond } from '../../../core/http/allowed-addresses.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { ApiKey } from '../../../db/entities.ts';
-import { hashToken, newToken } from '../../../core/config/api-token.ts';
+import { noteRecords } from '../../auth/audit-trail.ts';
+import { requireRecordRoom } from '../../auth/limits.ts';
 import {
   type ApiDeps,
   type Caller,
-  type Context,
   callerOf,
+  type Context,
   entityManager,
   organizationId,
   param,
 } from '../../request/context.ts';
-import { noteRecords } from '../../auth/audit-trail.ts';
 import { ApiError, notFound } from '../../request/errors.ts';
-import { requireRecordRoom } from '../../auth/limits.ts';
-import { apiKeyAnswer, apiKeyMembers, createApiKeySchema, newApiKeyAnswer } from './api-key-members.ts';
-import { toAnswer } from '../table.ts';
-import { listOf } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { listAnswer, newestFirst, pageParams } from '../../request/pagination.ts';
-import { isoTime, requireId } from '../records.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
-import { transactional } from '../transactions.ts';
+import { listAnswer, newestFirst, pageParams, parseTime } from '../../request/query.ts';
+import { parseBody, parseQuery, refuse } from '../../request/validation.ts';
+import * as field from '../fields.ts';
+import { isoTime, requireId, transactional } from '../records.ts';
+import { answerShape, createShape, membersOf, readOnly, required, toAnswer } from '../table.ts';
+import { idOf, listOf, text, timestamp } from '../values.ts';
+
+export const shownScopes = z.array(z.enum(SCOPES)).meta({ examples: [['read', 'write']] });
+
+export const shownAddresses = z
+  .array(z.string())
+  .nullable()
+  .meta({
+    description: 'The ranges of addresses that it may be used from; null: every address.',
+    examples: [['203.0.113.0/24', '2001:db8::/32']],
+  });
+
+const MAX_ADDRESSES = 50;
+
+const allowedAddresses = z
+  .array(
+    z
+      .string()
+      .max(50, 'must be at most 50 characters long')
+      .transform((given, context) => {
+        const range = normalRange(given);
+        if (range !== null) return range;
+        refuse(context, undefined, 'must be an address or a range, for example 203.0.113.7 or 2001:db8::/32');
+        return z.NEVER;
+      }),
+  )
+  .min(1, 'must name at least one range; leave it out, or send null, for every address')
+  .max(MAX_ADDRESSES)
+  .nullable()
+  .optional()
+  .meta({
+    description:
+      "Addresses or ranges that it may be used from; null: every address. Left out: as the request's own key.",
+    examples: [['203.0.113.0/24']],
+  });
+
+const expiresAt = z
+  .string()
+  .transform((given, context) => {
+    const time = parseTime(given);
+    if (time && time.getTime() > Date.now()) return time;
+    refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
+    return z.NEVER;
+  })
+  .meta({
+    description: "In the future; null never ends. Left out: as the request's own key.",
+    examples: ['2036-01-01T00:00:00Z'],
+  })
+  .nullable()
+  .optional();
+
+/** Clients may send `name`, `scopes`, `allowedAddresses` and `expiresAt`; the others are read-only. */
+const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
+  id: readOnly(idOf('key')),
+  name: required(field.name.meta({ examples: ['Deployment'] })),
+  scopes: required(z.array(z.enum(SCOPES)).min(1).max(SCOPES.length).default(['read', 'write']), {
+    answer: shownScopes,
+  }),
+  allowedAddresses: { ...readOnly(shownAddresses), create: allowedAddresses },
+  tokenHint: readOnly(text('x7Qa', 'Its last four characters.')),
+  expiresAt: { ...readOnly(timestamp.nullable()), create: expiresAt },
+  lastUsedAt: readOnly(timestamp.nullable()),
+  createdAt: readOnly(timestamp),
+});
+
+const createApiKeySchema = z.object(createShape(apiKeyMembers));
+const apiKeyAnswer = z.object(answerShape(apiKeyMembers)).meta({ id: 'ApiKey' });
+const newApiKeyAnswer = z.object({ ...answerShape(apiKeyMembers), token: text('whr_...') }).meta({ id: 'NewApiKey' });
+
+// API keys of the caller's organization. A token is shown once, in the answer to its creation.
 
 const listSchema = z.object({ ...pageParams });
 

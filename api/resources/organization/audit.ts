@@ -1,5 +1,4 @@
 // The audit log of the organization: who changed what, and who read payloads and secrets.
-// Rules: AUDIT-06, AUDIT-07.
 import { z } from 'zod';
 import {
   type AuditRecord,
@@ -11,8 +10,7 @@ import {
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { count, exampleId, idOf, partOfList, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { partAnswer, partOf, partParams } from '../../request/pagination.ts';
-import { choiceParam, textParam, timeParam } from '../../request/query.ts';
+import { choiceParam, partAnswer, partOf, partParams, textParam, timeParam } from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
 
 const listSchema = z.object({

@@ -1,9 +1,8 @@
 // Who am I: the organization and key behind the credentials of the request.
-// Rules: AUTH-08.
 import { z } from 'zod';
 import { PLANS } from '../../../core/config/access.ts';
 import { type Context, callerOf } from '../../request/context.ts';
-import { shownAddresses, shownScopes } from './api-key-members.ts';
+import { shownAddresses, shownScopes } from './api-keys.ts';
 import { idOf, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { isoTime } from '../records.ts';

@@ -1,15 +1,15 @@
 // Health probes: `/healthz` says that this process is alive, `/readyz` that it should get webhooks.
-// Rules: HTTP-33, HTTP-34.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
 import type { Lane } from '../../../core/delivery/lane.ts';
-import { countLanes } from '../../../db/hot-path/shards.ts';
-import { type Pool, takesWrites } from '../../../db/connections/pool.ts';
 import { CachedProbe } from '../../../core/process/cached-probe.ts';
+import { type Pool, takesWrites } from '../../../db/connections/pool.ts';
+import { countLanes } from '../../../db/hot-path/shards.ts';
 import { lookAtNamespace } from '../../../temporal-config/namespace.ts';
+import type { DoorState } from '../../ingest/backlog.ts';
 import type { ApiRouter } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
-import type { DoorState } from '../../ingest/backlog.ts';
+import type { Described } from '../../request/operation.ts';
 import { parseQuery } from '../../request/validation.ts';
 
 const DEADLINE_MS = 2000;
@@ -17,7 +17,7 @@ const DEADLINE_MS = 2000;
 const PATIENCE_MS = 100;
 const LACKS_ATTRIBUTES = 'lacks search attributes';
 
-export const readySchema = z.object({
+const readySchema = z.object({
   deep: z
     .enum(['', 'true', 'false'], { error: 'must be true or false, or have no value, which is true' })
     .transform((text) => text !== 'false')
@@ -28,6 +28,66 @@ export const readySchema = z.object({
     })
     .optional(),
 });
+
+const well = z.object({ status: z.literal('ok') }).meta({ id: 'Well' });
+
+const ready = z
+  .object({
+    status: z.literal('ok'),
+    ingest: z.enum(['open', 'partly_full', 'full']).meta({
+      description:
+        'Whether webhooks are accepted: `full` refuses all with 503, `partly_full` those for destinations that have most of the backlog.',
+      examples: ['open'],
+    }),
+    temporal: z.enum(['ok', 'away']).meta({
+      description: 'Whether Temporal can be reached. While it is away, webhooks are accepted and wait for it.',
+      examples: ['ok'],
+    }),
+    lanes: z
+      .object({
+        workflow: z
+          .int()
+          .min(0)
+          .meta({ examples: [1] }),
+        express: z
+          .int()
+          .min(0)
+          .meta({ examples: [0] }),
+      })
+      .meta({
+        description:
+          'Only with `deep`: how many workers take deliveries in each lane now, where the route names none. With `HOOKYARD_LANE=adaptive`, `express` are those whose workflows fall behind.',
+      })
+      .optional(),
+  })
+  .meta({ id: 'Ready' });
+
+export const healthOperations: Described[] = [
+  {
+    tag: 'Service',
+    family: 'public',
+    method: 'get',
+    path: '/healthz',
+    operationId: 'isAlive',
+    summary: 'Whether the process lives',
+    description: 'It asks neither PostgreSQL nor Temporal.',
+    answer: { status: 200, description: 'It does.', schema: well },
+    errors: { 500: ['INTERNAL_ERROR'] },
+  },
+  {
+    tag: 'Service',
+    family: 'public',
+    method: 'get',
+    path: '/readyz',
+    operationId: 'isReady',
+    summary: 'Whether webhooks should be sent to this process',
+    description:
+      'It is ready when PostgreSQL can be reached and takes writes, and when the process was not told to end. What it finds holds for half a second.',
+    query: readySchema,
+    answer: { status: 200, description: 'They should.', schema: ready },
+    errors: { 400: ['VALIDATION_ERROR'], 500: ['INTERNAL_ERROR'], 503: ['NOT_READY'] },
+  },
+];
 
 export interface HealthDeps {
   /** Whether the process is shutting down and drains the load balancer. */

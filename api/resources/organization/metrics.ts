@@ -1,5 +1,4 @@
 // The figures of an organization over time: events, refused webhooks, deliveries, attempts and latencies, by steps and groups.
-// Rules: METRIC-01 to METRIC-15.
 import { z } from 'zod';
 import { MAX_STEP, MIN_STEP, MOST_DAYS, type Steps, stepsOf } from '../../../core/metrics/figure-steps.ts';
 import {

@@ -1,5 +1,4 @@
 // What an organization uses of its limits now, and what it used day by day.
-// Rules: LIMIT-13 to LIMIT-15.
 import { z } from 'zod';
 import { PLANS } from '../../../core/config/access.ts';
 import { idFloor } from '../../../core/text/ids.ts';

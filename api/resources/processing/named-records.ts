@@ -1,29 +1,55 @@
-// Shared endpoints of filters, schemas and transforms, which have a name and a slug, and to which routes refer by id. The file of
-// each kind adds its members and its test endpoint.
+// Members that filters, transforms and schemas share: a name, a slug, and routes that refer to them.
 import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../../core/text/ids.ts';
-import type { Filter, Schema, Transform } from '../../../db/entities.ts';
+import { type Filter, Route, type Schema, type Transform } from '../../../db/entities.ts';
+import { countRoutesOf, type ReferringColumn } from '../../../db/management/routes.ts';
 import type { LimitedRecords } from '../../../db/organizations/record-counts.ts';
 import type { EntityManager } from '../../../db/orm.ts';
-import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { notFound } from '../../request/errors.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
-import * as field from '../fields.ts';
-import type { usedRows } from './named-members.ts';
-import { type Table, toAnswer } from '../table.ts';
-import { listOf } from '../values.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
+import { ApiError, notFound } from '../../request/errors.ts';
 import type { Operation, RequestBody, Tag } from '../../request/operation.ts';
-import { listAnswer, newestFirst, pageParams } from '../../request/pagination.ts';
-import { containsPattern, textParam } from '../../request/query.ts';
-import { requireWanted, tell } from '../../request/preconditions.ts';
-import { requireId } from '../records.ts';
+import { containsPattern, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
 import { parseQuery } from '../../request/validation.ts';
-import { changedMembers, putBySlug, slugOf } from '../by-slug.ts';
-import { type RouteReference, requireUnused, routeCounts } from '../routes/route-references.ts';
-import { transactional } from '../transactions.ts';
-import { type SlugRules, storeWithSlug, updateWithSlug } from '../unique-slugs.ts';
+import * as field from '../fields.ts';
+import {
+  changedMembers,
+  putBySlug,
+  requireId,
+  requireWanted,
+  slugOf,
+  type SlugRules,
+  storeWithSlug,
+  tell,
+  transactional,
+  updateWithSlug,
+} from '../records.ts';
+import { computed, converted, optional, readOnly, required, type Table, toAnswer } from '../table.ts';
+import { count, idOf, listOf, timestamp } from '../values.ts';
+
+/** The rows at the top of their tables. */
+export const namedRows = (prefix: string, example: string) => ({
+  id: readOnly(idOf(prefix)),
+  name: required(field.name.meta({ examples: [example] })),
+  // Derived from the name when none is sent.
+  slug: converted(field.slug),
+  description: optional(field.description.meta({ examples: ['For the CRM'] }), null),
+});
+
+/** The rows at the end. */
+export const usedRows = {
+  routeCount: computed(count.meta({ description: 'Routes that use it.', examples: [1] })),
+  createdAt: readOnly(timestamp),
+  updatedAt: readOnly(timestamp),
+};
+
+// Shared endpoints of filters, schemas and transforms, which have a name and a slug, and to which routes refer by id. The file of
+// each kind adds its members and its test endpoint.
+
+/** The members of a route that refer to a record. */
+export type RouteReference = 'filterId' | 'schemaId' | 'transformId';
 
 type NamedInput = { name: string; slug?: string; description?: string | null };
 
@@ -36,7 +62,7 @@ const listSchema = z.object({
 type Named = Pick<Filter & Schema & Transform, keyof Filter & keyof Schema & keyof Transform>;
 
 /** What differs between the kinds. */
-export interface NamedKind extends SlugRules {
+interface NamedKind extends SlugRules {
   entity: typeof Filter | typeof Schema | typeof Transform;
   prefix: IdPrefix;
   /** The limit of their number. */
@@ -286,4 +312,48 @@ function searched(search: string | undefined) {
   if (search === undefined) return {};
   const pattern = containsPattern(search);
   return { $or: [{ name: { $ilike: pattern } }, { slug: { $ilike: pattern } }] };
+}
+
+const SHOWN_ROUTES = 10;
+
+const COLUMNS: Record<RouteReference, ReferringColumn> = {
+  filterId: 'filter_id',
+  schemaId: 'schema_id',
+  transformId: 'transform_id',
+};
+
+/** How many routes refer to each of the records of an organization, in one query; `get` of an unused id gives 0. */
+async function routeCounts(
+  em: EntityManager,
+  member: RouteReference,
+  records: readonly { id: string; organizationId: string }[],
+): Promise<{ get(id: string): number }> {
+  const [first] = records;
+  if (first === undefined) return { get: () => 0 };
+  const ids = records.map(({ id }) => id);
+  const counts = await countRoutesOf(em.fork(), first.organizationId, COLUMNS[member], ids);
+  return { get: (id) => counts.get(id) ?? 0 };
+}
+
+/**
+ * Refuses to delete a record that routes use. Call it with the record's row locked for update, in the transaction that deletes
+ * it: a route that is being stored holds a shared lock on its references (`requireReferences`), so either it is seen here, or it
+ * finds that the record is gone.
+ * @throws ApiError 409 IN_USE naming the routes
+ */
+async function requireUnused(
+  em: EntityManager,
+  member: RouteReference,
+  record: { id: string; name: string },
+): Promise<void> {
+  const [routes, total] = await em.findAndCount(
+    Route,
+    { [member]: record.id },
+    { fields: ['id', 'name'], limit: SHOWN_ROUTES, orderBy: { id: 'asc' } },
+  );
+  if (total === 0) return;
+  const named = routes.map((route) => `${route.name} (${route.id})`).join(', ');
+  const others = total > routes.length ? ` and ${total - routes.length} more` : '';
+  const what = total === 1 ? 'the route' : `${total} routes:`;
+  throw new ApiError(409, 'IN_USE', `${record.name} is used by ${what} ${named}${others}; take it out of there first`);
 }

@@ -1,17 +1,44 @@
-// JSON Schemas that the payloads of a route must match.
-// Rules: SCH-02, SCH-05, SCH-06, SCH-09, ERR-14.
+// What a schema holds.
 import { z } from 'zod';
 import { sampleContent } from '../../../core/forms/index.ts';
 import type { JsonSchema } from '../../../core/schemas/schema.ts';
 import { Schema } from '../../../db/entities.ts';
+import { inThreads } from '../../request/compute.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
-import { createSchemaSchema, jsonSchema, schemaAnswer, schemaMembers, updateSchemaSchema } from './schema-members.ts';
-import { flag, text } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { inThreads } from '../../request/threads.ts';
 import { parseBody } from '../../request/validation.ts';
-import { NamedRecords } from './named-records.ts';
+import { answerShape, createShape, membersOf, readOnly, required, updateShape } from '../table.ts';
+import { flag, text, version } from '../values.ts';
+import { NamedRecords, namedRows, usedRows } from './named-records.ts';
+
+// Whether it can be used is checked in a thread (resources/schemas.ts).
+// Kept as sent: copying by members would lose one called __proto__.
+const isJsonSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'boolean' || (typeof value === 'object' && value !== null && !Array.isArray(value));
+
+const jsonSchema = z.custom<JsonSchema>(isJsonSchema, 'must be a JSON Schema: an object, or true or false').meta({
+  description: 'A JSON Schema, draft-07 or 2020-12 (named by `$schema`; without it 2020-12).',
+  override: { type: ['object', 'boolean'] },
+  examples: [{ type: 'object', required: ['id'], properties: { id: { type: 'integer' } } }],
+});
+const shownSchema = z
+  .union([z.record(z.string(), z.unknown()), z.boolean()])
+  .meta({ description: 'A JSON Schema.', examples: [{ type: 'object', required: ['id'] }] });
+
+/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
+const schemaMembers = membersOf<Schema>()({
+  ...namedRows('sch', 'Order'),
+  schema: required(jsonSchema, { answer: shownSchema }),
+  version: readOnly(version),
+  ...usedRows,
+});
+
+const createSchemaSchema = z.object(createShape(schemaMembers));
+const updateSchemaSchema = z.object(updateShape(schemaMembers));
+const schemaAnswer = z.object(answerShape(schemaMembers)).meta({ id: 'Schema' });
+
+// JSON Schemas that the payloads of a route must match.
 
 const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),

@@ -1,28 +1,66 @@
-// Transforms: code that turns an event into the request that is sent.
-// Rules: TFM-02, TFM-03, TFM-07, TFM-10, TFM-11, ERR-15.
+// What a transform holds.
 import { z } from 'zod';
+import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
 import { sampleContent } from '../../../core/forms/index.ts';
-import { newId } from '../../../core/text/ids.ts';
-import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
+import { isMediaType } from '../../../core/http/headers.ts';
 import { METHODS } from '../../../core/http/methods.ts';
+import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
+import { newId } from '../../../core/text/ids.ts';
 import { Transform } from '../../../db/entities.ts';
 import type { TransformCode, TransformProblem } from '../../../outbound/transforms/index.ts';
+import { inSandbox } from '../../request/compute.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
-import {
-  codeShape,
-  createTransformSchema,
-  transformAnswer,
-  transformDefaults,
-  transformMembers,
-  updateTransformSchema,
-} from './transform-members.ts';
-import { exampleSample, text } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { inSandbox } from '../../request/sandbox.ts';
 import { parseBody, parseOptionalBody } from '../../request/validation.ts';
-import { NamedRecords } from './named-records.ts';
+import {
+  answerShape,
+  createShape,
+  defaultsOf,
+  membersOf,
+  optional,
+  readOnly,
+  required,
+  updateShape,
+} from '../table.ts';
+import { exampleSample, text, version } from '../values.ts';
+import { NamedRecords, namedRows, usedRows } from './named-records.ts';
+
+const MAX_CODE_LENGTH = 100_000;
+
+const code = z
+  .string()
+  .max(MAX_CODE_LENGTH)
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .meta({ examples: ['{ "id": payload.order.id }'] });
+const outputContentType = z
+  .string()
+  .refine(isMediaType, 'must be a media type, for example application/xml')
+  .nullable()
+  .meta({ examples: ['application/json'] });
+
+/** Clients may send what is `required` or `optional`, with its default, and a slug; the others are read-only. */
+const transformMembers = membersOf<Transform>()({
+  ...namedRows('tfm', 'To the CRM'),
+  type: required(z.enum(TRANSFORM_TYPES)),
+  code: required(code),
+  outputContentType: optional(outputContentType, null),
+  version: readOnly(version),
+  ...usedRows,
+});
+
+const transformDefaults = defaultsOf(transformMembers);
+
+const createTransformSchema = z.object(createShape(transformMembers));
+const updateTransformSchema = z.object(updateShape(transformMembers));
+const transformAnswer = z.object(answerShape(transformMembers)).meta({ id: 'Transform' });
+
+/** Input of the test endpoint; nothing is stored. */
+const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
+const codeShape = createShape({ type, code: codeRow, outputContentType: outputRow });
+
+// Transforms: code that turns an event into the request that is sent.
 
 const sampleSchema = z.object({
   payload: z.unknown().optional(),

@@ -1,5 +1,4 @@
 // A route's circuit breaker and statistics.
-// Rules: ROUTE-39 to ROUTE-42.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
 import { resetCircuit as closeCircuit, loadCircuits } from '../../../db/circuits/circuits.ts';
@@ -9,16 +8,14 @@ import { inTransaction } from '../../../db/connections/pool.ts';
 import { type ApiDeps, type Context, entityManager, param } from '../../request/context.ts';
 import { notFound } from '../../request/errors.ts';
 import * as field from '../fields.ts';
-import { pauseMembers, showPause } from './pause-members.ts';
+import { pauseMembers, showPause } from './pauses.ts';
 import { circuitConfigAnswer, circuitConfigSchema } from './route-members.ts';
 import { answerShape } from '../table.ts';
 import { count, latency, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { choiceParam } from '../../request/query.ts';
-import { requireWanted, tell } from '../../request/preconditions.ts';
-import { findRoute, isoTime } from '../records.ts';
+import { findRoute, isoTime, requireWanted, tell, transactional } from '../records.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
-import { transactional } from '../transactions.ts';
 
 const PERIOD_HOURS = { '1h': 1, '24h': 24, '7d': 168, '30d': 720 } as const;
 const statsSchema = z.object({ period: choiceParam(['1h', '24h', '7d', '30d']) });

@@ -1,4 +1,4 @@
-// What a route holds (ROUTE-01 to ROUTE-31, PAUSE-01 to PAUSE-04).
+// What a route holds.
 // A new member is a row here, a column of the entity and a migration.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
@@ -7,8 +7,8 @@ import { LANE_SETTINGS } from '../../../core/delivery/lane.ts';
 import type { Route } from '../../../db/entities.ts';
 import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
-import { conditions, logic, shownConditions } from '../processing/filter-members.ts';
-import { pauseMembers } from './pause-members.ts';
+import { conditions, logic, shownConditions } from '../processing/filters.ts';
+import { pauseMembers } from './pauses.ts';
 import {
   answerShape,
   computed,

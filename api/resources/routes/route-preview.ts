@@ -1,5 +1,4 @@
 // What a route would make of a stored event now: its verdict, and the requests it would send. Nothing is stored or sent.
-// Rules: ROUTE-67 to ROUTE-69.
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Passage, StoredFilter } from '../../../core/filters/gate.ts';
@@ -21,7 +20,7 @@ import type { Operation } from '../../request/operation.ts';
 import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
 import { findRoute, requireId } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { inThreads } from '../../request/threads.ts';
+import { inThreads } from '../../request/compute.ts';
 import { parseBody } from '../../request/validation.ts';
 import { places, problemAnswer, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
 import { payloadExpired } from '../events/events.ts';

@@ -1,22 +1,19 @@
 // Makes routes and changes them, under the lock of their source.
-// Rules: ROUTE-43 to ROUTE-45, ROUTE-70, ERR-12, ERR-25.
 import { LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
+import { addressesUnder } from '../../../core/http/own-address.ts';
 import { isId, newId } from '../../../core/text/ids.ts';
-import { Destination, Route, Source } from '../../../db/entities.ts';
+import { Destination, Filter, Route, Schema, Source, Transform } from '../../../db/entities.ts';
 import { type EntityManager, lockRouteName } from '../../../db/orm.ts';
-import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { ApiError, invalid } from '../../request/errors.ts';
 import { requireRouteRoom } from '../../auth/limits.ts';
-import * as field from '../fields.ts';
-import { oneFilter, type RouteInput, routeDefaults, type updateRouteSchema } from './route-members.ts';
-import { requireNoVersion, requireWanted } from '../../request/preconditions.ts';
-import { findRoute } from '../records.ts';
-import { changedMembers } from '../by-slug.ts';
-import { refuseOwnAddress } from './own-addresses.ts';
+import { type ApiDeps, type Context, organizationId, param } from '../../request/context.ts';
+import { ApiError, invalid } from '../../request/errors.ts';
 import { requireRecipients } from '../alerts/notification-recipients.ts';
-import { requireReferences } from './route-references.ts';
+import * as field from '../fields.ts';
+import type { RouteReference } from '../processing/named-records.ts';
+import { changedMembers, findRoute, requireNoVersion, requireWanted } from '../records.ts';
+import { oneFilter, routeDefaults, type RouteInput, type updateRouteSchema } from './route-members.ts';
 
 /** @throws ApiError 400, 409 DUPLICATE_ROUTE, 429 */
 export async function makeRoute(ctx: Context, deps: ApiDeps, em: EntityManager, body: RouteInput): Promise<Route> {
@@ -169,4 +166,107 @@ async function checkDuplicate(em: EntityManager, route: Route): Promise<void> {
       `The route ${same.name} (${same.id}) has this source and these destinations`,
     );
   }
+}
+
+// Destinations under HOOKYARD_PUBLIC_URL: what is delivered there comes in again as a webhook, so a route must say that it is meant.
+// An address may come to lead here later, by another HOOKYARD_PUBLIC_URL or by an import: attempts check it again.
+// Channels of alerts are never there: what goes wrong with an alert as a webhook would be the next alert.
+
+type Deps = Pick<ApiDeps, 'baseUrl'>;
+type Named = Pick<Route, 'destinationIds' | 'failoverDestinationIds' | 'allowOwnAddress'>;
+type Addressed = Pick<Destination, 'id' | 'url'>;
+
+/** Refuses a route to an own address that does not allow it. @param destinations those that it names @throws ApiError 400 */
+function refuseOwnAddress(deps: Deps, route: Named, destinations: readonly Addressed[]): void {
+  const [own] = ownAmong(deps, route, destinations);
+  if (own === undefined) return;
+  const member = route.destinationIds.includes(own.id) ? 'destinationIds' : 'failoverDestinationIds';
+  throw invalid(member, `must not name ${own.id}, ${whyNot(deps)}`);
+}
+
+/** What is wrong with the routes of a file: one message for each own address that is not allowed. */
+export async function ownAddressProblems(
+  em: EntityManager,
+  deps: Deps,
+  routes: readonly (Named & { label: string })[],
+): Promise<string[]> {
+  const wanted = routes.flatMap((route) => [...route.destinationIds, ...route.failoverDestinationIds]);
+  const destinations = await em.find(
+    Destination,
+    { id: { $in: [...new Set(wanted)] } },
+    { fields: ['id', 'url', 'slug'], disableIdentityMap: true },
+  );
+  return routes.flatMap((route) =>
+    ownAmong(deps, route, destinations).map(({ slug }) => `${route.label}: must not name ${slug}, ${whyNot(deps)}`),
+  );
+}
+
+/** Refuses an own address for a destination that is named by routes that do not allow it. @throws ApiError 400 INVALID_URL */
+export async function refuseOwnUrl(em: EntityManager, deps: Deps, { id, url }: Addressed): Promise<void> {
+  if (!addressesUnder(deps.baseUrl())(url)) return;
+  const named = { $or: [{ destinationIds: { $contains: [id] } }, { failoverDestinationIds: { $contains: [id] } }] };
+  const route = await em.findOne(Route, { ...named, allowOwnAddress: false }, { fields: ['id'] });
+  if (route === null) return;
+  throw invalid(
+    'url',
+    `must not be under ${deps.baseUrl()}, where deliveries come in as webhooks, because the route ${route.id} has no allowOwnAddress`,
+    'INVALID_URL',
+  );
+}
+
+/** @param config of a channel of alerts, as it was sent @throws ApiError 400 INVALID_URL */
+export function refuseOwnChannel(deps: Deps, { url }: Readonly<Record<string, unknown>>): void {
+  if (typeof url !== 'string' || !addressesUnder(deps.baseUrl())(url)) return;
+  throw invalid('config.url', `must not be under ${deps.baseUrl()}, where alerts come in as webhooks`, 'INVALID_URL');
+}
+
+function ownAmong<One extends Addressed>(deps: Deps, route: Named, destinations: readonly One[]): One[] {
+  if (route.allowOwnAddress) return [];
+  const isOwn = addressesUnder(deps.baseUrl());
+  const named = [...route.destinationIds, ...route.failoverDestinationIds];
+  return destinations.filter(({ id, url }) => named.includes(id) && isOwn(url));
+}
+
+function whyNot(deps: Deps): string {
+  return `whose url is under ${deps.baseUrl()}, so that deliveries would come back as webhooks; if that is wanted, set allowOwnAddress`;
+}
+
+type References = Partial<Record<RouteReference, string | null>>;
+
+/**
+ * Requires that the references of a route exist in its organization, and locks them against deletion until the route is stored.
+ * @throws ApiError 400 about the member
+ */
+async function requireReferences(em: EntityManager, route: References): Promise<void> {
+  const lock = { lockMode: LockMode.PESSIMISTIC_READ } as const;
+  const { filterId, schemaId, transformId } = route;
+  if (typeof filterId === 'string' && !(isId('flt', filterId) && (await em.findOne(Filter, { id: filterId }, lock)))) {
+    throw missing('filterId', 'filter');
+  }
+  if (typeof schemaId === 'string' && !(isId('sch', schemaId) && (await em.findOne(Schema, { id: schemaId }, lock)))) {
+    throw missing('schemaId', 'schema');
+  }
+  if (
+    typeof transformId === 'string' &&
+    !(isId('tfm', transformId) && (await em.findOne(Transform, { id: transformId }, lock)))
+  ) {
+    throw missing('transformId', 'transform');
+  }
+}
+
+function missing(member: RouteReference, kind: string): ApiError {
+  return invalid(member, `must be the id of a ${kind} of this organization`);
+}
+
+/** Names of all records that these routes refer to, by id, in at most three queries. */
+export async function referenceNames(em: EntityManager, routes: References[]): Promise<Map<string, string>> {
+  const ids = (member: RouteReference) => [...new Set(routes.flatMap((route) => route[member] ?? []))];
+  const find = { fields: ['id', 'name'] } as const;
+  const [filterIds, schemaIds, transformIds] = [ids('filterId'), ids('schemaId'), ids('transformId')];
+  const found = await Promise.all([
+    filterIds.length > 0 ? em.fork().find(Filter, { id: { $in: filterIds } }, find) : [],
+    schemaIds.length > 0 ? em.fork().find(Schema, { id: { $in: schemaIds } }, find) : [],
+    transformIds.length > 0 ? em.fork().find(Transform, { id: { $in: transformIds } }, find) : [],
+  ]);
+  return new Map(found.flat().map((record) => [record.id, record.name]));
 }

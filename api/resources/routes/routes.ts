@@ -1,28 +1,26 @@
-// Routes: list, create, get, update, delete.
-// Rules: ROUTE-25 to ROUTE-36.
+// Routes, one or many.
 import { raw } from '@mikro-orm/core';
 import { z } from 'zod';
 import { CIRCUIT_STATES, type CircuitState } from '../../../core/delivery/circuit.ts';
 import { circuitStates, stateOfCircuit } from '../../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
+import { inTransaction, type Queryable } from '../../../db/connections/pool.ts';
 import { Destination, Route, Source } from '../../../db/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../../db/ledger/statistics.ts';
+import { deleteRoutes, enableRoutes, type NamedRoute } from '../../../db/management/routes.ts';
 import type { EntityManager } from '../../../db/orm.ts';
-import { type ApiDeps, type Context, entityManager, param } from '../../request/context.ts';
-import { showPause } from './pause-members.ts';
-import { createRouteSchema, routeAnswer, routeMembers, updateRouteSchema } from './route-members.ts';
-import { toAnswer } from '../table.ts';
-import { exampleId, listOf } from '../values.ts';
+import { noteRecords } from '../../auth/audit-trail.ts';
+import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import type { Operation } from '../../request/operation.ts';
-import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
-import { requireWanted, tell } from '../../request/preconditions.ts';
-import { booleanParam, choiceParam, textParam } from '../../request/query.ts';
-import { findRoute } from '../records.ts';
-import { parseBody, parseQuery } from '../../request/validation.ts';
+import { booleanParam, choiceParam, limitOf, listAnswer, pageParams, textParam } from '../../request/query.ts';
+import { parseBody, parseChoice, parseQuery } from '../../request/validation.ts';
 import { withheldEmails } from '../alerts/notification-recipients.ts';
-import { changeRoute, makeRoute, putRoute } from './route-record.ts';
-import { referenceNames } from './route-references.ts';
-import { transactional } from '../transactions.ts';
+import { findRoute, idsOfBulk, requireWanted, tell, transactional, wellFormed } from '../records.ts';
+import { toAnswer } from '../table.ts';
+import { count, exampleId, flag, listOf, named } from '../values.ts';
+import { showPause } from './pauses.ts';
+import { createRouteSchema, routeAnswer, routeMembers, updateRouteSchema } from './route-members.ts';
+import { changeRoute, makeRoute, putRoute, referenceNames } from './route-record.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -146,6 +144,46 @@ export const routeOperations: Operation[] = [
   },
 ];
 
+const deleteManySchema = z.strictObject({ routeIds: idsOfBulk });
+const pauseManySchema = z.strictObject({ routeIds: idsOfBulk, isActive: z.boolean() });
+
+/** Each request is one transaction; unknown ids are ignored. */
+export const manyRoutesOperations: Operation[] = [
+  {
+    tag: 'Routes',
+    method: 'post',
+    path: '/api/routes/bulk-pause',
+    operationId: 'pauseRoutes',
+    run: pauseMany,
+    summary: 'Disable or enable many routes',
+    description: 'A disabled route takes no webhooks. Ids that do not exist are passed over.',
+    body: { schema: pauseManySchema, examples: { disable: { routeIds: [exampleId('rte')], isActive: false } } },
+    answer: {
+      status: 200,
+      description: 'The routes that there are.',
+      schema: z.object({
+        updated: count.meta({ examples: [1] }),
+        routes: z.array(named('rte', 'Orders to the CRM').extend({ isActive: flag(false) })),
+      }),
+    },
+  },
+  {
+    tag: 'Routes',
+    method: 'post',
+    path: '/api/routes/bulk-delete',
+    operationId: 'deleteRoutes',
+    run: removeMany,
+    summary: 'Delete many routes',
+    description: 'Irreversible. Ids that do not exist are passed over.',
+    body: { schema: deleteManySchema, examples: { one: { routeIds: [exampleId('rte')] } } },
+    answer: {
+      status: 200,
+      description: 'The routes that there were.',
+      schema: z.object({ deleted: count.meta({ examples: [1] }), routes: z.array(named('rte', 'Orders to the CRM')) }),
+    },
+  },
+];
+
 async function list(ctx: Context, deps: ApiDeps): Promise<void> {
   const query = parseQuery(ctx, listSchema);
   const em = entityManager(ctx, deps);
@@ -197,6 +235,36 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
     await em.nativeDelete(Route, { id });
   });
   ctx.status = 204;
+}
+
+async function pauseMany(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { routeIds, isActive } = await parseChoice(ctx, pauseManySchema);
+  const routes = await changeMany(ctx, deps, routeIds, (db, ids) =>
+    enableRoutes(db, organizationId(ctx), ids, isActive),
+  );
+  ctx.body = { updated: routes.length, routes: routes.map(({ id, name }) => ({ id, name, isActive })) };
+}
+
+async function removeMany(ctx: Context, deps: ApiDeps): Promise<void> {
+  const { routeIds } = await parseChoice(ctx, deleteManySchema);
+  const routes = await changeMany(ctx, deps, routeIds, (db, ids) => deleteRoutes(db, organizationId(ctx), ids));
+  ctx.body = { deleted: routes.length, routes };
+}
+
+function changeMany(
+  ctx: Context,
+  { pool }: ApiDeps,
+  ids: string[],
+  change: (db: Queryable, ids: string[]) => Promise<NamedRoute[]>,
+): Promise<NamedRoute[]> {
+  return inTransaction(pool, async (db) => {
+    const changed = await change(db, wellFormed(ids, ['rte']));
+    noteRecords(
+      ctx,
+      changed.map(({ id }) => id),
+    );
+    return changed;
+  });
 }
 
 async function answer(ctx: Context, em: EntityManager, deps: ApiDeps, route: Route): Promise<void> {

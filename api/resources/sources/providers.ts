@@ -1,5 +1,4 @@
 // The providers whose webhooks a source can be made for.
-// Rules: PRV-15, PRV-24.
 import { z } from 'zod';
 import { secretProblem } from '../../../core/verification/index.ts';
 import { providerNamed, providers, type Provider } from '../../../providers/index.ts';
@@ -9,7 +8,7 @@ import { invalid } from '../../request/errors.ts';
 import { shownAnswer } from './source-members.ts';
 import { headers, listOf, text } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { listAnswer, pageParams } from '../../request/pagination.ts';
+import { listAnswer, pageParams } from '../../request/query.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
 
 const listSchema = z.object(pageParams);

@@ -1,5 +1,4 @@
 // Refused webhooks of a source: how many and why, and the last ones.
-// Rules: SRC-36 to SRC-40.
 import { z } from 'zod';
 import { LIMIT_NAMES } from '../../../core/fairness/limits.ts';
 import { METHODS } from '../../../core/http/methods.ts';
@@ -8,8 +7,7 @@ import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../..
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { count, headers, idOf, listOf, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { limitOf, listAnswer, pageParams } from '../../request/pagination.ts';
-import { booleanParam, choiceParam } from '../../request/query.ts';
+import { booleanParam, choiceParam, limitOf, listAnswer, pageParams } from '../../request/query.ts';
 import { findSource } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { parseQuery } from '../../request/validation.ts';

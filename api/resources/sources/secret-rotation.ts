@@ -1,6 +1,5 @@
 // Rotation of the secrets that Hookyard shares with others: for a while the new one and the one before are both valid, so that the
 // other side may change over at any moment of it.
-// Rules: DEST-48 to DEST-50, SRC-28 to SRC-30.
 import { z } from 'zod';
 import { isRedacted } from '../../../core/text/redaction.ts';
 import { isSameSecret, secretSchema } from '../../../core/signatures/index.ts';
@@ -10,13 +9,11 @@ import { invalid } from '../../request/errors.ts';
 import { httpDestination } from '../destinations/destination-members.ts';
 import { sourceAnswer } from './source-members.ts';
 import type { Operation } from '../../request/operation.ts';
-import { findDestination, findSource, httpDestinations } from '../records.ts';
+import { findDestination, findSource, httpDestinations, transactional } from '../records.ts';
 import { parseBody } from '../../request/validation.ts';
-import { openSigningSecret } from '../destinations/destination-record.ts';
-import { showDestination } from '../destinations/destination-view.ts';
+import { openSigningSecret, showDestination } from '../destinations/destination-record.ts';
 import { showSource } from './sources.ts';
 import { openSecret, withNewSecret, withSecret } from './source-verification.ts';
-import { transactional } from '../transactions.ts';
 
 const DAY_SECONDS = 86_400;
 

@@ -1,6 +1,5 @@
 // How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures,
 // core/verification/described) or by its provider (providers/). Public members stand in clear, secrets encrypted.
-// Rules: SRC-12 to SRC-19, SRC-54, PRV-01 to PRV-04, PRV-17, PRV-21.
 import { z } from 'zod';
 import {
   openCredentials,
@@ -24,7 +23,7 @@ import { type Provider, providerNamed } from '../../../providers/index.ts';
 import type { ApiDeps } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { check } from '../../request/validation.ts';
-import { openToken } from './source-handshake.ts';
+import { openToken } from './source-address.ts';
 
 type SentConfig = Record<string, unknown> | null | undefined;
 type Deps = Pick<ApiDeps, 'secretBox'>;

@@ -1,5 +1,4 @@
 // Sources: list, create, get, update, delete.
-// Rules: SRC-01 to SRC-11, SRC-18 to SRC-27, SRC-43, INGEST-24.
 import { z } from 'zod';
 import { providerOf } from '../../../core/verification/provider-config.ts';
 import { deleteSource } from '../../../db/delivery/delivery-commands.ts';
@@ -21,17 +20,28 @@ import {
 import { toAnswer } from '../table.ts';
 import { listOf } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
-import { listAnswer, newestFirst, pageParams } from '../../request/pagination.ts';
-import { booleanParam, containsPattern, textParam } from '../../request/query.ts';
-import { requireWanted, tell } from '../../request/preconditions.ts';
-import { findSource, requireId, stillValid } from '../records.ts';
+import { booleanParam, containsPattern, listAnswer, newestFirst, pageParams, textParam } from '../../request/query.ts';
+import {
+  despiteConflicts,
+  findSource,
+  putBySlug,
+  requireId,
+  requireWanted,
+  slugOf,
+  stillValid,
+  tell,
+} from '../records.ts';
 import { parseBody, parseQuery } from '../../request/validation.ts';
-import { putBySlug, slugOf } from '../by-slug.ts';
-import { handshakeColumns, shownHandshake } from './source-handshake.ts';
+import {
+  handshakeColumns,
+  rotateTokenOperation,
+  shownHandshake,
+  shownLastHandshake,
+  tokenColumns,
+  webhookUrl,
+} from './source-address.ts';
 import { changeSource, makeSource, replaceSource } from './source-record.ts';
 import { changedVerification, secretWarnings } from './source-verification.ts';
-import { rotateTokenOperation, shownLastHandshake, tokenColumns, webhookUrl } from './source-tokens.ts';
-import { despiteConflicts } from '../transactions.ts';
 
 const listSchema = z.object({
   ...pageParams,
@@ -228,7 +238,7 @@ async function remove(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.status = 204;
 }
 
-/** Of the verification only the type (SRC-18). */
+/** Of the verification only the type. */
 async function showNew(ctx: Context, deps: ApiDeps, source: Source) {
   return { ...(await showSource(ctx, deps, source)), verificationConfig: { type: source.verification.type } };
 }

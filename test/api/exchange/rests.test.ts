@@ -1,6 +1,6 @@
 // An import leaves the event loop to others in between (docs/security.md).
 import { expect } from 'chai';
-import { inSlices } from '../../../api/exchange/exchange.ts';
+import { inSlices } from '../../../api/import-export/files.ts';
 
 const WORK_MS = 6;
 

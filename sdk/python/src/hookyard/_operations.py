@@ -156,17 +156,17 @@ class Operations:
         It is taken out of all routes; the history of its deliveries stays. Needs the scope `destinations:write`."""
         return self._call("DELETE /api/destinations/{id}", {"id": id}, {}, None, options)
 
-    def put_destination(self, slug: str, body: types.PutDestinationRequest, *, options: Options | None = None) -> types.Destination:
-        """Create or replace the destination of a slug.
-
-        The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed. Needs the scope `destinations:write`."""
-        return self._call("PUT /api/destinations/by-slug/{slug}", {"slug": slug}, {}, body, options)
-
     def get_destination_health(self, id: str, *, options: Options | None = None) -> types.DestinationHealth:
         """Get a destination's health.
 
         Needs the scope `destinations:read`."""
         return self._call("GET /api/destinations/{id}/health", {"id": id}, {}, None, options)
+
+    def put_destination(self, slug: str, body: types.PutDestinationRequest, *, options: Options | None = None) -> types.Destination:
+        """Create or replace the destination of a slug.
+
+        The destination becomes what a create would make of the body: what is left out goes back to its default. Credentials (`authType`, `authConfig`, `signingSecret`, the secret of a `config`) that are left out, or sent back masked, stay: the `authType` `none` and a `signingSecret` of null remove them. The `type` cannot be changed. Needs the scope `destinations:write`."""
+        return self._call("PUT /api/destinations/by-slug/{slug}", {"slug": slug}, {}, body, options)
 
     def test_destination(self, id: str, body: types.TestDestinationRequest | None = None, *, options: Options | None = None) -> types.TestResult:
         """Send a test webhook, or upload a test file.
@@ -226,7 +226,7 @@ class Operations:
     def update_organization_destination(self, id: str, body: types.HttpDestinationChanges, *, org_id: str | None = None, options: Options | None = None) -> types.HttpDestination:
         """Update an HTTP destination.
 
-        Members that are not sent stay as they are. Needs the scope `destinations:write`."""
+        Members that are not sent stay as they are; so does a secret that is sent back masked. Needs the scope `destinations:write`."""
         return self._call("PATCH /api/organizations/{orgId}/destinations/{id}", {"id": id, "orgId": org_id}, {}, body, options)
 
     def delete_organization_destination(self, id: str, *, org_id: str | None = None, options: Options | None = None) -> None:

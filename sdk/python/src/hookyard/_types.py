@@ -811,6 +811,7 @@ class DestinationHealth(TypedDict):
 
 
 DestinationHealthStatus: TypeAlias = 'Literal["healthy", "degraded", "failing", "unknown"]'
+"""By the success rate: `healthy` above 95 %, `degraded` from 80 % on, `failing` below; `unknown` when no delivery ended."""
 
 
 DestinationImportItem: TypeAlias = "DestinationImportItemHttp | DestinationImportItemWarehouse"

@@ -1,12 +1,11 @@
 // What an import does with each route: a pure function of the file and the existing routes.
-// Rules: EXP-18, EXP-22.
 import { type KnownRoute, pathOf } from '../../db/management/known-routes.ts';
-import type { ConflictStrategy } from './exchange.ts';
+import type { ConflictStrategy } from './files.ts';
 
 const MAX_NAME_LENGTH = 255;
 
 /** A route of the file. */
-export interface NewRoute extends Omit<KnownRoute, 'id'> {
+interface NewRoute extends Omit<KnownRoute, 'id'> {
   /** Its label in messages. */
   label: string;
 }
@@ -17,7 +16,7 @@ export type Step =
   | { status: 'overwritten'; name: string; id: string }
   | { status: 'skipped'; name: string; id: string | null };
 
-export interface Plan {
+interface Plan {
   /** One action per route of the file, in its order; only valid when there are no errors. */
   steps: Step[];
   errors: string[];

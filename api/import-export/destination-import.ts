@@ -1,13 +1,13 @@
 // Import of destinations.
-// Rules: EXP-14 to EXP-17, EXP-23, AUTH-25.
 import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
 import { Destination } from '../../db/entities.ts';
 import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/management/slugs.ts';
 import type { EntityManager } from '../../db/orm.ts';
 import { noteDryRun } from '../auth/audit-trail.ts';
-import { type ApiDeps, type Context, callerOf, organizationId } from '../request/context.ts';
-import { invalid } from '../request/errors.ts';
 import { requireRecordRoom } from '../auth/limits.ts';
+import { maySeeSecrets } from '../auth/scopes.ts';
+import { type ApiDeps, callerOf, type Context, organizationId } from '../request/context.ts';
+import { invalid } from '../request/errors.ts';
 import {
   changedDestination,
   lacksCredentials,
@@ -15,13 +15,19 @@ import {
   slugRules,
 } from '../resources/destinations/destination-record.ts';
 import { isWarehouse } from '../resources/destinations/destination-warehouse.ts';
-import { maySeeSecrets } from '../auth/scopes.ts';
-import { type DestinationItem, type HttpItem, readDestinationItem } from './destination-item.ts';
+import {
+  changedByItem,
+  type DestinationItem,
+  type HttpItem,
+  newFromItem,
+  readDestinationItem,
+  type WarehouseItem,
+} from './destination-items.ts';
 import {
   ChangedMeanwhileError,
   type CheckedItem,
-  type ConflictStrategy,
   checkItems,
+  type ConflictStrategy,
   GROUP,
   type ImportRequest,
   inImport,
@@ -30,8 +36,7 @@ import {
   problemsOf,
   readImport,
   restsBetween,
-} from './exchange.ts';
-import { changedByItem, newFromItem, type WarehouseItem } from './warehouse-item.ts';
+} from './files.ts';
 
 /** Answers with what became of each item. */
 export async function importAllDestinations(ctx: Context, deps: ApiDeps): Promise<void> {

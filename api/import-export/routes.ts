@@ -1,5 +1,4 @@
 // Export and import of routes. An import stores all of its routes or, when anything is wrong with one of them, none.
-// Rules: EXP-02, EXP-05, EXP-20, EXP-21.
 import { isDeepStrictEqual } from 'node:util';
 import { IsolationLevel } from '@mikro-orm/core';
 import { z } from 'zod';
@@ -7,41 +6,46 @@ import { newId } from '../../core/text/ids.ts';
 import { Route } from '../../db/entities.ts';
 import { type KnownRoutes, knownRoutes } from '../../db/management/known-routes.ts';
 import { type EntityManager, lockRecords } from '../../db/orm.ts';
-import { type ApiDeps, type Context, callerOf, entityManager, organizationId } from '../request/context.ts';
-import { requireRouteRoom } from '../auth/limits.ts';
-import { routeFileItem } from '../resources/routes/route-members.ts';
-import { count, idOf, text } from '../resources/values.ts';
-import type { Operation } from '../request/operation.ts';
 import { noteDryRun } from '../auth/audit-trail.ts';
-import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';
-import { ownAddressProblems } from '../resources/routes/own-addresses.ts';
+import { requireRouteRoom } from '../auth/limits.ts';
+import { type ApiDeps, callerOf, type Context, entityManager, organizationId } from '../request/context.ts';
+import type { Operation } from '../request/operation.ts';
 import { parseQuery } from '../request/validation.ts';
+import { domainProblems, requireRecipients } from '../resources/alerts/notification-recipients.ts';
+import { routeFileItem } from '../resources/routes/route-members.ts';
+import { ownAddressProblems } from '../resources/routes/route-record.ts';
+import { count, idOf, text } from '../resources/values.ts';
 import {
+  answerExport,
   ChangedMeanwhileError,
   checkItems,
   envelope,
   exampleOptions,
   GROUP,
-  type ImportRequest,
   idsParam,
   importOf,
+  type ImportRequest,
   inImport,
   messages,
   noteImported,
+  PART,
+  type Part,
   readImport,
   restsBetween,
-} from './exchange.ts';
-import { answerExport, PART, type Part } from './export-file.ts';
-import { exportRoute, itemSchema, type RouteItem, readRouteItem } from './route-item.ts';
-import { planRoutes, type Step } from './route-plan.ts';
+} from './files.ts';
 import {
+  exportRoute,
   findReferences,
+  itemSchema,
   lockReferences,
   missingReferences,
+  readRouteItem,
   type References,
   resolve,
+  type RouteItem,
   slugsNamed,
-} from './route-slugs.ts';
+} from './route-items.ts';
+import { planRoutes, type Step } from './route-plan.ts';
 
 const exportSchema = z.object({ ids: idsParam });
 

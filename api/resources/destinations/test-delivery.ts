@@ -1,19 +1,115 @@
-// Test files to a warehouse.
-// Rules: ERR-06, DEST-46, WH-28.
+// Test deliveries to a destination.
+import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
+import { isSuccess } from '../../../core/delivery/response-check.ts';
+import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
+import { type Conversion, convertedCount } from '../../../core/warehouse/conversions.ts';
 import type { WarehouseEvent } from '../../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../../core/warehouse/field-mapping.ts';
-import { type Conversion, convertedCount } from '../../../core/warehouse/conversions.ts';
 import { contentTypeOf, type FileContent } from '../../../core/warehouse/file.ts';
-import { parseExact } from '../../../core/text/exact-json.ts';
 import { type FileFormat, objectKey, testPrefix } from '../../../core/warehouse/object-key.ts';
 import { FileTooLargeError, MAX_ROW_BYTES } from '../../../core/warehouse/size-limit.ts';
 import type { DecryptedConfig } from '../../../db/warehouse/config.ts';
 import type { Compute } from '../../../outbound/compute/index.ts';
+import { MissingCredentialsError } from '../../../outbound/http/auth.ts';
+import {
+  buildOutboundRequest,
+  type OutboundInput,
+  type OutboundRequest,
+} from '../../../outbound/http/outbound-request.ts';
+import type { Sender } from '../../../outbound/http/sender.ts';
 import { openFile } from '../../../outbound/warehouses/batch-file.ts';
 import type { Warehouses, WarehouseTarget } from '../../../outbound/warehouses/index.ts';
 import { NotStoredError, ObjectWriter, type StoredFile } from '../../../outbound/warehouses/object-writer.ts';
-import { samplePayload } from './test-send.ts';
+
+/** What it sends, as if it had come in. */
+interface TestWebhook {
+  /** Undefined: a sample. */
+  payload: Record<string, unknown> | undefined;
+  address: ReceivedAddress;
+}
+
+export interface TestSender {
+  /** Sends one test webhook; errors are part of the result. */
+  send(
+    destination: OutboundInput['destination'] & { id: string; organizationId: string },
+    webhook: TestWebhook,
+  ): Promise<TestResult>;
+}
+
+export type TestResult =
+  | { success: true; statusCode: number; latency: number; responseBody: string; message: string }
+  | {
+      success: false;
+      statusCode: number | null;
+      latency: number;
+      responseBody: string | null;
+      error: string;
+      message: string;
+    };
+
+/** The default payload of a test. */
+const samplePayload = {
+  type: 'test',
+  message: 'This is a test event from Hookyard',
+  data: { id: 'sample', amount: 4200, currency: 'EUR' },
+};
+
+/** @param options.headerPrefix HOOKYARD_HEADER_PREFIX @param options.version Hookyard's own */
+export function createTestSender(sender: Sender, options: { headerPrefix: string; version: string }): TestSender {
+  return {
+    async send(destination, { payload = samplePayload, address }) {
+      let request: OutboundRequest;
+      try {
+        request = buildTestRequest(options, destination, { payload, address });
+      } catch (error) {
+        if (error instanceof MissingCredentialsError) return failedSend(null, 0, null, error.message);
+        throw error;
+      }
+      const { id: poolKey, organizationId, timeoutMs } = destination;
+      const result = await sender.send({ ...request, organizationId, poolKey, timeoutMs });
+      if (result.kind === 'error') {
+        return failedSend(null, result.latency, null, result.detail);
+      }
+      const { statusCode, latency, bodyText } = result;
+      const judged = isSuccess(null, statusCode, false);
+      if (!judged.success) return failedSend(statusCode, latency, bodyText, judged.reason);
+      return { success: true, statusCode, latency, responseBody: bodyText, message: 'The test webhook was delivered' };
+    },
+  };
+}
+
+function buildTestRequest(
+  options: { headerPrefix: string; version: string },
+  destination: OutboundInput['destination'],
+  { payload, address }: { payload: Record<string, unknown>; address: ReceivedAddress },
+): OutboundRequest {
+  return buildOutboundRequest({
+    ...options,
+    destination,
+    event: {
+      id: newId('evt'),
+      headers: { 'Content-Type': 'application/json' },
+      address,
+      body: Buffer.from(JSON.stringify(payload)),
+    },
+    delivery: { id: newId('dlv') },
+    attempt: 1,
+    source: { slug: 'test' },
+    nowMs: Date.now(),
+  });
+}
+
+function failedSend(
+  statusCode: number | null,
+  latency: number,
+  responseBody: string | null,
+  error: string,
+): TestResult {
+  return { success: false, statusCode, latency, responseBody, error, message: `The test webhook failed: ${error}` };
+}
+
+// Test files to a warehouse.
 
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */
 const DEADLINE_MS = 30_000;
@@ -29,7 +125,7 @@ export interface TestUploader {
   upload(destination: TestedWarehouse, payload?: Record<string, unknown>): Promise<UploadResult>;
 }
 
-export interface TestedWarehouse {
+interface TestedWarehouse {
   id: string;
   organizationId: string;
   version: number;
@@ -56,7 +152,7 @@ export function createTestUploader(
 ): TestUploader {
   return {
     async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
-      if (!opened.ok) return failure(null, 0, opened.message);
+      if (!opened.ok) return failedUpload(null, 0, opened.message);
       const { ok: _ok, ...typed } = opened;
       const { fileFormat, compression } = typed.config;
       const event = testEvent(payload);
@@ -66,7 +162,7 @@ export function createTestUploader(
       const writer = new ObjectWriter(warehouses, target, { key, contentType, timeoutMs: DEADLINE_MS });
       try {
         const made = await testFile(compute, event, { fieldMapping, target, writer });
-        if (typeof made === 'string') return failure(null, 0, made);
+        if (typeof made === 'string') return failedUpload(null, 0, made);
         const { size, count, row, conversions } = made;
         return {
           success: true,
@@ -78,7 +174,7 @@ export function createTestUploader(
         if (!(error instanceof NotStoredError)) throw error;
         const { kind, detail, statusCode } = error.problem;
         const explained = kind === 'permission' ? `${detail}${besideOf(key)}` : detail;
-        return failure(statusCode ?? null, writer.latencyMs, explained);
+        return failedUpload(statusCode ?? null, writer.latencyMs, explained);
       } finally {
         await writer.abort();
       }
@@ -146,6 +242,6 @@ function misfitsOf(conversions: Conversion[]): string {
   return count === 1 ? '; 1 value did not fit its column' : `; ${count} values did not fit their columns`;
 }
 
-function failure(statusCode: number | null, latency: number, error: string): UploadResult {
+function failedUpload(statusCode: number | null, latency: number, error: string): UploadResult {
   return { success: false, statusCode, latency, error, message: `The test file was not uploaded: ${error}` };
 }

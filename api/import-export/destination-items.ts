@@ -1,30 +1,40 @@
 // A warehouse in an export file. Beside the members of every destination it has `config`, in which only the secret is hidden, and
 // `fieldMapping`.
-// Rules: EXP-10, EXP-11.
+import { z } from 'zod';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
 import { secretFieldOf } from '../../core/warehouse/credentials.ts';
+import type { Destination } from '../../db/entities.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps } from '../request/context.ts';
-import { createDestinationSchema } from '../resources/destinations/destination-members.ts';
-import * as field from '../resources/fields.ts';
-import { REDACTED } from '../resources/values.ts';
+import { check } from '../request/validation.ts';
 import {
+  createDestinationSchema,
   createWarehouseSchema,
-  type WarehouseInput,
+  destinationImportItem,
+  type DestinationInput,
+  destinationMembers,
+  requirePlan,
+  typeSchema,
   warehouseImportItem,
-} from '../resources/destinations/warehouse-members.ts';
+  type WarehouseInput,
+  warehouseMembers,
+} from '../resources/destinations/destination-members.ts';
+import { openAuthConfig, openSigningSecret } from '../resources/destinations/destination-record.ts';
 import {
   changedWarehouse,
   checkConfig,
   checkFieldMapping,
+  isWarehouse,
   newWarehouse,
   type Warehouse,
 } from '../resources/destinations/destination-warehouse.ts';
-import { check } from '../request/validation.ts';
-import { isObject } from './exchange.ts';
+import * as field from '../resources/fields.ts';
+import { fileShape, toFileItem } from '../resources/table.ts';
+import { REDACTED } from '../resources/values.ts';
+import { isObject } from './files.ts';
 
 /** The members that only a warehouse has in a file. @param includeSensitive whether its secret is written in clear */
-export function exportWarehouse(deps: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
+function exportWarehouse(deps: ApiDeps, stored: Warehouse, includeSensitive: boolean) {
   return { config: exportConfig(deps, stored, includeSensitive), fieldMapping: stored.fieldMapping ?? [] };
 }
 
@@ -58,7 +68,7 @@ function withoutHttpMembers(given: unknown): unknown {
 }
 
 /** Checks an item as the create endpoint checks its body. @throws ApiError 400 */
-export function readWarehouseItem(type: WarehouseType, given: unknown): WarehouseItem {
+function readWarehouseItem(type: WarehouseType, given: unknown): WarehouseItem {
   const {
     isActive: enabled,
     config,
@@ -86,7 +96,7 @@ export function readWarehouseItem(type: WarehouseType, given: unknown): Warehous
 
 /**
  * The members that a file has, as they were checked. A new warehouse gets the defaults of the others later, an existing one keeps
- * what it has (EXP-14).
+ * what it has.
  */
 function withoutDefaults(given: unknown, checked: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(checked).filter(([name]) => isObject(given) && Object.hasOwn(given, name)));
@@ -111,4 +121,75 @@ export function changedByItem(
     changed: changedWarehouse(deps, stored, patch, { maySeeSecrets, incomplete: redacted }),
     incomplete: redacted && field !== null && known[field] === undefined,
   };
+}
+
+// A destination in an export file, with every member needed to recreate it: description, retryPolicy and
+// signingSecret too.
+
+/** A destination as it stands in a file. @param includeSensitive whether its credentials are written in clear */
+export function exportDestination(deps: ApiDeps, destination: Destination, includeSensitive: boolean) {
+  const credentials = {
+    authConfig: includeSensitive ? exportAuthConfig(deps, destination) : REDACTED,
+    signingSecret: includeSensitive || !destination.signingSecret ? openSigningSecret(deps, destination) : REDACTED,
+  };
+  return isWarehouse(destination)
+    ? toFileItem(warehouseMembers, destination, {
+        ...credentials,
+        ...exportWarehouse(deps, destination, includeSensitive),
+      })
+    : toFileItem(destinationMembers, destination, credentials);
+}
+
+/** What a file holds of a destination of any type. */
+export const destinationFileItem = z
+  .object({
+    ...fileShape(destinationMembers),
+    config: warehouseMembers.config.file.optional(),
+    fieldMapping: warehouseMembers.fieldMapping.file.optional(),
+  })
+  .meta({ id: 'DestinationExportItem' });
+
+/** What an import may hold; REDACTED stands for credentials that the file does not hold. */
+export const importedDestination = z
+  .union([
+    destinationImportItem.extend({
+      type: z.literal('http').optional(),
+      authConfig: z.union([z.literal(REDACTED), destinationImportItem.shape.authConfig]),
+    }),
+    warehouseImportItem,
+  ])
+  .meta({ id: 'DestinationImportItem' });
+
+// A destination that was imported without its credentials still has none, and the next import has to know.
+function exportAuthConfig(deps: ApiDeps, destination: Destination) {
+  return openAuthConfig(deps, destination) ?? (destination.authType === 'none' ? {} : REDACTED);
+}
+
+/** A checked item of a file. */
+export type DestinationItem = HttpItem | WarehouseItem;
+
+export interface HttpItem {
+  type: 'http';
+  /** Without the credentials that the file does not hold. */
+  input: DestinationInput;
+  /** Credentials that the file marks as REDACTED. */
+  redacted: { authConfig: boolean; signingSecret: boolean };
+}
+
+/** Checks an item as the create endpoint checks its body. @param plan of the organization @throws ApiError 400, 403 */
+export function readDestinationItem(plan: string, given: unknown): DestinationItem {
+  const { type } = check(typeSchema, given, 'It');
+  requirePlan(plan, type);
+  if (type !== 'http') return readWarehouseItem(type, given);
+  const members = isObject(given) ? { ...given } : {};
+  const redacted = {
+    // It stands there in every file; without authentication there are no credentials.
+    authConfig: members.authConfig === REDACTED && members.authType !== 'none',
+    signingSecret: members.signingSecret === REDACTED,
+  };
+  if (members.authConfig === REDACTED) delete members.authConfig;
+  if (redacted.signingSecret) delete members.signingSecret;
+  const { isActive: enabled, type: _known, ...rest } = check(destinationImportItem, members, 'It');
+  const { name, url, ...optional } = rest;
+  return { type, input: { name, url, ...field.sent({ ...optional, enabled }) }, redacted };
 }

@@ -1,24 +1,44 @@
-// Replays of events, one or many.
-// Rules: RPL-01, RPL-02, RPL-16.
+// Room in the backlog for what a request replays. Replays count like webhooks, so they are refused like webhooks: by the limit
+// `waitingDeliveries` of the organization, and by what all share.
 import { z } from 'zod';
 import { isId } from '../../../core/text/ids.ts';
 import { existingEventIds } from '../../../db/history/events.ts';
 import {
-  CrowdedEventError,
   createReplays,
+  CrowdedEventError,
   PayloadExpiredError,
   type ReplayResult,
+  type TakeRoom,
   UnroutableDestinationError,
+  waitingByEvent,
 } from '../../../db/replay/replay.ts';
-import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { invalid } from '../../request/errors.ts';
-import { count, exampleId, text } from '../values.ts';
+import { inThreads } from '../../request/compute.ts';
+import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
+import { type ApiError, invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
-import { deliveriesPerEvent, replayRoom, tooManyDeliveries } from './replay-room.ts';
 import { parseChoice } from '../../request/validation.ts';
-import { inThreads } from '../../request/threads.ts';
-import { payloadExpired, requireEvent } from '../events/events.ts';
+import { count, exampleId, text } from '../values.ts';
+import { payloadExpired, requireEvent } from './events.ts';
+
+/** What is taken for the caller's organization. @returns a function that throws ApiError 429 or 503 when there is no room */
+export function replayRoom(ctx: Context, { backlog }: Pick<ApiDeps, 'backlog'>): TakeRoom {
+  const { id: organizationId, limits } = callerOf(ctx).organization;
+  return (deliveries) => {
+    const events = [...waitingByEvent(deliveries).values()];
+    return backlog.takeRoomForReplay({ organizationId, limits }, events);
+  };
+}
+
+/** How many deliveries an event may have that the caller replays. */
+const deliveriesPerEvent = (ctx: Context): number => callerOf(ctx).organization.limits.deliveriesPerEvent;
+
+function tooManyDeliveries(eventId: string, most: number): ApiError {
+  const what = `The event ${eventId} leads to more than ${most} deliveries; nothing was replayed. Disable routes, or give destinationIds`;
+  return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
+}
+
+// Replays of events, one or many.
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);

@@ -1,20 +1,75 @@
-// The unguessable part of a source's address: made when a source asks for it, replaced by a rotation. And the secret that a provider has
-// sent for its owner, which is shown like it.
-// Rules: SRC-31 to SRC-33, SRC-35, PRV-14.
+// What a source answers to a check of its address, as columns of its record and as answers show it.
 import { z } from 'zod';
 import { allows } from '../../../core/config/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
-import { redactSecret } from '../../../core/text/redaction.ts';
+import type { SentHandshake } from '../../../core/ingest/source-handshake.ts';
+import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
 import type { Source } from '../../../db/entities.ts';
 import type { Handshaken } from '../../../db/handshakes.ts';
-import { type ApiDeps, type Context, callerOf, param } from '../../request/context.ts';
 import { noteSecretRead } from '../../auth/audit-trail.ts';
-import { ApiError } from '../../request/errors.ts';
-import { sourceAnswer } from './source-members.ts';
+import { type ApiDeps, callerOf, type Context, param } from '../../request/context.ts';
+import { ApiError, invalid } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
-import { findSource } from '../records.ts';
 import { parseOptionalBody } from '../../request/validation.ts';
-import { transactional } from '../transactions.ts';
+import { findSource, transactional } from '../records.ts';
+import { sourceAnswer } from './source-members.ts';
+
+type Deps = Pick<ApiDeps, 'secretBox'>;
+type Columns = Partial<Pick<Source, 'handshake' | 'handshakeToken'>>;
+
+/**
+ * The columns of a sent handshake; none when nothing was sent. A verify token that is left out, or sent masked, stays.
+ * @param stored null: the source is new @throws ApiError 400
+ */
+export function handshakeColumns(
+  deps: Deps,
+  id: string,
+  sent: SentHandshake | null | undefined,
+  stored: Source | null,
+): Columns {
+  if (sent === undefined) return {};
+  if (sent?.type !== 'echo') return { handshake: sent, handshakeToken: null };
+  const { verifyToken, ...handshake } = sent;
+  return { handshake, handshakeToken: sealedVerifyToken(deps, id, verifyToken, stored) };
+}
+
+function sealedVerifyToken(
+  deps: Deps,
+  id: string,
+  sent: string | null | undefined,
+  stored: Source | null,
+): string | null {
+  const kept = stored?.handshakeToken ?? null;
+  if (sent === null) return null;
+  if (sent === undefined) return kept;
+  if (!isRedacted(sent)) {
+    // Encrypted again, the same one would look changed.
+    return stored && openToken(deps, stored) === sent ? kept : deps.secretBox.encrypt(sent, id);
+  }
+  if (kept === null) throw invalid('handshake.verifyToken', 'must be the whole token: there is none stored to keep');
+  return kept;
+}
+
+/** The verify token in clear; null: there is none. */
+export const openToken = (deps: Deps, { id, handshakeToken }: Source): string | null =>
+  handshakeToken ? deps.secretBox.decrypt(handshakeToken, id) : null;
+
+/** With its verify token masked. */
+export function shownHandshake(deps: Deps, source: Source) {
+  const token = openToken(deps, source);
+  return source.handshake && { ...source.handshake, ...(token !== null && { verifyToken: redactSecret(token) }) };
+}
+
+/** @throws ApiError 400 when a check is to be answered with an HMAC, and the source has no secret to make it with */
+export function requireHmacSecret(
+  source: Pick<Source, 'verificationSecret'> & { handshake?: { type: string } | null | undefined },
+): void {
+  if (source.handshake?.type !== 'hmac' || source.verificationSecret) return;
+  throw invalid('handshake.type', 'hmac needs a verificationConfig with a secret, with which the answer is made');
+}
+
+// The unguessable part of a source's address: made when a source asks for it, replaced by a rotation. And the secret that a provider has
+// sent for its owner, which is shown like it.
 
 const DAY_SECONDS = 86_400;
 

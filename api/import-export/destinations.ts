@@ -1,18 +1,16 @@
 // Export and import of destinations.
-// Rules: EXP-01, EXP-03, EXP-04, EXP-15, AUTH-16.
 import { z } from 'zod';
 import { Destination } from '../../db/entities.ts';
 import { noteRecords } from '../auth/audit-trail.ts';
+import { requireScope } from '../auth/scopes.ts';
 import { type ApiDeps, type Context, entityManager } from '../request/context.ts';
-import { count, flag, idOf, text } from '../resources/values.ts';
 import type { Operation } from '../request/operation.ts';
 import { booleanParam } from '../request/query.ts';
-import { requireScope } from '../auth/scopes.ts';
 import { parseQuery } from '../request/validation.ts';
+import { count, flag, idOf, text } from '../resources/values.ts';
 import { importAllDestinations } from './destination-import.ts';
-import { destinationFileItem, exportDestination, importedDestination } from './destination-item.ts';
-import { envelope, exampleOptions, idsParam, importOf, messages } from './exchange.ts';
-import { answerExport, PART, type Part } from './export-file.ts';
+import { destinationFileItem, exportDestination, importedDestination } from './destination-items.ts';
+import { answerExport, envelope, exampleOptions, idsParam, importOf, messages, PART, type Part } from './files.ts';
 
 const exportSchema = z.object({ ids: idsParam, includeSensitive: booleanParam });
 
