@@ -85,7 +85,7 @@ create table attempts (
   primary key (delivery_id, attempt_number)
 ) partition by range (delivery_id);
 
--- The status of an event from its totals (docs/interface/events.md); the same rule for every statement that changes them.
+-- The status of an event from its totals (docs/interface.md); the same rule for every statement that changes them.
 create function event_status(total integer, succeeded integer, failed integer) returns text
 language sql immutable parallel safe as $$
   select case when succeeded + failed < total then 'pending' when failed = 0 then 'delivered' when succeeded = 0 then 'failed'

@@ -1,4 +1,4 @@
-// Bulk endpoints (DEST-33, ROUTE-37, ROUTE-38).
+// Bulk endpoints.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { type Answer, expectInvalid, type Json } from '../support/api-client.ts';

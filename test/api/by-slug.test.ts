@@ -36,7 +36,6 @@ const ofSources: Omit<Kind, 'path'> = {
 
 const KINDS: Record<string, Kind> = {
   source: { path: (base) => `${base}/sources`, ...ofSources },
-  // HTTP-03
   'source at its flat path': { path: () => '/api/sources', ...ofSources },
   destination: {
     path: () => '/api/destinations',

@@ -1,4 +1,4 @@
-// POST /api/destinations/{id}/test (DEST-44 to DEST-46).
+// POST /api/destinations/{id}/test.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';

@@ -1,4 +1,4 @@
-// The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted, kept from other hosts (AUTH-25).
+// The credentials of destinations: stored encrypted, shown redacted, kept when they come back redacted, kept from other hosts.
 import { expect } from 'chai';
 import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config.ts';
 import { WAREHOUSE_SECRET_FIELD } from '../../core/warehouse/credentials.ts';
@@ -57,7 +57,6 @@ describe('Credentials of destinations', () => {
     expect(destination.authConfig).to.deep.equal({ token: '••••' });
   });
 
-  // DEST-54
   it('keeps the credentials that a PUT leaves out, and removes them when it says so', async () => {
     const put = (body: object) =>
       organization.api.request('PUT', '/api/destinations/by-slug/kept', { name: 'Kept', url, ...body });

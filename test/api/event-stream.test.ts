@@ -1,4 +1,4 @@
-// Events as they arrive (EVT-34 to EVT-36): over a real stream, read as clients of server-sent events do.
+// Events as they arrive: over a real stream, read as clients of server-sent events do.
 import { expect } from 'chai';
 import { forgetQueued, ingest, makePipeline, type Pipeline } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
@@ -115,7 +115,7 @@ describe('A stream of events', () => {
     await until('what was within reach', () => expect(late.ids).to.include.members([seen, missed]));
   });
 
-  it('misses nothing that was stored late, or that came after a stream without events (EVT-35)', async () => {
+  it('misses nothing that was stored late, or that came after a stream without events', async () => {
     const before = await ingest(own, orders.source, '{}');
     const seen = await ingest(own, orders.source, '{}');
     const stream = await streamOf('', { 'Last-Event-ID': seen });

@@ -1,4 +1,4 @@
-// Lists by cursor, and the filters of deliveries and events that are not counted (LIST-08 to LIST-13, DLV-50, EVT-30).
+// Lists by cursor, and the filters of deliveries and events that are not counted.
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import {

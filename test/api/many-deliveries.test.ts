@@ -1,4 +1,4 @@
-// Events with very many deliveries: what reads of them answer, and what they read (EVT-38).
+// Events with very many deliveries: what reads of them answer, and what they read.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { newestOfEvent } from '../../db/history/deliveries.ts';

@@ -103,7 +103,6 @@ describe('The description of the API', () => {
     expect(told).to.deep.equal([]);
   });
 
-  // AUTH-01
   it('has both headers that an API key may come in, for each operation that takes one', async () => {
     const { components, paths, security } = JSON.parse(checkedInText());
     expect(components.securitySchemes.apiKey).to.include({ type: 'http', scheme: 'bearer' });

@@ -104,7 +104,6 @@ describe('Sources', () => {
     });
   });
 
-  // SRC-43
   describe('that are put by their slug', () => {
     const at = (slug: string) => `${base}/by-slug/${slug}`;
     const put = (slug: string, body: object) => organization.api.request('PUT', at(slug), body);

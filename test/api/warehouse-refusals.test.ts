@@ -1,4 +1,4 @@
-// What is refused of a warehouse destination: its config and mapping without a code (ERR-09), the rest as ever.
+// What is refused of a warehouse destination: its config and mapping without a code, the rest as ever.
 import { expect } from 'chai';
 import { WAREHOUSE_TYPES, type WarehouseType } from '../../core/warehouse/config.ts';
 import { type Answer, expectError, expectInvalid, type Json } from '../support/api-client.ts';

@@ -1,4 +1,4 @@
-// POST /api/destinations/{id}/test of warehouses, to real object stores (WH-28).
+// POST /api/destinations/{id}/test of warehouses, to real object stores.
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-// Webhooks are stored as the bytes that came (INGEST-03, EVT-18), so
+// Webhooks are stored as the bytes that came, so
 // nothing in them is malformed: not for filters, schemas and idempotency keys that look into them, and not for those who read
 // them afterwards.
 import { request as httpRequest } from 'node:http';

@@ -1,4 +1,4 @@
-// Thousands of requests that are wrong in every way we could think of: each is refused in the shape of an error (ERR-01), none is an
+// Thousands of requests that are wrong in every way we could think of: each is refused in the shape of an error, none is an
 // unexpected failure, and none leaves anything behind in memory.
 import { Agent, request as httpRequest } from 'node:http';
 import { expect } from 'chai';
@@ -70,7 +70,7 @@ describe('Malformed requests', () => {
 
   /** What is wrong with an answer, or null. */
   function problemOf({ method, path }: Pick<Malformed, 'method' | 'path'>, { status, body }: Refusal): string | null {
-    // An import of invalid items reports them in its result (ERR-07).
+    // An import of invalid items reports them in its result.
     if (status === 200 && path.endsWith('/import') && hasProblems(body)) return null;
     if (status < 400 || status >= 500) return `answered ${status}`;
     return method === 'HEAD' ? null : shapeProblem(body);

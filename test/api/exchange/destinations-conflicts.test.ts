@@ -1,5 +1,4 @@
 // Imports of destinations whose slugs exist already, also when several come at once.
-// EXP-14, EXP-23.
 import { expect } from 'chai';
 import { createOrganization, type TestOrganization } from '../../support/service.ts';
 import { bySlug, everything, exported, importInto, type ImportResult, url } from './destination-files.ts';

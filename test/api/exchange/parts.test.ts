@@ -1,4 +1,4 @@
-// Exports that are sent in parts (EXP-24, EXP-25).
+// Exports that are sent in parts.
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, get, type IncomingMessage } from 'node:http';
