@@ -141,48 +141,29 @@ export interface Activities {
   reconcile(position: ReconcilePosition): Promise<ReconcileStep>;
 }
 
-/** Which notification: of a route, of a kind. */
-export interface NotificationRequest {
-  routeId: string;
-  kind: 'failure' | 'recovery' | 'success';
-}
-
-/** The result of a notification; `count` is the number of deliveries in it. */
-export interface NotificationOutcome {
-  /** `logged`: no mail server is set. `withheld`: no recipient may be sent mails. `unwanted`: the route is gone or has this notification off. `nothing`: already sent. */
-  status: 'sent' | 'logged' | 'withheld' | 'unwanted' | 'nothing';
-  count: number;
-}
-
-/** A message to a channel of alerts. */
-export interface AlertRequest {
+/** A message of the outbox. */
+export interface MessageRequest {
   organizationId: string;
   messageId: string;
+  /** Whether it goes to an alert channel, or is a mail of a route. */
+  to: 'channel' | 'route';
+  via: 'mail' | 'http';
 }
 
-/** The result of a message; `logged`: no mail server is set. `unwanted`: the channel is disabled, or what it told of is gone. */
-export interface AlertOutcome {
-  status: 'sent' | 'logged' | 'unwanted' | 'nothing';
+/**
+ * The result of a message. `logged`: no mail server is set. `withheld`: no address of the route may be sent mails. `unwanted`: the channel
+ * is disabled, the route does not notify of this any more, or what it was about is gone. `nothing`: it has ended already.
+ */
+export interface MessageOutcome {
+  status: 'sent' | 'logged' | 'withheld' | 'unwanted' | 'nothing';
 }
 
-/** Run by a separate worker with few slots, so that slow channels hold up neither deliveries nor mails. */
-export interface AlertActivities {
-  /**
-   * Sends a message. Throws while the channel cannot be reached; `ChannelRefused` when a retry is useless.
-   */
-  sendAlert(request: AlertRequest): Promise<AlertOutcome>;
-  /** Gives up a message that could not be sent: its channel is marked, and another one told. */
-  giveUpAlert(request: AlertRequest & { reason: string }): Promise<void>;
-}
-
-/** Run by a separate worker, so that a slow mail server never takes resources that deliveries need. */
-export interface NotifyActivities {
-  /**
-   * Sends all due notifications in one mail. Throws while the mail server is unavailable; `MailRefused` when a retry is useless.
-   */
-  sendNotification(request: NotificationRequest): Promise<NotificationOutcome>;
-  /** Gives up the mail that could not be sent. */
-  dropNotification(request: NotificationRequest & { reason: string }): Promise<void>;
+/** Run by separate workers with few slots, so that slow receivers hold up neither deliveries nor, without mail, mails. */
+export interface MessageActivities {
+  /** Sends a message. Throws while its receiver is away; not retryable when a retry is useless. */
+  sendMessage(request: MessageRequest): Promise<MessageOutcome>;
+  /** Gives up a message that could not be sent: its channel is marked, and another one notified. */
+  giveUpMessage(request: MessageRequest & { reason: string }): Promise<void>;
 }
 
 /** A replay of events selected by a filter. */

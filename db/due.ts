@@ -9,8 +9,8 @@ const inMs = (at: string): string => `extract(epoch from (${at}) - now()) * 1000
 const now = (condition: string): string => `case when ${condition} then 0 end`;
 
 // For each kind an expression: 0 or less, due now; null, nothing is. Each reads one row or two by an index, whatever is stored. Alerts
-// are compared with what channels were told whenever there is something to compare: only that tells whether something is due
-// (db/alerts/due.ts).
+// are compared with what channels know whenever there is something to compare: only that tells whether something is due
+// (db/messages/announcements.ts).
 const KINDS = {
   circuits: inMs('select min(wake_at) from circuits'),
   flushes: `least(${now(UNSTARTED_FLUSH)}, ${inMs('select min(due_at) from warehouse_flushes')})`,
@@ -19,9 +19,8 @@ const KINDS = {
     exists (select from issues where state <> 'resolved')
     or exists (select from alert_announcements where told in ('opened', 'acknowledged')))`),
   // Those of the future are from before the clock was set back.
-  messages: `least(${now(`exists (select from alert_messages where created_at > now() + interval '1 minute')`)},
-    ${inMs('select min(due_at) from alert_messages')})`,
-  notifications: inMs('select min(due_at) from route_notifications'),
+  messages: `least(${now(`exists (select from messages where created_at > now() + interval '1 minute')`)},
+    ${inMs('select min(due_at) from messages')})`,
   recipients: inMs(`select ask_at from notification_recipients where confirmed_at is null and ask_at < 'infinity'
     order by ask_at limit 1`),
   replays: inMs('select min(due_at) from event_replays'),

@@ -278,7 +278,7 @@ export type EventReplay = InferEntity<typeof EventReplay>;
 
 /**
  * A channel of alerts. `config` is the checked config as JSON text that is encrypted as a whole; that of mail is null, its addresses
- * are `notifyEmails`. What became of its messages is written by db/alerts/messages.ts.
+ * are `notifyEmails`. What became of its messages is written by db/messages/outbox.ts.
  */
 export const AlertChannel = defineEntity({
   name: 'AlertChannel',

@@ -239,8 +239,8 @@ export const LOCKS = {
   firstOrganization: 4_865_796_2,
   /** Partitions are created by one process at a time (make_partition). */
   partitions: 4_865_796_4,
-  /** One process compares issues with what was told of them at a time. */
-  alerts: 4_865_796_8,
+  /** One process makes messages at a time. */
+  messages: 4_865_796_8,
   /** With the hash of a destination's id: one file of a warehouse takes its place in the order at a time. */
   warehouseOrder: 4_865_796_9,
   /** One process changes roll-ups at a time. */

@@ -1,13 +1,12 @@
 // Sending mail by SMTP. The address comes from the operator's own settings, so the address guard is not asked.
-// Rules: NOTE-06, NOTE-13.
 import { createTransport } from 'nodemailer';
 import pMap from 'p-map';
 import { isUsable, type Settings } from '../core/config/config.ts';
 import { type ErrorSummary, named, ownWords } from '../core/text/error-summary.ts';
-import { type MailText, withStopLink } from '../core/messages/notification-mail.ts';
+import { type MailText, withStopLink } from '../core/messages/mail.ts';
 import { currentSecret } from '../core/config/secret-files.ts';
 
-// Deadlines of single steps in ms; the activity around them has one for the whole (workflows/notify.ts).
+// Deadlines of single steps in ms; the activity around them has one for the whole (workflows/message.ts).
 const CONNECT_MS = 10_000;
 const SILENCE_MS = 20_000;
 // Mails to the recipients of one notification.

@@ -1,19 +1,12 @@
 // Asks the owners of addresses whether they want notifications, while HOOKYARD_NOTIFY_RECIPIENTS demands it.
 import { randomUUID } from 'node:crypto';
-import { CONFIRM_WITHIN_MS, renderConfirmation } from '../core/messages/confirmation-mail.ts';
+import { CONFIRM_WITHIN_MS, renderConfirmation } from '../core/messages/mail.ts';
 import type { Log } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import type { RecipientRule } from '../core/messages/notify-recipients.ts';
+import type { RecipientRule } from '../core/messages/recipients.ts';
 import { PollLoop } from '../core/process/poll-loop.ts';
-import { type Asked, noteAsked } from '../db/notifications/notification-recipients.ts';
-import {
-  type Claim,
-  claimRecipients,
-  forgetUnnamed,
-  neverAsked,
-  type Place,
-  QUEUE_START,
-} from '../db/notifications/recipient-claims.ts';
+import { type Asked, noteAsked } from '../db/messages/recipients.ts';
+import { type Claim, claimRecipients, forgetUnnamed, withNeverAsked } from '../db/messages/recipient-claims.ts';
 import { sealConfirmation } from '../db/encryption/confirmation-token.ts';
 import type { SecretBox } from '../db/encryption/secret-box.ts';
 import type { Pool } from '../db/connections/pool.ts';
@@ -23,6 +16,8 @@ import type { DuePart } from './due.ts';
 const EVERY_MS = 2000;
 const MAX_PER_ROUND = 10;
 const FORGET_EVERY_MS = 30_000;
+// Organizations at a time.
+const MAX_FORGETTING = 50;
 
 export interface ConfirmationDeps {
   pool: Pool;
@@ -38,7 +33,6 @@ export interface ConfirmationDeps {
 export function dueConfirmations(deps: ConfirmationDeps): DuePart {
   const ending = Promise.withResolvers<void>();
   const isOn = () => deps.recipientRule() === 'confirmed';
-  let place = QUEUE_START;
   const forgetting = startForgetting(deps, isOn);
   return {
     what: 'confirmation mails',
@@ -46,11 +40,11 @@ export function dueConfirmations(deps: ConfirmationDeps): DuePart {
     everyMs: () => EVERY_MS,
     isOn,
     async round() {
-      const { claims, next } = await claimRecipients(deps.pool, MAX_PER_ROUND, place);
-      place = next;
+      const claims = Map.groupBy(await claimRecipients(deps.pool, MAX_PER_ROUND), (each) => each.organizationId);
+      const asking = Array.from(claims, ([organizationId, mine]) => askNamed(deps, organizationId, mine));
       // A worker that ends does not wait for a silent mail server; another one sends the mail again.
-      await Promise.race([Promise.all(claims.map((each) => askIfNamed(deps, each))), ending.promise]);
-      return place === QUEUE_START ? null : EVERY_MS;
+      await Promise.race([Promise.all(asking), ending.promise]);
+      return null;
     },
     async stop() {
       ending.resolve();
@@ -59,21 +53,18 @@ export function dueConfirmations(deps: ConfirmationDeps): DuePart {
   };
 }
 
-/** Removes now and then addresses that no route names any more. However long that takes, nobody who is to be asked waits for it. */
+/** Removes now and then addresses that nobody names any more. However long that takes, nobody who is to be asked waits for it. */
 function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop {
   const rest = { ms: FORGET_EVERY_MS };
-  let place: Place = QUEUE_START;
+  let last = '';
   const keep = (error: unknown) =>
     deps.log.warn({ cause: causeOf(error) }, 'recipients that no route names are kept for now');
   return new PollLoop({
     async round() {
       if (!isOn()) return rest;
-      const { places, next } = await neverAsked(deps.pool, place);
-      place = next;
-      for (const [organizationId, mine] of Map.groupBy(places, (each) => each.organizationId)) {
-        const addresses = mine.map(({ address }) => address);
-        await forgetUnnamed(deps.pool, organizationId, addresses, null).catch(keep);
-      }
+      const ids = await withNeverAsked(deps.pool, last, MAX_FORGETTING);
+      last = ids.length < MAX_FORGETTING ? '' : (ids.at(-1) ?? '');
+      for (const id of ids) await forgetUnnamed(deps.pool, id, null).catch(keep);
       return rest;
     },
     onError(error) {
@@ -83,20 +74,16 @@ function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop 
   });
 }
 
-/** The check is for each claim alone: one that fails, as with very many routes, stops no other; the claim comes back. */
-async function askIfNamed(deps: ConfirmationDeps, claim: Claim): Promise<void> {
-  const { organizationId, address, askedAt, first } = claim;
+/** Organization by organization: where the check fails, as with very many routes, the claims come back; others go on. */
+async function askNamed(deps: ConfirmationDeps, organizationId: string, claims: Claim[]): Promise<void> {
+  const first = claims.filter((each) => each.first);
   try {
-    const forgotten = first ? await forgetUnnamed(deps.pool, organizationId, [address], askedAt) : [];
-    if (forgotten.length > 0) return;
+    const forgotten = first.length > 0 ? await forgetUnnamed(deps.pool, organizationId, first) : [];
+    await Promise.all(claims.filter(({ address }) => !forgotten.includes(address)).map((each) => ask(deps, each)));
   } catch (error) {
-    deps.log.warn(
-      { organizationId, cause: causeOf(error) },
-      'a confirmation mail is sent later: the routes of its recipient are not known',
-    );
-    return;
+    const { log } = deps;
+    log.warn({ organizationId, cause: causeOf(error) }, 'confirmation mails of an organization are sent later');
   }
-  await ask(deps, claim);
 }
 
 async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {

@@ -1,5 +1,5 @@
-// The workflows of what is due: each claim (db/) is followed by the start of a workflow, or by a signal to the one that runs. A claim
-// whose start fails expires, and is made again.
+// The workflows of what is due: each claim (db/) is followed by the start of a workflow, or by a signal to the one that
+// runs. A claim whose start fails expires, and is made again.
 import { type Client, WorkflowExecutionAlreadyStartedError, type WorkflowStartOptions } from '@temporalio/client';
 import { type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import { isId } from '../core/text/ids.ts';
@@ -13,25 +13,23 @@ import {
 } from '../core/temporal/search-attributes.ts';
 import { settleAll } from '../core/process/settle-all.ts';
 import {
-  alertWorkflowId,
   circuitWorkflowId,
-  notifyWorkflowId,
+  messageWorkflowId,
   TASK_QUEUE,
   warehouseWorkflowId,
 } from '../core/temporal/workflow-names.ts';
-import { createDueMessages } from '../db/alerts/due.ts';
-import { claimMessages, type DueMessage, noteStarted } from '../db/alerts/messages.ts';
 import { claimDueCircuits, type DueCircuit } from '../db/circuits/wake-ups.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { claimNotifications } from '../db/notifications/notifications.ts';
+import { createAnnouncements } from '../db/messages/announcements.ts';
+import { claimMessages, type DueMessage, noteStarted } from '../db/messages/outbox.ts';
+import { createRouteMails } from '../db/messages/route-mails.ts';
 import { claimEventReplays, type DueReplay, endEventReplay } from '../db/replay/event-replays.ts';
 import { claimFlushes, countGains, type DueFlush } from '../db/warehouse/flushes.ts';
 import { inTurnOf } from '../temporal-config/fairness.ts';
 import { lookUp } from '../temporal-config/workflow-state.ts';
-import type { alert } from '../workflows/alert.ts';
 import type { circuit } from '../workflows/circuit.ts';
 import { circuitChanged, warehouseChanged } from '../workflows/messages.ts';
-import type { notify } from '../workflows/notify.ts';
+import type { message } from '../workflows/message.ts';
 import type { replay } from '../workflows/replay.ts';
 import type { warehouseFlush } from '../workflows/warehouse-flush.ts';
 import type { DuePart } from './due.ts';
@@ -127,81 +125,62 @@ async function wakeFlush(client: Client, retryMs: number, due: DueFlush): Promis
   await client.workflow.signalWithStart<typeof warehouseFlush>('warehouseFlush', { ...options, ...signal });
 }
 
-/** One workflow per route and kind at a time; new notifications wait for the next one. */
-export function dueNotifications({ client, pool }: DueWorkflowDeps): DuePart {
+/** Makes the messages that are due, and starts the workflow of each. @param everyMs between its rounds */
+export function dueMessages({ client, pool }: DueWorkflowDeps, everyMs: () => number): DuePart {
+  const announce = announcements(pool);
+  const make = async () => ({ moreMails: await createRouteMails(pool), everyChannel: await announce() });
   return {
-    what: 'notifications',
-    kinds: ['notifications'],
-    everyMs: everySecond,
-    async round() {
-      const due = await claimNotifications(pool, MAX_OTHERS);
-      await settleAll(
-        due.map(async ({ organizationId, routeId, kind }) => {
-          const about = [{ key: routeIdAttribute, value: routeId }];
-          await start(client, 'notify', {
-            workflowId: notifyWorkflowId(routeId, kind),
-            args: [{ routeId, kind }] satisfies Parameters<typeof notify>,
-            ...startOptions(organizationId, `Notification: ${kind}`, about),
-          });
-        }),
-      );
-      return due.length === MAX_OTHERS ? 0 : null;
-    },
-  };
-}
-
-/** Makes the messages that channels are due, and starts the workflow of each. @param everyMs between its rounds */
-export function dueAlerts({ client, pool }: DueWorkflowDeps, everyMs: () => number): DuePart {
-  const look = alertRounds(pool);
-  return {
-    what: 'alerts',
+    what: 'messages',
     kinds: ['alerts', 'messages'],
     everyMs,
     async round() {
       // What is there is started also when nothing new can be made.
-      const looked = await Promise.allSettled([look()]).then(([result]) => result);
-      const started = await startMessages(client, pool);
-      if (looked.status === 'rejected') throw looked.reason;
-      if (started === MAX_OTHERS) return 0;
-      return looked.value ? null : everyMs();
+      const [made] = await Promise.allSettled([make()]);
+      const claimed = await startMessages(client, pool);
+      if (made.status === 'rejected') throw made.reason;
+      const { moreMails, everyChannel } = made.value;
+      if (moreMails || claimed === MAX_OTHERS) return 0;
+      return everyChannel ? null : everyMs();
     },
   };
 }
 
-/** Rounds of one process: it keeps its place, so that every channel has its turn. @returns whether all channels had theirs */
-export function alertRounds(pool: Pool): () => Promise<boolean> {
-  let place = '';
+/** Rounds of one process: each continues after the last one. @returns whether all channels were compared */
+export function announcements(pool: Pool): () => Promise<boolean> {
+  let last = '';
   return async () => {
-    const round = await createDueMessages(pool, place);
+    const round = await createAnnouncements(pool, last);
     // Another process is at it: this one continues where it was.
-    if (round !== null) place = round.next;
-    return place === '';
+    if (round !== null) last = round.last;
+    return last === '';
   };
 }
 
 /** @returns how many were claimed */
 async function startMessages(client: Client, pool: Pool): Promise<number> {
-  const due = await claimMessages(pool, MAX_OTHERS);
+  const { due, claimed } = await claimMessages(pool, MAX_OTHERS);
   const started: DueMessage[] = [];
   try {
-    await settleAll(due.map(async (message) => started.push(await startMessage(client, message))));
+    await settleAll(due.map(async (each) => started.push(await startMessage(client, each))));
   } finally {
     await noteStarted(pool, started);
   }
-  return due.length;
+  return claimed;
 }
 
-/** A message whose workflow was lost or terminated is started again; one that was sent has no row any more. */
-async function startMessage(client: Client, message: DueMessage): Promise<DueMessage> {
-  const { organizationId, messageId, channelId, kind, changes } = message;
-  const [told] = changes;
-  const isOfOneIssue = kind === 'change' && told !== undefined;
-  await start(client, 'alert', {
-    workflowId: alertWorkflowId(channelId, isOfOneIssue ? told : messageId),
-    args: [{ organizationId, messageId }] satisfies Parameters<typeof alert>,
-    ...startOptions(organizationId, `Alert: ${isOfOneIssue ? told.change : kind}`),
+/** A message whose workflow was lost or terminated is started again; one that was sent is not claimed any more. */
+async function startMessage(client: Client, due: DueMessage): Promise<DueMessage> {
+  const { organizationId, messageId, kind, type, routeId } = due;
+  const to = routeId === null ? 'channel' : 'route';
+  const about = routeId === null ? [] : [{ key: routeIdAttribute, value: routeId }];
+  await start(client, 'message', {
+    workflowId: messageWorkflowId(messageId),
+    args: [{ organizationId, messageId, to, via: type === 'mail' ? 'mail' : 'http' }] satisfies Parameters<
+      typeof message
+    >,
+    ...startOptions(organizationId, `${to === 'route' ? 'Notification' : 'Alert'}: ${kind}`, about),
   });
-  return message;
+  return due;
 }
 
 export function dueReplays(deps: DueWorkflowDeps): DuePart {
@@ -218,9 +197,9 @@ export function dueReplays(deps: DueWorkflowDeps): DuePart {
 }
 
 /**
- * Starts a replay's workflow unless it runs. If the workflow was terminated in Temporal, the replay would stay open for ever, so
- * the replay is ended too. A workflow that completed has recorded its end first: if the database does not have it, the database
- * was restored from a backup, and the replay continues from there.
+ * Starts a replay's workflow unless it runs. If the workflow was terminated in Temporal, the replay would stay open for
+ * ever, so the replay is ended too. A workflow that completed has recorded its end first: if the database does not have
+ * it, the database was restored from a backup, and the replay continues from there.
  */
 async function lookAfterReplay({ client, pool, log }: DueWorkflowDeps, due: DueReplay): Promise<void> {
   const { organizationId, replayId, ratePerSecond, eventsTotal, sourceId } = due;

@@ -1,9 +1,8 @@
 // What the worker's bundle holds.
-export { alert } from './alert.ts';
 export { circuit } from './circuit.ts';
 export { delivery } from './delivery.ts';
 export { maintenance } from './maintenance.ts';
-export { notify } from './notify.ts';
+export { message } from './message.ts';
 export { reconcile } from './reconcile.ts';
 export { replay } from './replay.ts';
 export { warehouseFlush } from './warehouse-flush.ts';

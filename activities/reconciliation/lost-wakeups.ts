@@ -4,7 +4,6 @@ import {
   wakeCircuits,
   wakeForgottenBatches,
   wakeForgottenHolds,
-  wakeForgottenMails,
 } from '../../db/reconciliation/lost-wakeups.ts';
 import type { Repair } from '../../core/metrics/services.ts';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
@@ -19,7 +18,6 @@ export async function repairLostWakeups(deps: RepairDeps): Promise<Partial<Recor
   return {
     'circuits woken': [...(await wakeLostCircuits(deps)), ...(await wakeForgottenHolds(pool))],
     'warehouses woken': await wakeForgottenBatches(pool),
-    'notifications woken': await wakeForgottenMails(pool),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Plan, Scope } from '../../core/config/access.ts';
 import type { Settings } from '../../core/config/config.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import type { Limits } from '../../core/fairness/limits.ts';
-import type { RecipientRule } from '../../core/messages/notify-recipients.ts';
+import type { RecipientRule } from '../../core/messages/recipients.ts';
 import type { IngestResult } from '../../core/metrics/ingest.ts';
 import type { Log } from '../../core/process/log.ts';
 import type { WorkflowLink } from '../../core/temporal/temporal-link.ts';
@@ -15,12 +15,12 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../../db/orm.ts';
 import type { Compute } from '../../outbound/compute/index.ts';
+import type { SendAlert } from '../../outbound/messages.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { OrganizationRequests } from '../auth/organization-requests.ts';
 import type { ClientAddress } from '../http/client-addresses.ts';
 import type { BodyMemory, BodyRoom } from '../http/receive-body.ts';
 import type { Backlog } from '../ingest/backlog.ts';
-import type { AlertTester } from '../resources/alerts/test-alert.ts';
 import type { TestSender, TestUploader } from '../resources/destinations/test-delivery.ts';
 import type { Signals } from '../service/signals.ts';
 
@@ -98,7 +98,7 @@ export interface ApiDeps {
   signals: Signals;
   testSender: TestSender;
   testUploader: TestUploader;
-  testAlert: AlertTester;
+  sendAlert: SendAlert;
   /** Who may be sent notifications at the moment. */
   recipientRule: () => RecipientRule;
   /** What of the operator's access warehouses may use. */

@@ -6,7 +6,7 @@ import { withSecretFiles } from '../../core/config/secret-files.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
 import { parseRange } from '../../core/http/address-ranges.ts';
 import { apiService } from '../../core/http/own-services.ts';
-import { recipientRule } from '../../core/messages/notify-recipients.ts';
+import { recipientRule } from '../../core/messages/recipients.ts';
 import { endWithParent } from '../../core/process/end-request.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { createLog, exitWith, type Log, logForNode } from '../../core/process/log.ts';
@@ -16,9 +16,9 @@ import { workflowLinks } from '../../core/temporal/temporal-link.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../../db/encryption/keys.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { createStopLink } from '../../db/notifications/stop-link.ts';
+import { createStopLink } from '../../db/messages/recipients.ts';
 import { ensurePartitions } from '../../db/retention/partitions.ts';
-import { createAlertSender } from '../../outbound/alerts.ts';
+import { createAlertSender } from '../../outbound/messages.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Metrics, startMetrics } from '../../telemetry/index.ts';
 import { OrganizationRequests } from '../auth/organization-requests.ts';
@@ -27,7 +27,6 @@ import { connectionCounts, HTTP_LIMITS, OpenConnections } from '../http/connecti
 import { createHttpServer, refusedConnections } from '../http/http-server.ts';
 import { RefusedRequests } from '../http/request-log.ts';
 import { counted } from '../ingest/count.ts';
-import { createAlertTester } from '../resources/alerts/test-alert.ts';
 import { createTestSender, createTestUploader } from '../resources/destinations/test-delivery.ts';
 import {
   lookAtDatabase,
@@ -143,7 +142,7 @@ function createServiceApp(
     secretBox,
     signals: temporal.signals,
     testSender: createTestSender(sender, { headerPrefix: settings.HOOKYARD_HEADER_PREFIX, version }),
-    testAlert: createAlertTester(createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version })),
+    sendAlert: createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version }),
     testUploader: createTestUploader(warehouses, compute),
     operatorAccess: access,
     recipientRule: rule,

@@ -8,7 +8,7 @@ import { parseRange } from '../http/address-ranges.ts';
 import { hostAndPort, isDenied } from '../http/host-and-port.ts';
 import { LANE_SETTINGS } from '../delivery/lane.ts';
 import { SECRETS, type SecretName } from './secret-files.ts';
-import { isRecipientRule } from '../messages/notify-recipients.ts';
+import { isRecipientRule } from '../messages/recipients.ts';
 import { parseIdentityGrant } from '../warehouse/identity.ts';
 
 const integer = (min: number, max: number) =>

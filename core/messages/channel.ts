@@ -1,7 +1,6 @@
 // What a channel of alerts is: where it leads, by type, and which issues it is told of.
-// Rules: ALR-03 to ALR-12.
 import { z } from 'zod';
-import { emailList } from './email-list.ts';
+import { emailList } from './recipients.ts';
 import { urlProblem } from '../http/http-url.ts';
 import { signingSecretProblem } from '../signatures/standard-webhooks.ts';
 
@@ -115,6 +114,15 @@ export function isTimeZone(text: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Whether a time is within the quiet hours of a channel. A time zone that Node does not know is no reason to notify nobody. */
+export function isQuiet(hours: QuietHours | null, at: Date): boolean {
+  if (hours === null) return false;
+  const { from, to, timeZone } = hours;
+  if (!isTimeZone(timeZone)) return false;
+  const clock = new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit' }).format(at);
+  return from < to ? clock >= from && clock < to : clock >= from || clock < to;
 }
 
 /** The change of an issue that a message tells. `exhausted`: the first delivery has failed for good. */

@@ -1,5 +1,6 @@
-// Failures and successes of about a second, until they are stored together. Tenants and strangers cause them, as many as they like,
-// so all of it is bounded: subjects, and causes of a subject. What is beyond is counted by organization and kind.
+// Failures and successes of about a second, until they are stored together. Tenants and strangers cause them, as many
+// as they like, so all of it is bounded: subjects, and causes of a subject. What is beyond is counted by organization
+// and kind.
 import { FairQueue } from '../fairness/fair-queue.ts';
 import {
   type IssueFailure,

@@ -1,6 +1,6 @@
-// Issues: failures that last. One per (organization, kind, source, route, destination, cause) that is not resolved; a failure after
-// `resolved` opens it again within an hour, and later a new one, with a new id. What each kind means, and when it recovers: docs/issues.md.
-// Rules: ISS-01 to ISS-06.
+// Issues: failures that last. One per (organization, kind, source, route, destination, cause) that is not resolved; a
+// failure after `resolved` opens it again within an hour, and later a new one, with a new id. What each kind means, and
+// when it recovers: docs/issues.md.
 
 /** What fails. */
 export const ISSUE_KINDS = [
@@ -17,8 +17,8 @@ export const ISSUE_KINDS = [
 export type IssueKind = (typeof ISSUE_KINDS)[number];
 
 /**
- * `ignored` counts on and stays as it is until somebody changes it, or what it is about is deleted. `open` and `acknowledged`
- * resolve themselves on recovery.
+ * `ignored` counts on and stays as it is until somebody changes it, or what it is about is deleted. `open` and
+ * `acknowledged` resolve themselves on recovery.
  */
 export const ISSUE_STATES = ['open', 'acknowledged', 'resolved', 'ignored'] as const;
 export type IssueState = (typeof ISSUE_STATES)[number];
@@ -74,32 +74,26 @@ export interface IssueSink {
   worked(subject: IssueSubject): void;
 }
 
+const subject = (
+  organizationId: string,
+  kind: IssueKind,
+  named: Partial<Pick<IssueSubject, 'sourceId' | 'routeId' | 'destinationId'>> = {},
+): IssueSubject => ({ organizationId, kind, sourceId: null, routeId: null, destinationId: null, ...named });
+
 /** What a subject of each kind names, besides the organization. */
 export const issueSubjects = {
-  delivery: (organizationId: string, routeId: string | null, destinationId: string): IssueSubject => ({
-    ...{ organizationId, kind: 'delivery_failing', sourceId: null, routeId, destinationId },
-  }),
-  transform: (organizationId: string, routeId: string | null): IssueSubject => ({
-    ...{ organizationId, kind: 'transform_failing', sourceId: null, routeId, destinationId: null },
-  }),
-  schema: (organizationId: string, routeId: string): IssueSubject => ({
-    ...{ organizationId, kind: 'schema_refusing', sourceId: null, routeId, destinationId: null },
-  }),
-  signature: (organizationId: string, sourceId: string): IssueSubject => ({
-    ...{ organizationId, kind: 'signature_failing', sourceId, routeId: null, destinationId: null },
-  }),
-  ingest: (organizationId: string, sourceId: string): IssueSubject => ({
-    ...{ organizationId, kind: 'ingest_refused', sourceId, routeId: null, destinationId: null },
-  }),
-  warehouse: (organizationId: string, destinationId: string): IssueSubject => ({
-    ...{ organizationId, kind: 'warehouse_not_writable', sourceId: null, routeId: null, destinationId },
-  }),
-  notification: (organizationId: string, routeId: string): IssueSubject => ({
-    ...{ organizationId, kind: 'notification_failing', sourceId: null, routeId, destinationId: null },
-  }),
-  quota: (organizationId: string): IssueSubject => ({
-    ...{ organizationId, kind: 'quota_reached', sourceId: null, routeId: null, destinationId: null },
-  }),
+  delivery: (organizationId: string, routeId: string | null, destinationId: string) =>
+    subject(organizationId, 'delivery_failing', { routeId, destinationId }),
+  transform: (organizationId: string, routeId: string | null) =>
+    subject(organizationId, 'transform_failing', { routeId }),
+  schema: (organizationId: string, routeId: string) => subject(organizationId, 'schema_refusing', { routeId }),
+  signature: (organizationId: string, sourceId: string) => subject(organizationId, 'signature_failing', { sourceId }),
+  ingest: (organizationId: string, sourceId: string) => subject(organizationId, 'ingest_refused', { sourceId }),
+  warehouse: (organizationId: string, destinationId: string) =>
+    subject(organizationId, 'warehouse_not_writable', { destinationId }),
+  notification: (organizationId: string, routeId: string) =>
+    subject(organizationId, 'notification_failing', { routeId }),
+  quota: (organizationId: string) => subject(organizationId, 'quota_reached'),
 };
 
 const FAILURES_IN_A_ROW = 5;

@@ -1,8 +1,22 @@
 // What a message to a channel says, before it is written in the form of its type.
-// Rules: ALR-13 to ALR-16, ALR-27.
 import type { IssueKind, IssueState } from './issues.ts';
-import { type PeopleLinks, peopleLink } from './people-link.ts';
 import type { Change, ChannelType } from './channel.ts';
+
+/** The addresses of an installation. */
+export interface PeopleLinks {
+  /** Base of the API's addresses; empty when it is not known. */
+  apiBase: string;
+  /** Whether the API serves the console. */
+  hasConsole: boolean;
+}
+
+/**
+ * Its page in the console, which asks for a key; without a console what the API says of it, which needs one.
+ * @param path of the record in both, such as `/issues/iss_...`
+ */
+export function peopleLink({ apiBase, hasConsole }: PeopleLinks, path: string): string {
+  return `${apiBase}${hasConsole ? '/console' : '/api'}${path}`;
+}
 
 /** A record that a message is about; its name is null when it was deleted. */
 export interface Named {
@@ -205,4 +219,45 @@ function linesOfIssue(issue: AlertIssue): [string, string][] {
 export function linkOf(message: AlertMessage): string | null {
   const { content, apiBase } = message;
   return content.kind === 'change' && apiBase !== '' ? peopleLink(message, `/issues/${content.told.issue.id}`) : null;
+}
+
+const MAX_TITLE = 140;
+const MAX_VALUE = 500;
+/** Lines of a message at most; more are counted. */
+const MAX_LINES = 40;
+/** Changes of a digest: what every form can show, beside the lines about a channel that fails and the organization. */
+export const MAX_DIGEST_CHANGES = MAX_LINES - 5;
+
+/** The title of a message on one line, without anything that programs make a link of. */
+export const safeTitle = (message: AlertMessage, length = MAX_TITLE): string => oneLine(titleOf(message), length);
+
+/** The lines under it in the same way. */
+export function safeLines(message: AlertMessage, most = MAX_LINES): [string, string][] {
+  const lines = linesOf(message).map(([label, value]): [string, string] => [label, oneLine(value, MAX_VALUE)]);
+  if (lines.length <= most) return lines;
+  return [...lines.slice(0, most - 1), ['More', String(lines.length - most + 1)]];
+}
+
+const MAX_NAME = 120;
+
+/**
+ * One line without control, format and line-separating characters, so that no name can add a header or hide text; and
+ * nothing that a mail program makes a link of, so that a name cannot send the reader anywhere.
+ */
+export function oneLine(text: string, length = MAX_NAME): string {
+  return shorten(withoutLinks(text.replace(/[\p{C}\p{Zl}\p{Zp}\s]+/gu, ' ').trim()), length);
+}
+
+// What stands between the labels of a domain: a dot, or what browsers read as one (UTS 46).
+const LINKING_DOT = /(?<=[\p{L}\p{N}\p{M}-])[.\u3002\uff0e\uff61](?=[\p{L}\p{M}])/gu;
+const AFTER_SCHEME = /:(?=[/\\])/g;
+
+/** The usual way to write an address that is not to be followed: `https[:]//evil[.]example`. */
+function withoutLinks(text: string): string {
+  return text.replace(AFTER_SCHEME, '[:]').replace(LINKING_DOT, '[.]');
+}
+
+function shorten(text: string, length: number): string {
+  const characters = Array.from(text);
+  return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
 }

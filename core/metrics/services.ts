@@ -12,7 +12,6 @@ export const REPAIR_LABELS = {
   'workflows ended': 'workflows_ended',
   'circuits woken': 'circuits_woken',
   'warehouses woken': 'warehouses_woken',
-  'notifications woken': 'notifications_woken',
 } as const;
 export type Repair = keyof typeof REPAIR_LABELS;
 

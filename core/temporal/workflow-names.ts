@@ -30,11 +30,8 @@ export function prefixOf(taskQueue: string): string {
 export const queryOf = (prefix: string, query: string): string =>
   prefix === '' ? query : `${query} and TaskQueue = "${withPrefix(prefix, TASK_QUEUE)}"`;
 
-/** The task queue of the activities that send mail, beside the queue of their workflows. */
-export const mailTaskQueue = (taskQueue: string): string => `${taskQueue}-mail`;
-
-/** The task queue of the activities that send alerts, beside the queue of their workflows. */
-export const alertTaskQueue = (taskQueue: string): string => `${taskQueue}-alert`;
+/** The task queue of the activities that send messages by mail or by HTTP, beside the queue of their workflows. */
+export const messageTaskQueue = (taskQueue: string, via: 'mail' | 'http'): string => `${taskQueue}-messages-${via}`;
 
 /** The task queue of the activities that replay events, beside the queue of their workflows. */
 export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-replay`;
@@ -45,18 +42,17 @@ export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-w
 /** All task queues of an installation. @param taskQueue of its workflows */
 export const taskQueuesOf = (taskQueue: string): string[] => [
   taskQueue,
-  ...[mailTaskQueue, alertTaskQueue, replayTaskQueue, warehouseTaskQueue].map((queue) => queue(taskQueue)),
+  messageTaskQueue(taskQueue, 'mail'),
+  messageTaskQueue(taskQueue, 'http'),
+  replayTaskQueue(taskQueue),
+  warehouseTaskQueue(taskQueue),
 ];
 
 /** The workflow id of a circuit, made of its route's id. */
 export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
 
-/** One workflow sends the notifications of one kind about a route. */
-export const notifyWorkflowId = (routeId: string, kind: string): string => `notify:${routeId}:${kind}`;
-
-/** The workflow id of a message to a channel of alerts: about an issue and one of its changes, or by the message's own id. */
-export const alertWorkflowId = (channelId: string, about: { issueId: string; number: number } | string): string =>
-  typeof about === 'string' ? `alert:${channelId}:${about}` : `alert:${channelId}:${about.issueId}:${about.number}`;
+/** The workflow id of a message, made of its id. */
+export const messageWorkflowId = (messageId: string): string => `message:${messageId}`;
 
 /** The workflow id of a warehouse destination, made of its id. */
 export const warehouseWorkflowId = (destinationId: string): string => `warehouse:${destinationId}`;

@@ -88,8 +88,8 @@ function stored(row: CircuitRow): StoredCircuit {
   };
 }
 
-// Of two writers that read the same version, one fails and reads again. A circuit that opens is recorded as a failing destination
-// if the route notifies of recoveries, so that the first success after it has closed is notified. Its issue opens and ends with it.
+// Of two writers that read the same version, one fails and reads again. A circuit that opens begins the
+// draft of a recovery if the route notifies of these, so that the first success after it has closed is notified. Its issue opens and ends with it.
 const WRITE = `
 with input as (
   select * from json_to_recordset($1::json) as i(route_id text, organization_id text, state text, failure_count int, probe_success_count int,
@@ -108,8 +108,8 @@ with input as (
     where c.version = excluded.version - 1
   returning route_id
 ), failing as (
-  insert into failing_destinations (route_id, destination_id, failures, since)
-  select i.route_id, i.opened_by, 0, i.opened_at
+  insert into messages (id, organization_id, kind, route_id, destination_id, count, since, last_at, due_at)
+  select 'recovery.' || gen_random_uuid(), i.organization_id, 'recovery', i.route_id, i.opened_by, 0, i.opened_at, i.opened_at, null
   from input i join written w using (route_id) join routes r on r.id = i.route_id
   where i.opened_by is not null and r.notify_on_recovery and r.notify_emails is not null
   on conflict do nothing

@@ -10,7 +10,7 @@ import { CLOCK_SKEW_MS } from '../clock.ts';
 import { isTransientDatabaseError } from '../connections/database-errors.ts';
 import { bounds } from '../parameters.ts';
 import { countRemoved, countWithoutAttempt } from '../ledger/entries.ts';
-import { noteOutcomes } from '../notifications/notifications.ts';
+import { noteOutcomes } from '../messages/route-mails.ts';
 import { endOpen } from './open-deliveries.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } from '../sql-rules.ts';
@@ -58,7 +58,7 @@ with ended as (
   from change c where e.id = c.event_id and (select count(*) from held) > 0
 ), failed as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, $8 as status,
-         attempt_count as attempts, status_code, $2 as error, $10 as error_summary, finished_at as at
+         attempt_count as attempts, status_code, $10 as error_summary, finished_at as at
   from ended where $8 = 'failed'
 ), ${countWithoutAttempt('ended', { not_sent: `$8 = 'failed'`, cancelled: `$8 = 'cancelled'` })}, ${noteOutcomes('failed')}
 select id, (select written from noted) as notifications,

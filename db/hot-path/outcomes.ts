@@ -1,7 +1,7 @@
 // What the statements that record attempts have in common: all that an outcome changes besides its delivery, and the partition they name.
 // Rules: EVT-13.
 import { countAttempts } from '../ledger/entries.ts';
-import { noteOutcomes } from '../notifications/notifications.ts';
+import { noteOutcomes } from '../messages/route-mails.ts';
 
 /**
  * CTEs that add outcomes to the totals of their events, the ledger and the notifications, for a statement whose main
@@ -23,6 +23,6 @@ export const countOutcomes = (events: string): string => `finished as (
   where e.id = f.event_id
 ), ${countAttempts('changed')}, ended as (
   select organization_id, route_id, source_id, destination_id, primary_id, event_id, id as delivery_id, delivery_status as status,
-         attempt as attempts, status_code, error, error_summary, completed_at as at
+         attempt as attempts, status_code, error_summary, completed_at as at
   from changed where delivery_status in ('delivered', 'failed')
 ), ${noteOutcomes('ended')}`;

@@ -1,5 +1,4 @@
 // The issues of circuits: parts of the statement that changes circuits, so that they open and end with them.
-// Rules: ISS-03, ISS-05, ISS-06.
 import { MAY_RECOVER, resolvedLately, SUBJECT_KEY } from './subjects.ts';
 
 /** The cause of each; why its deliveries fail is told by other issues of its route. */

@@ -1,5 +1,4 @@
 // The failed deliveries that an issue holds, to be delivered again.
-// Rules: ISS-11.
 import { type Issue, type IssueKind, OTHER_CAUSE } from '../../core/messages/issues.ts';
 import { findPart } from '../history/lists/find.ts';
 import type { Selection } from '../history/selection.ts';

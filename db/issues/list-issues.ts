@@ -1,23 +1,24 @@
 // Reads the issues of an organization, and changes their states.
-// Rules: ISS-08, ISS-10.
 import type { Issue, IssueKind, IssueState } from '../../core/messages/issues.ts';
+import type { Named } from '../../core/messages/message.ts';
 import { countMatching, type Found, type Part, readPart } from '../history/lists/part.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
-/** An issue with the names of what it names, as they are now; null when it names none, or that was deleted. */
+/** An issue with what it names. */
 export interface NamedIssue extends Issue {
-  sourceName: string | null;
-  routeName: string | null;
-  destinationName: string | null;
+  source: Named | null;
+  route: Named | null;
+  destination: Named | null;
 }
 
-const nameIn = (table: string, id: string): string =>
-  `(select name from ${table} n where n.id = issues.${id} and n.organization_id = issues.organization_id)`;
+const named = (kind: 'source' | 'route' | 'destination'): string =>
+  `case when issues.${kind}_id is not null then jsonb_build_object('id', issues.${kind}_id, 'name', (
+     select name from ${kind}s n where n.id = issues.${kind}_id and n.organization_id = issues.organization_id)) end as ${kind}`;
+/** Columns `source`, `route` and `destination` of `issues`, each a `Named` with its name as it is now, or null. */
+export const NAMED = `${named('source')}, ${named('route')}, ${named('destination')}`;
 
 const COLUMNS = `
-${nameIn('sources', 'source_id')} as "sourceName", ${nameIn('routes', 'route_id')} as "routeName",
-${nameIn('destinations', 'destination_id')} as "destinationName",
-id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
+${NAMED}, id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
 state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
 sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt", changed_at as "changedAt"`;
 

@@ -1,5 +1,4 @@
 // Stores what processes have counted: one statement about once a second, however much has failed; and resolves what has recovered.
-// Rules: ISS-02 to ISS-06.
 import type { CauseCount, SubjectCount } from '../../core/messages/issue-counts.ts';
 import { newId } from '../../core/text/ids.ts';
 import { type IssueSubject, MAX_CAUSES, MAX_ISSUES, OPENS_AFTER, OTHER_CAUSE } from '../../core/messages/issues.ts';

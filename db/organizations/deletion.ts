@@ -140,7 +140,6 @@ async function removeRecords(db: Queryable, organizationId: string, most: number
     );
     if (rows.length === 0) continue;
     const ids = rows.map(({ id }) => id);
-    await db.query('delete from failing_destinations where route_id = any($1::text[])', [ids]);
     await db.query(`delete from ${table} where organization_id = $1 and id = any($2::text[])`, [organizationId, ids]);
     return ids.length;
   }

@@ -1,4 +1,4 @@
-// Finds rows whose wake-up time was lost: circuits, held deliveries, files of warehouses, notifications. Normally a lease wakes
+// Finds rows whose wake-up time was lost: circuits, held deliveries, files of warehouses. Normally a lease wakes
 // each (docs/how-a-webhook-travels.md).
 import type { Queryable } from '../connections/pool.ts';
 import { hops, pauseBlocks, UNDER_WAY, WAKE_CIRCUITS } from '../sql-rules.ts';
@@ -54,19 +54,6 @@ export async function wakeForgottenBatches(db: Queryable): Promise<string[]> {
        and not exists (select from warehouse_flushes f where f.destination_id = b.destination_id)
      order by destination_id
      on conflict do nothing returning destination_id as id`,
-  );
-  return rows.map((row) => row.id);
-}
-
-/** Schedules notifications that have no due time. @returns `<route> <kind>` of each */
-export async function wakeForgottenMails(db: Queryable): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `with forgotten as (
-       -- a row that is being written is not forgotten
-       select route_id, kind from route_notifications where due_at is null and (count > 0 or mail is not null) for update skip locked
-     )
-     update route_notifications n set due_at = now() from forgotten f where n.route_id = f.route_id and n.kind = f.kind
-     returning n.route_id || ' ' || n.kind as id`,
   );
   return rows.map((row) => row.id);
 }

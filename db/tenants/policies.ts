@@ -32,10 +32,6 @@ const OTHERS: Record<string, TenantTable> = {
   organizations: { rights: ['select', 'update'], condition: `id = ${OWN}` },
   event_payloads: { rights: ['select', 'delete'], condition: ofRow('events', 'e', 'event_payloads.event_id') },
   attempts: { rights: ['select', 'delete'], condition: ofRow('deliveries', 'd', 'attempts.delivery_id') },
-  failing_destinations: {
-    rights: ALL,
-    condition: `${ofRecord('destinations', 'destination_id')} or ${ofRecord('routes', 'route_id')}`,
-  },
   rate_limits: { rights: ALL, condition: ofRecord('destinations', 'destination_id') },
 };
 

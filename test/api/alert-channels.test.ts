@@ -256,11 +256,11 @@ describe('Alert channels', () => {
     const message = newId('alm');
     const pool = testPool();
     await pool.query(
-      `insert into alert_messages (id, organization_id, channel_id, kind, changes, due_at) values ($1, $2, $3, 'change', '[]', now() + interval '1 hour')`,
+      `insert into messages (id, organization_id, channel_id, kind, content, due_at) values ($1, $2, $3, 'change', '[]', now() + interval '1 hour')`,
       [message, organization.id, id],
     );
     const deleted = await inTransaction(pool, async (db) => {
-      await db.query('select from alert_messages where id = $1 for update', [message]);
+      await db.query('select from messages where id = $1 for update', [message]);
       const deletion = organization.api.request('DELETE', `${base}/${id}`);
       await until('the deletion to wait for the message', async () => {
         const { rows } = await pool.query(

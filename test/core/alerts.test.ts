@@ -12,10 +12,10 @@ import {
   linkOf,
   titleOf,
 } from '../../core/messages/message.ts';
-import { pagerDutyBody } from '../../core/messages/pagerduty.ts';
-import { slackBody } from '../../core/messages/slack.ts';
-import { teamsBody } from '../../core/messages/teams.ts';
-import { webhookBody } from '../../core/messages/webhook.ts';
+import { pagerDutyBody } from '../../core/messages/bodies.ts';
+import { slackBody } from '../../core/messages/bodies.ts';
+import { teamsBody } from '../../core/messages/bodies.ts';
+import { webhookBody } from '../../core/messages/bodies.ts';
 import { newId } from '../../core/text/ids.ts';
 import { ISSUE_KINDS, type IssueKind } from '../../core/messages/issues.ts';
 import { formProblems } from '../support/alert-schemas.ts';

@@ -1,8 +1,14 @@
 // What becomes of messages that no channel takes, or that nobody wants any more.
 import { expect } from 'chai';
-import { finishMessage, giveUpMessage, noteFailedTry } from '../../db/alerts/endings.ts';
-import { claimMessages, type DueMessage, noteStarted } from '../../db/alerts/messages.ts';
-import { noteArrived, noteTelling } from '../../db/alerts/recoveries.ts';
+import {
+  claimMessages,
+  type DueMessage,
+  finishMessage,
+  giveUpMessage,
+  noteFailedTry,
+  noteStarted,
+} from '../../db/messages/outbox.ts';
+import { noteArrived, noteNotifying } from '../../db/messages/channel-failures.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { alertRows } from '../support/alert-rows.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
@@ -78,9 +84,7 @@ describe('alerts that do not arrive', () => {
     // Afterwards it is told what it has not been told, and nobody else once more.
     await passTheWait();
     const [again] = await round();
-    expect(again?.changes).to.deep.equal([
-      { issueId: id, change: 'opened', number: 2, before: null, exhausted: false },
-    ]);
+    expect(again?.changes).to.deep.equal([{ issueId: id, change: 'opened', before: null, exhausted: false }]);
     await giveUpMessage(pool, { organizationId: owner, messageId: again?.messageId ?? '' }, 'The channel answered 410');
     expect(await round()).to.deep.equal([]);
     await passTheWait();
@@ -136,11 +140,11 @@ describe('alerts that do not arrive', () => {
     await issue(owner);
     await giveUp((await round())[0]);
     const [failing] = await round();
-    await noteTelling(pool, keyOf(failing));
+    await noteNotifying(pool, keyOf(failing));
     await sent(failing as DueMessage);
     await noteArrived(pool, { id: broken.id, organizationId: owner });
     const recovered = async () => (await round()).filter(({ kind }) => kind === 'recovered');
-    const letDue = () => pool.query(`update alert_messages set due_at = now() - interval '1 second'`);
+    const letDue = () => pool.query(`update messages set due_at = now() - interval '1 second'`);
     const [first] = await recovered();
     expect(await giveUp(first)).to.include({ channelId: pager.id });
     expect(await recovered(), 'it is left alone for a while').to.deep.equal([]);
@@ -153,7 +157,7 @@ describe('alerts that do not arrive', () => {
     await letDue();
     const [third] = await recovered();
     expect(third).to.include({ channelId: pager.id });
-    await pool.query(`update alert_messages set created_at = now() - interval '8 days' where kind = 'recovered'`);
+    await pool.query(`update messages set created_at = now() - interval '8 days' where kind = 'recovered'`);
     await giveUp(third);
     await letDue();
     expect(await recovered(), 'nobody waits for ever').to.deep.equal([]);
@@ -166,11 +170,11 @@ describe('alerts that do not arrive', () => {
     await issue(owner);
     await giveUp((await round())[0]);
     const toPager = async () => {
-      await pool.query(`update alert_messages set due_at = now() - interval '1 second'`);
+      await pool.query(`update messages set due_at = now() - interval '1 second'`);
       return (await round()).filter(({ channelId }) => channelId === pager.id);
     };
     const [failing] = await toPager();
-    await noteTelling(pool, keyOf(failing));
+    await noteNotifying(pool, keyOf(failing));
     await noteArrived(pool, broken);
     expect(
       (await toPager()).map(({ kind }) => kind),
@@ -200,7 +204,7 @@ describe('alerts that do not arrive', () => {
     await finishMessage(pool, keyOf(failing), 'unwanted');
     expect(await round(), 'it is quiet').to.deep.equal([]);
     await pool.query('update alert_channels set quiet_hours = null');
-    await pool.query(`update alert_messages set due_at = now() - interval '1 second'`);
+    await pool.query(`update messages set due_at = now() - interval '1 second'`);
     expect(await round()).to.have.length(1);
   });
 
@@ -223,11 +227,11 @@ describe('alerts that do not arrive', () => {
     const started = await round();
     await noteStarted(pool, started);
     const { rows } = await pool.query(
-      `select due_at > now() + interval '2 hours' as later from alert_messages where organization_id = $1`,
+      `select due_at > now() + interval '2 hours' as later from messages where organization_id = $1`,
       [organizationId],
     );
     expect(rows).to.deep.equal([{ later: true }]);
-    expect(await claimMessages(pool, 10)).to.deep.equal([]);
+    expect((await claimMessages(pool, 10)).due).to.deep.equal([]);
   });
 
   it('are tried for an hour since the first try', async () => {
@@ -235,15 +239,15 @@ describe('alerts that do not arrive', () => {
     await issue(organizationId);
     const [message] = await round();
     // As long as it had to wait for its turn.
-    await pool.query(`update alert_messages set created_at = now() - interval '2 hours'`);
+    await pool.query(`update messages set created_at = now() - interval '2 hours'`);
     expect(await noteFailedTry(pool, keyOf(message))).to.equal(false);
-    await pool.query(`update alert_messages set tried_at = tried_at - interval '61 minutes'`);
+    await pool.query(`update messages set tried_at = tried_at - interval '61 minutes'`);
     expect(await noteFailedTry(pool, keyOf(message))).to.equal(true);
   });
 
   async function about(message: DueMessage | undefined): Promise<string | undefined> {
     const { rows } = await pool.query<{ id: string }>(
-      'select failing_channel_id as id from alert_messages where organization_id = $1 and id = $2',
+      'select failing_channel_id as id from messages where organization_id = $1 and id = $2',
       [message?.organizationId, message?.messageId],
     );
     return rows[0]?.id;

@@ -46,9 +46,9 @@ describe('what is due', () => {
       'circuits',
     );
     await expectDue(
-      'notifications',
-      `insert into route_notifications (route_id, kind, organization_id, due_at) values ('r', 'failure', 'o', AT)`,
-      'route_notifications',
+      'messages',
+      `insert into messages (id, route_id, kind, organization_id, due_at) values ('m', 'r', 'failure', 'o', AT)`,
+      'messages',
     );
     await expectDue(
       'replays',
@@ -124,14 +124,14 @@ describe('what is due', () => {
     await pool.query(`update issues set state = 'resolved', resolved_at = now()`);
     expect(await kinds()).to.deep.equal([]);
     await pool.query(
-      `insert into alert_messages (id, organization_id, channel_id, kind, changes, due_at, created_at)
+      `insert into messages (id, organization_id, channel_id, kind, content, due_at, created_at)
        values ('m', $1, 'c', 'change', '[]', now() + interval '1 hour', now())`,
       [organizationId],
     );
     expect((await look()).inMs.messages).to.be.above(0);
-    await pool.query(`update alert_messages set created_at = now() + interval '1 hour'`);
+    await pool.query(`update messages set created_at = now() + interval '1 hour'`);
     expect(await kinds(), 'after the clock was set back').to.deep.equal(['messages']);
-    await pool.query('truncate alert_messages cascade');
+    await pool.query('truncate messages cascade');
   });
 
   it('says which organizations are suspended, and whether there are several', async () => {

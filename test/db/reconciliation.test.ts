@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
 import { idFloor, newId } from '../../core/text/ids.ts';
-import { claimNotifications } from '../../db/notifications/notifications.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { removeQueued } from '../../db/hot-path/claim.ts';
@@ -14,7 +13,7 @@ import {
   requeueDeliveries,
   resumePoints,
 } from '../../db/reconciliation/reconciliation.ts';
-import { wakeForgottenBatches, wakeForgottenMails } from '../../db/reconciliation/lost-wakeups.ts';
+import { wakeForgottenBatches } from '../../db/reconciliation/lost-wakeups.ts';
 import { claimFlushes } from '../../db/warehouse/flushes.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
@@ -163,22 +162,16 @@ describe('what the reconciliation reads', () => {
     expect(points.get(open)).to.deep.equal({ attempts: 3, waitMs: 0, statusCode: null, error: null });
   });
 
-  it('are batches and mails that nobody looks after, each once', async () => {
-    const [destinationId, routeId] = [newId('dst_wh'), newId('rte')];
+  it('are batches that nobody looks after, each once', async () => {
+    const destinationId = newId('dst_wh');
     await pool.query(
       `insert into warehouse_batches (id, organization_id, destination_id, status, partition, events, bytes)
        values ($1, $2, $3, 'uploaded', '', 1, 1)`,
       [newId('bat'), organizationId, destinationId],
     );
-    await pool.query(
-      `insert into route_notifications (route_id, kind, organization_id, count) values ($1, 'failure', $2, 1), ($1, 'success', $2, 0)`,
-      [routeId, organizationId],
-    );
     expect(await wakeForgottenBatches(pool)).to.deep.equal([destinationId]);
-    expect(await wakeForgottenMails(pool)).to.deep.equal([`${routeId} failure`]);
-    expect([...(await wakeForgottenBatches(pool)), ...(await wakeForgottenMails(pool))]).to.deep.equal([]);
+    expect(await wakeForgottenBatches(pool)).to.deep.equal([]);
     expect((await claimFlushes(pool, 10)).map((flush) => flush.destinationId)).to.include(destinationId);
-    expect((await claimNotifications(pool, 10)).map((mail) => mail.routeId)).to.include(routeId);
   });
 
   it('count what was repaired, and let one process at a time list the workflows', async () => {

@@ -92,7 +92,7 @@ describe('the deliveries of a file in PostgreSQL', () => {
     const rows = async (table: string, where: string, values: unknown[]) => {
       const found = await pool.query<{ row: Record<string, unknown> }>(
         `select to_jsonb(t) - '{id,organization_id,event_id,source_id,route_id,destination_id,delivery_id,batch_id,payload_hash,
-           validated_at,queued_at,facts,due_at,since}'::text[] as row from ${table} t where ${where} order by t::text`,
+           validated_at,queued_at,facts,due_at,since,created_at}'::text[] as row from ${table} t where ${where} order by t::text`,
         values,
       );
       return found.rows.map(({ row }) => row).toSorted((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
@@ -104,7 +104,7 @@ describe('the deliveries of a file in PostgreSQL', () => {
         eventIds,
       ]),
       entries: await rows('ledger_entries', 'organization_id = $1', [organizationId]),
-      notifications: await rows('route_notifications', 'route_id = $1', [route?.id]),
+      notifications: await rows('messages', 'route_id = $1', [route?.id]),
     };
   }
 

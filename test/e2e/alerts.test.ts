@@ -127,7 +127,7 @@ describe('Alerts', () => {
   /** Waits until nothing is on its way any more, so that what has not come by then does not come. */
   const settled = ({ id }: TestOrganization) =>
     until('no message on its way', async () => {
-      const { rows } = await testInstance.pool.query('select id from alert_messages where organization_id = $1', [id]);
+      const { rows } = await testInstance.pool.query('select id from messages where organization_id = $1', [id]);
       return rows.length === 0;
     });
   const eventOf = (received: ReceivedAlert) => jsonOf<WebhookEvent>(received);
@@ -264,9 +264,9 @@ describe('Alerts', () => {
   it('keep addresses, keys and texts out of the histories in Temporal', async () => {
     const of = await owner();
     const own = await webhook(of);
-    const id = await issue(of);
-    await messages(own.received, 1);
-    const handle = testInstance.temporal.workflow.getHandle(`alert:${own.id}:${id}:1`);
+    await issue(of);
+    const [received] = await messages(own.received, 1);
+    const handle = testInstance.temporal.workflow.getHandle(`message:${received?.headers['webhook-id']}`);
     await handle.result();
     const history = JSON.stringify(await handle.fetchHistory(), (_key, value) =>
       value instanceof Uint8Array ? Buffer.from(value).toString() : value,
@@ -312,7 +312,7 @@ describe('Alerts', () => {
     await messages(own.received, 1);
     await until('the try to be noted', async () => {
       const { rowCount } = await testInstance.pool.query(
-        `update alert_messages set tried_at = now() - interval '1 hour' where channel_id = $1 and tried_at is not null`,
+        `update messages set tried_at = now() - interval '1 hour' where channel_id = $1 and tried_at is not null`,
         [own.id],
       );
       return rowCount === 1;

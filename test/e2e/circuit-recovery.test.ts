@@ -37,13 +37,14 @@ describe('recovery mail of a circuit', () => {
     current.status = 200;
     await records.deliveryWith('delivered', probe);
     await until('the circuit to close', async () => (await state()) === 'closed');
-    const { rows } = await testInstance.pool.query('select from route_notifications where route_id = $1', [route.id]);
-    expect(rows, 'the probe told nothing').to.have.length(0);
+    expect(server.mails, 'the probe told nothing').to.have.length(0);
     const first = await records.accepted(source, '{}');
     const mail = await until('the mail', () => server.mails[0]);
     expect(mail.parts['text/plain']).to.contain('its circuit opened at').and.to.contain(first);
     await records.deliveryWith('delivered', await records.accepted(source, '{}'));
-    const left = await testInstance.pool.query('select from failing_destinations where route_id = $1', [route.id]);
+    const left = await testInstance.pool.query('select from messages where route_id = $1 and sent_at is null', [
+      route.id,
+    ]);
     expect(left.rows).to.have.length(0);
     expect(server.mails).to.have.length(1);
   });

@@ -130,7 +130,7 @@ describe('deleting an organization', function () {
       expect(tables, table).to.include(table);
     for (const table of ['events', 'deliveries', 'held_deliveries', 'circuits', 'event_replays', 'source_purges'])
       expect(tables, table).to.include(table);
-    for (const table of ['idempotent_requests', 'route_notifications']) expect(tables, table).to.include(table);
+    for (const table of ['idempotent_requests', 'messages']) expect(tables, table).to.include(table);
     workflowIds = await until('workflows of each kind to be listed', async () => {
       const ids = await workflows(deleted.id);
       const statuses = await Promise.all(

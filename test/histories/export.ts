@@ -29,7 +29,7 @@ import {
   startScriptedWorker,
   unrecorded,
 } from '../support/scripted-attempts.ts';
-import { type ScriptedMail, startScriptedMail } from '../support/scripted-mail.ts';
+import { type ScriptedMessages, startScriptedMessages } from '../support/scripted-messages.ts';
 import { runningProgress, type ScriptedReplays, startScriptedReplays } from '../support/scripted-replay.ts';
 import {
   filling,
@@ -170,27 +170,28 @@ describe('export of histories', () => {
   });
 });
 
-describe('export of histories of notifications', () => {
-  let mail: ScriptedMail;
+describe('export of histories of messages', () => {
+  let messages: ScriptedMessages;
   before(async () => {
-    mail = await startScriptedMail('test-histories-of-notifications');
+    messages = await startScriptedMessages('test-histories-of-messages');
   });
-  after(() => mail.stop());
+  after(() => messages.stop());
 
-  it('notified', async () => {
-    const away = ApplicationFailure.retryable('The mail server could not be used (ECONNREFUSED)', 'MailServerAway');
-    const { handle } = await mail.start([away, { status: 'sent', count: 1 }]);
+  it('message-sent', async () => {
+    const away = ApplicationFailure.retryable('The mail server could not be used (ECONNREFUSED)', 'ReceiverAway');
+    const { handle } = await messages.start([away, { status: 'sent' }]);
     await handle.result();
-    save('notified', historyToJSON(await handle.fetchHistory()));
+    save('message-sent', historyToJSON(await handle.fetchHistory()));
   });
 
-  it('alert-given-up', async () => {
-    const { handle } = await mail.startAlert([
-      ApplicationFailure.retryable('The channel answered 503', 'ChannelAway'),
-      ApplicationFailure.nonRetryable('The channel answered 410', 'ChannelRefused'),
-    ]);
+  it('message-given-up', async () => {
+    const steps = [
+      ApplicationFailure.retryable('The channel answered 503', 'ReceiverAway'),
+      ApplicationFailure.nonRetryable('The channel answered 410', 'MessageRefused'),
+    ];
+    const { handle } = await messages.start(steps, { to: 'channel', via: 'http' });
     await handle.result().catch(() => undefined);
-    save('alert-given-up', historyToJSON(await handle.fetchHistory()));
+    save('message-given-up', historyToJSON(await handle.fetchHistory()));
   });
 });
 

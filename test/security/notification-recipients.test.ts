@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 const key = randomBytes(32);
 const box = new SecretBox([{ id: 'k1', key }]);
 const BAIT = 'Confirm your account at https://evil.example/login';
-const WITHHELD = /notification withheld/g;
+const WITHHELD = /message withheld/g;
 
 interface RouteAnswer {
   id: string;

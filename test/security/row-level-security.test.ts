@@ -226,7 +226,7 @@ describe('row-level security', () => {
     const gone = tenantIds();
     await makeTenantRows(database.pool, tables, gone);
     const left = async () =>
-      (await database.pool.query('select from failing_destinations where route_id = $1', [gone.route])).rowCount;
+      (await database.pool.query('select from messages where route_id = $1', [gone.route])).rowCount;
     expect(await left()).to.equal(1);
     await actingFor(gone.organization, async () => {
       await management.query('delete from destinations');

@@ -17,8 +17,8 @@ const CONTENT = [
   'deliveries.error',
   'attempts.error',
   'warehouse_batches.error',
-  'route_notifications.facts',
-  'route_notifications.mail',
+  'messages.content',
+  'messages.facts',
 ];
 // What a client put into a place that is shown: headers by the name of a secret, the query of an address.
 const SHOWN_COLUMNS = ['destinations.headers', 'destinations.url'];
@@ -75,8 +75,9 @@ describe('secrets', () => {
       const found = await temporalPlaces(run.testInstance.temporal);
       const types = new Set(found.map(({ name }) => name.split(' ')[1]));
       return (
-        ['delivery', 'notify', 'warehouseFlush', 'circuit', 'maintenance', 'replay'].every((type) => types.has(type)) &&
-        found
+        ['delivery', 'message', 'warehouseFlush', 'circuit', 'maintenance', 'replay'].every((type) =>
+          types.has(type),
+        ) && found
       );
     });
     expect(places.length).to.be.greaterThan(15);

@@ -1,9 +1,14 @@
 // Channels of alerts and issues as rows of a database that no worker looks at.
 import { newId } from '../../core/text/ids.ts';
-import { createDueMessages } from '../../db/alerts/due.ts';
-import { finishMessage } from '../../db/alerts/endings.ts';
-import { claimMessages, type DueMessage } from '../../db/alerts/messages.ts';
+import type { ToldChange } from '../../core/messages/announcements.ts';
+import { createAnnouncements } from '../../db/messages/announcements.ts';
+import { claimMessages, type DueMessage, finishMessage } from '../../db/messages/outbox.ts';
 import type { Pool } from '../../db/connections/pool.ts';
+
+/** A message that was claimed, with the changes that it is about. */
+export interface ClaimedMessage extends DueMessage {
+  changes: ToldChange[];
+}
 
 export interface ChannelRow {
   id: string;
@@ -55,11 +60,21 @@ export const alertRows = (pool: () => Pool) => {
     );
 
   /** One round over every channel, and what there is to start. */
-  async function round(): Promise<DueMessage[]> {
-    let place = '';
-    do place = (await createDueMessages(pool(), place))?.next ?? '';
-    while (place !== '');
-    return claimMessages(pool(), 1000);
+  async function round(): Promise<ClaimedMessage[]> {
+    let last = '';
+    do last = (await createAnnouncements(pool(), last))?.last ?? '';
+    while (last !== '');
+    return claim(1000);
+  }
+
+  async function claim(limit: number): Promise<ClaimedMessage[]> {
+    const { due } = await claimMessages(pool(), limit);
+    const { rows } = await pool().query<{ id: string; content: ToldChange[] }>(
+      'select id, content from messages where id = any($1::text[])',
+      [due.map(({ messageId }) => messageId)],
+    );
+    const contents = new Map(rows.map(({ id, content }) => [id, content]));
+    return due.map((each) => ({ ...each, changes: contents.get(each.messageId) ?? [] }));
   }
 
   const sent = ({ organizationId, messageId }: DueMessage) =>
@@ -72,5 +87,5 @@ export const alertRows = (pool: () => Pool) => {
     return due.flatMap(({ changes }) => changes.map(({ change, issueId }) => `${change} ${issueId}`));
   }
 
-  return { organization, channel, issue, setState, round, sent, told };
+  return { organization, channel, issue, setState, round, claim, sent, told };
 };

@@ -22,14 +22,16 @@ export interface NotifiedRoute {
   deliver(status: 'delivered' | 'failed'): Promise<string>;
 }
 
-/** Pending notifications; times in seconds. */
+/** What waits for the next mail; times in seconds. */
 export interface Waiting {
+  /** Deliveries in drafts. */
   count: number;
-  /** From the first notified delivery to the mail. */
+  /** From the first of them to the mail. */
   waits: number | null;
   /** From the last mail to the next. */
   quiet: number | null;
-  mail: unknown;
+  /** Whether a mail is being sent. */
+  isSending: boolean;
 }
 
 export class NotifiedRoutes {
@@ -107,12 +109,14 @@ export class NotifiedRoutes {
     return this.server.mails.filter(({ to }) => to.includes(address));
   }
 
-  /** What waits for a route; undefined when nothing was ever noted. */
+  /** What waits for a route; undefined when nothing was noted lately. */
   async waiting(routeId: string, kind: Kind): Promise<Waiting | undefined> {
     const { rows } = await this.testInstance.pool.query<Waiting>(
-      `select count, mail, round(extract(epoch from due_at - since))::int as waits,
-              round(extract(epoch from due_at - sent_at))::int as quiet
-       from route_notifications where route_id = $1 and kind = $2`,
+      `select coalesce(sum(count) filter (where content is null and facts is not null), 0)::int as count,
+              round(extract(epoch from min(due_at - since) filter (where content is null)))::int as waits,
+              round(extract(epoch from min(due_at) filter (where content is null) - max(sent_at)))::int as quiet,
+              coalesce(bool_or(content is not null and sent_at is null), false) as "isSending"
+       from messages where route_id = $1 and kind = $2 and (content is not null or facts is not null) having count(*) > 0`,
       [routeId, kind],
     );
     return rows[0];
@@ -127,11 +131,10 @@ export class NotifiedRoutes {
     return rows[0]?.failures ?? 0;
   }
 
-  /** How many rows a route has in both tables. */
+  /** How many rows of messages a route has. */
   async written(routeId: string): Promise<number> {
     const { rows } = await this.testInstance.pool.query<{ count: number }>(
-      `select (select count(*) from route_notifications where route_id = $1)
-            + (select count(*) from failing_destinations where route_id = $1) as count`,
+      'select count(*)::int as count from messages where route_id = $1',
       [routeId],
     );
     return rows[0]?.count ?? -1;
@@ -139,23 +142,30 @@ export class NotifiedRoutes {
 
   /** Waits until a mail is done with, sent or given up. */
   finished(routeId: string, kind: Kind): Promise<true> {
-    return until(
-      `the ${kind} mail of ${routeId} to be finished`,
-      async () => (await this.waiting(routeId, kind))?.mail === null,
-    );
+    return until(`the ${kind} mail of ${routeId} to be finished`, async () => {
+      const waiting = await this.waiting(routeId, kind);
+      return waiting !== undefined && !waiting.isSending;
+    });
   }
 
   /** Makes due what waits for a route. */
   async letTimePass(routeId: string, kind: Kind): Promise<void> {
     await this.testInstance.pool.query(
-      'update route_notifications set due_at = now() where route_id = $1 and kind = $2',
+      `update messages set due_at = now(), sent_at = sent_at - interval '5 minutes', since = since - interval '5 minutes'
+       where route_id = $1 and kind = $2`,
       [routeId, kind],
     );
   }
 
-  /** The workflow that sends a route's mails of a kind. */
-  workflow(routeId: string, kind: Kind): WorkflowHandle {
-    return this.testInstance.temporal.workflow.getHandle(`notify:${routeId}:${kind}`);
+  /** The workflow that sends the mail of a kind that a route has had last. */
+  workflow(routeId: string, kind: Kind): Promise<WorkflowHandle> {
+    return until(`the ${kind} mail of ${routeId}`, async () => {
+      const { rows } = await this.testInstance.pool.query<{ id: string }>(
+        'select id from messages where route_id = $1 and kind = $2 and content is not null order by created_at desc limit 1',
+        [routeId, kind],
+      );
+      return rows[0] && this.testInstance.temporal.workflow.getHandle(`message:${rows[0].id}`);
+    });
   }
 }
 

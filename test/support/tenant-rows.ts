@@ -24,7 +24,6 @@ const OF_OTHER_ROWS: Record<string, Record<string, keyof TenantIds>> = {
   organizations: { id: 'organization' },
   event_payloads: { event_id: 'event' },
   attempts: { delivery_id: 'delivery' },
-  failing_destinations: { destination_id: 'destination', route_id: 'route' },
   rate_limits: { destination_id: 'destination' },
 };
 const OWN_ID: Record<string, keyof TenantIds> = {

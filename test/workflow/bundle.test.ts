@@ -13,7 +13,7 @@ describe('workflow bundle', () => {
     expect(await bundleWorkflows(quietLogger)).to.deep.equal(first);
     expect(statSync(first.codePath).mtimeMs).to.equal(madeAt);
     const code = readFileSync(first.codePath, 'utf8');
-    for (const name of ['alert', 'circuit', 'delivery', 'maintenance', 'notify', 'replay']) {
+    for (const name of ['circuit', 'delivery', 'maintenance', 'message', 'replay']) {
       expect(code, name).to.contain(`./workflows/${name}.ts`);
     }
   });

@@ -17,7 +17,6 @@ const names = histories.map(({ name }) => name);
 describe('recorded histories', () => {
   it('are there for every path', () => {
     expect(names).to.have.members([
-      'alert-given-up',
       'circuit',
       'continued-and-replayed',
       'delivered-first-attempt',
@@ -29,7 +28,8 @@ describe('recorded histories', () => {
       'express-retried-and-closed',
       'held-and-failed-over',
       'maintenance',
-      'notified',
+      'message-given-up',
+      'message-sent',
       'reconcile',
       'resumed-and-cancelled-while-away',
       'retried-now-and-cancelled',

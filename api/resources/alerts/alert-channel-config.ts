@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_SECRET, type ChannelType, channelConfigSchemas } from '../../../core/messages/channel.ts';
 import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
-import { openConfig, type StoredConfig } from '../../../db/alerts/channel-config.ts';
+import { openConfig, type StoredConfig } from '../../../db/messages/channels.ts';
 import type { ApiDeps } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { check } from '../../request/validation.ts';

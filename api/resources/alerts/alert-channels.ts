@@ -2,17 +2,16 @@
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
+import type { AlertMessage } from '../../../core/messages/message.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { mayReceive } from '../../../core/messages/notify-recipients.ts';
-import { recipients } from '../../../core/messages/notification-mail.ts';
+import { mayReceive, recipients } from '../../../core/messages/recipients.ts';
 import { signingSecretProblem } from '../../../core/signatures/standard-webhooks.ts';
-import { openChannel, openConfig } from '../../../db/alerts/channel-config.ts';
-import { existingIds, knowsTimeZone } from '../../../db/alerts/channels.ts';
-import { noteArrived, noteOver } from '../../../db/alerts/recoveries.ts';
-import { confirmedAddresses } from '../../../db/notifications/notification-recipients.ts';
+import { existingIds, openChannel, openConfig } from '../../../db/messages/channels.ts';
+import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
+import { confirmedAddresses } from '../../../db/messages/recipients.ts';
 import { AlertChannel } from '../../../db/entities.ts';
 import type { EntityManager } from '../../../db/orm.ts';
-import { WITHHELD } from '../../../outbound/alerts.ts';
+import { WITHHELD } from '../../../outbound/messages.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';
 import { invalid, notFound } from '../../request/errors.ts';
@@ -270,10 +269,22 @@ async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   ctx.body = await deps.requests.run(organization, 'runningTests', async () => {
     await recordAhead(ctx);
     const { id, slug } = organization;
-    const opened = { ...openChannel(deps.secretBox, channel), name: channel.name };
-    const result = await deps.testAlert(opened, { id, slug }, await mayGet(deps, id, channel));
-    if (result.success) await noteArrived(deps.pool, channel);
-    return result;
+    const message: AlertMessage = {
+      id: newId('alm'),
+      at: new Date(),
+      organization: { id, slug },
+      channel: { id: channel.id, name: channel.name },
+      content: { kind: 'test' },
+      apiBase: '',
+      hasConsole: false,
+    };
+    const opened = openChannel(deps.secretBox, channel);
+    const result = await deps.sendAlert(opened, message, await mayGet(deps, id, channel));
+    if (result.ok) await noteArrived(deps.pool, channel);
+    const { statusCode, latency, responseBody } = result;
+    const answer = { statusCode, latency, responseBody };
+    if (result.ok) return { success: true, ...answer, message: 'The test message was sent' };
+    return { success: false, ...answer, error: result.detail, message: `The test message failed: ${result.detail}` };
   });
 }
 
@@ -317,16 +328,14 @@ async function find(em: EntityManager, ctx: Context, lock?: 'lock'): Promise<Ale
   return channel;
 }
 
-type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationIds' | 'quietHours' | 'digestMinutes'>> &
+type Rules = Partial<Pick<AlertChannel, 'sourceIds' | 'routeIds' | 'destinationIds' | 'digestMinutes'>> &
   Pick<AlertChannel, 'type'>;
 
-/** @throws ApiError 400 for a rule that has no meaning for the type, an unknown time zone, and records that do not exist */
+/** @throws ApiError 400 for a rule that has no meaning for the type, and records that do not exist */
 async function requireValid(ctx: Context, { pool }: ApiDeps, rules: Rules): Promise<void> {
-  const { type, digestMinutes, quietHours } = rules;
+  const { type, digestMinutes } = rules;
   if (digestMinutes != null && INCIDENT_TYPES.includes(type))
     throw invalid('digestMinutes', `must be null for ${type}, which has an incident for each issue`);
-  if (quietHours && !(await knowsTimeZone(pool, quietHours.timeZone)))
-    throw invalid('quietHours.timeZone', 'must be a time zone that PostgreSQL knows, such as Europe/Berlin');
   for (const table of ['sources', 'routes', 'destinations'] as const) {
     const member = `${table.slice(0, -1)}Ids` as 'sourceIds' | 'routeIds' | 'destinationIds';
     const ids = rules[member];

@@ -235,14 +235,10 @@ async function requireIssue(ctx: Context, deps: ApiDeps): Promise<NamedIssue> {
   return issue;
 }
 
-function show({ organizationId: _owner, sourceName, routeName, destinationName, ...issue }: NamedIssue) {
+function show({ organizationId: _owner, ...issue }: NamedIssue) {
   const { firstSeenAt, lastSeenAt, openedAt, resolvedAt, changedAt, ...others } = issue;
-  const named = (id: string | null, name: string | null) => (id === null ? null : { id, name });
   return {
     ...others,
-    source: named(issue.sourceId, sourceName),
-    route: named(issue.routeId, routeName),
-    destination: named(issue.destinationId, destinationName),
     firstSeenAt: firstSeenAt.toISOString(),
     lastSeenAt: lastSeenAt.toISOString(),
     openedAt: openedAt.toISOString(),

@@ -1,15 +1,14 @@
 // Addresses that routes and alert channels notify: who has agreed, and asking once more.
 import { z } from 'zod';
-import { isOfDomain, mayReceive } from '../../../core/messages/notify-recipients.ts';
-import { recipients } from '../../../core/messages/notification-mail.ts';
+import { isOfDomain, mayReceive, recipients } from '../../../core/messages/recipients.ts';
 import {
   askAgain,
   confirmedAddresses,
   findRecipient,
   listRecipients,
   type Recipient,
-} from '../../../db/notifications/notification-recipients.ts';
-import { waitingRecipients } from '../../../db/notifications/recipient-claims.ts';
+} from '../../../db/messages/recipients.ts';
+import { waitingRecipients } from '../../../db/messages/recipient-claims.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { ApiError, invalid } from '../../request/errors.ts';

@@ -2,7 +2,7 @@
 // A new member is a row here, a column of the entity and a migration.
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
-import { emailList } from '../../../core/messages/email-list.ts';
+import { emailList } from '../../../core/messages/recipients.ts';
 import { LANE_SETTINGS } from '../../../core/delivery/lane.ts';
 import type { Route } from '../../../db/entities.ts';
 import { refuse } from '../../request/validation.ts';

@@ -13,10 +13,7 @@ const LEFT: [what: string, statement: string][] = [
   ['open deliveries', `select id from deliveries where status in ('pending', 'retrying', 'circuit_open')`],
   ['pending events', `select id from events where status = 'pending'`],
   ['circuits not closed', `select route_id as id from circuits where state <> 'closed' or wake_at is not null`],
-  [
-    'notifications not sent',
-    'select route_id as id from route_notifications where mail is not null or due_at <= now()',
-  ],
+  ['messages not sent', 'select id from messages where (content is not null and sent_at is null) or due_at <= now()'],
   ['batches not written', `select id from warehouse_batches where status not in ('written', 'failed')`],
   ['replays not ended', 'select id from event_replays where finished_at is null'],
 ];
@@ -77,7 +74,7 @@ async function wrongWorkflows(pool: Pool, temporal: Client): Promise<Problem[]> 
   const deliveries: string[] = [];
   const others: string[] = [];
   const running = temporal.workflow.list({
-    query: `ExecutionStatus = 'Running' and WorkflowType in ('alert', 'delivery', 'circuit', 'notify', 'replay', 'warehouseFlush')`,
+    query: `ExecutionStatus = 'Running' and WorkflowType in ('circuit', 'delivery', 'message', 'replay', 'warehouseFlush')`,
   });
   for await (const { workflowId, type } of running) (type === 'delivery' ? deliveries : others).push(workflowId);
   const isRunning = new Set(deliveries);

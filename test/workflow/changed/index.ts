@@ -1,17 +1,11 @@
 // Workflows that break with the recorded histories on purpose: they show that the replay tests can fail.
 import { sleep } from '@temporalio/workflow';
-import type {
-  AlertOutcome,
-  AlertRequest,
-  NotificationOutcome,
-  NotificationRequest,
-  Repairs,
-} from '../../../activities/types.ts';
+import type { MessageOutcome, MessageRequest, Repairs } from '../../../activities/types.ts';
 import type { ReplayProgress } from '../../../core/delivery/event-replay.ts';
-import { alert as originalAlert } from '../../../workflows/alert.ts';
 import { circuit as originalCircuit } from '../../../workflows/circuit.ts';
 import { delivery as original } from '../../../workflows/delivery.ts';
 import { maintenance as originalMaintenance } from '../../../workflows/maintenance.ts';
+import { message as originalMessage } from '../../../workflows/message.ts';
 import type {
   CircuitInput,
   DeliveryInput,
@@ -20,7 +14,6 @@ import type {
   ReplayInput,
   WarehouseInput,
 } from '../../../workflows/messages.ts';
-import { notify as originalNotify } from '../../../workflows/notify.ts';
 import { reconcile as originalReconcile } from '../../../workflows/reconcile.ts';
 import { replay as originalReplay } from '../../../workflows/replay.ts';
 import { warehouseFlush as originalFlush } from '../../../workflows/warehouse-flush.ts';
@@ -40,14 +33,9 @@ export async function maintenance(): Promise<void> {
   return originalMaintenance();
 }
 
-export async function alert(request: AlertRequest): Promise<AlertOutcome> {
+export async function message(request: MessageRequest): Promise<MessageOutcome> {
   await sleep(1000);
-  return originalAlert(request);
-}
-
-export async function notify(request: NotificationRequest): Promise<NotificationOutcome> {
-  await sleep(1000);
-  return originalNotify(request);
+  return originalMessage(request);
 }
 
 export async function reconcile(input: ReconcileInput = {}): Promise<Repairs> {

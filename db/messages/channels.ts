@@ -1,5 +1,6 @@
-// The config of a channel of alerts, opened. The API seals it (api/resources/alerts/alert-channel-config.ts).
+// Alert channels, besides what the object mapper does: their config, opened. The API seals it.
 import type { ChannelConfig, ChannelType, OpenChannel } from '../../core/messages/channel.ts';
+import type { Queryable } from '../connections/pool.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 
 /** The columns of a channel that say where it leads. */
@@ -30,4 +31,18 @@ export function openChannel(
     config: openConfig(secretBox, stored),
     previousSecret: rotates && previousSecret ? secretBox.decrypt(previousSecret, id) : null,
   };
+}
+
+/** Which of these records of an organization exist. */
+export async function existingIds(
+  db: Queryable,
+  table: 'sources' | 'routes' | 'destinations',
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from ${table} where organization_id = $1 and id = any($2::text[])`,
+    [organizationId, ids],
+  );
+  return new Set(rows.map(({ id }) => id));
 }

@@ -1,6 +1,8 @@
 // Addresses that routes notify: whose owners have agreed, and whom to ask (notification_recipients).
-// Rules: NOTE-08 to NOTE-11, NOTE-13.
+import type { RecipientRule, StopLink } from '../../core/messages/recipients.ts';
 import type { Queryable } from '../connections/pool.ts';
+import { sealStop } from '../encryption/confirmation-token.ts';
+import type { SecretBox } from '../encryption/secret-box.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
 export const PER_ADDRESS_AND_DAY = 5;
@@ -119,4 +121,18 @@ export async function askAgain(db: Queryable, organizationId: string, address: s
      where organization_id = $1 and address = $2 and confirmed_at is null and ask_at is distinct from '${NEVER}'`,
     [organizationId, address],
   );
+}
+
+interface StopLinkDeps {
+  secretBox: SecretBox;
+  recipientRule: () => RecipientRule;
+}
+
+/** @param publicUrl base of the link; empty when it is not known */
+export function createStopLink({ secretBox, recipientRule }: StopLinkDeps, publicUrl: () => string): StopLink {
+  return ({ id: organizationId, slug: organization }, address) => {
+    const base = publicUrl();
+    if (base === '' || recipientRule() !== 'confirmed') return null;
+    return `${base}/notifications/stop/${sealStop(secretBox, { organizationId, organization, address: address.toLowerCase() })}`;
+  };
 }

@@ -1,5 +1,32 @@
-// Who may be sent notifications: an address in a route is the choice of a tenant, not of the one who reads the mail.
-// Rules: NOTE-07 to NOTE-11, NOTE-13.
+// The addresses that routes and mail channels name, and who of them may be sent mails: an address is the choice of a
+// tenant, not of the one who reads the mail.
+import { z } from 'zod';
+
+const MAX_EMAILS = 50;
+const email = z.email();
+
+/** What is wrong with a list that names somebody, or null. */
+function problemOf(given: string): string | null {
+  const addresses = given.split(',').map((address) => address.trim());
+  const wrong = addresses.find((address) => !email.safeParse(address).success);
+  if (wrong !== undefined) return `must be comma-separated e-mail addresses; "${wrong}" is none`;
+  return addresses.length > MAX_EMAILS ? `must be at most ${MAX_EMAILS} e-mail addresses` : null;
+}
+
+/** The schema of a list, which may be blank. */
+export const emailList = z
+  .string()
+  .max(5000)
+  .superRefine((given, context) => {
+    const problem = given.trim() === '' ? null : problemOf(given);
+    if (problem !== null) context.addIssue({ code: 'custom', message: problem });
+  });
+
+/** The addresses of a list: comma-separated, checked when it was stored. */
+export function recipients(notifyEmails: string): string[] {
+  const addresses = notifyEmails.split(',').map((address) => address.trim());
+  return [...new Set(addresses.filter((address) => address !== ''))];
+}
 
 /** Everybody, those who have agreed, or the addresses of some domains. */
 export type RecipientRule = 'any' | 'confirmed' | readonly string[];

@@ -1,21 +1,17 @@
-// Sends messages to channels of alerts: by HTTP through the address guard, no matter who chose the address, and by mail.
-// Rules: ALR-10, ALR-13, ALR-17, ALR-26.
+// Sends messages: to alert channels by HTTP through the address guard, no matter who chose the address, and by mail.
+import { PAGERDUTY_URLS, pagerDutyBody, slackBody, teamsBody, webhookBody } from '../core/messages/bodies.ts';
 import type { ChannelConfig, OpenChannel } from '../core/messages/channel.ts';
-import { alertMail } from '../core/messages/mail.ts';
+import { alertMail, type MailText } from '../core/messages/mail.ts';
 import type { AlertMessage } from '../core/messages/message.ts';
-import { PAGERDUTY_URLS, pagerDutyBody } from '../core/messages/pagerduty.ts';
-import { slackBody } from '../core/messages/slack.ts';
-import { teamsBody } from '../core/messages/teams.ts';
-import { webhookBody } from '../core/messages/webhook.ts';
 import { retryAfterOf } from '../core/delivery/backoff.ts';
 import type { Settings } from '../core/config/config.ts';
 import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
 import { HOPS_HEADER } from '../core/ingest/hops.ts';
-import type { StopLink } from '../core/messages/notify-recipients.ts';
+import type { StopLink } from '../core/messages/recipients.ts';
 import { addressesUnder } from '../core/http/own-address.ts';
 import { signStandardWebhook } from '../core/signatures/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
-import { MailError, type Mailer, sendToEach } from './mail.ts';
+import { MailError, sendToEach, type Smtp } from './mail.ts';
 
 // One deadline for connection, request and answer.
 const TIMEOUT_MS = 15_000;
@@ -30,7 +26,7 @@ type Measured = {
   /** The beginning of what came back. */
   responseBody: string | null;
 };
-export type AlertResult = Measured &
+export type SendResult = Measured &
   (
     | { ok: true }
     | {
@@ -45,12 +41,14 @@ export type AlertResult = Measured &
       }
   );
 
-export interface AlertSenderDeps {
-  sender: Sender;
+export interface MailSenderDeps {
   /** Null when SMTP_URL is not set. */
-  smtp: { mailer: Mailer; from: string } | null;
-  /** Of mails. */
+  smtp: Smtp | null;
   stopLink: StopLink;
+}
+
+export interface AlertSenderDeps extends MailSenderDeps {
+  sender: Sender;
   settings: Pick<Settings, 'HOOKYARD_PAGERDUTY_URL'>;
   /** Base of the addresses of sources: an alert that came in as a webhook could be the cause of the next one. */
   publicUrl: () => string;
@@ -59,7 +57,7 @@ export interface AlertSenderDeps {
 }
 
 /** Never rejects; errors are part of the result. */
-export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<AlertResult>;
+export type SendAlert = (channel: OpenChannel, message: AlertMessage, to: string[]) => Promise<SendResult>;
 
 const COMES_BACK = ownWords`The address is under HOOKYARD_PUBLIC_URL, where alerts come in as webhooks; use another one`;
 
@@ -76,7 +74,8 @@ interface Outgoing {
 export function createAlertSender(deps: AlertSenderDeps): SendAlert {
   return async (channel, message, to) => {
     const { config } = channel;
-    if (config.type === 'mail') return sendMail(deps, message, to);
+    if (config.type === 'mail')
+      return sendMail(deps, alertMail(message), `alert.${message.id}`, message.organization, to);
     const result = await post(deps, channel, message, requestOf(deps, channel, config, message));
     const ending = message.content.kind === 'test' && result.ok ? endOfTest(deps, config, message) : null;
     // The answer is about the incident; that it is closed again is a courtesy.
@@ -133,7 +132,7 @@ async function post(
   { id }: OpenChannel,
   { organization }: AlertMessage,
   out: Outgoing,
-): Promise<AlertResult> {
+): Promise<SendResult> {
   // The setting may have come after the channel.
   if (addressesUnder(publicUrl())(out.url)) return failedBefore(COMES_BACK);
   const result = await sender.send({
@@ -157,12 +156,12 @@ async function post(
 }
 
 /** Nothing was sent, and trying again would not help. */
-function failedBefore(summary: ErrorSummary): AlertResult {
+function failedBefore(summary: ErrorSummary): SendResult {
   const nothing = { statusCode: null, latency: 0, responseBody: null, retryAfterMs: null };
   return { ok: false, ...nothing, summary, detail: summary, isPermanent: true };
 }
 
-function judgeAnswer({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): AlertResult {
+function judgeAnswer({ statusCode, latency, bodyText: responseBody, headers }: SendResponse): SendResult {
   const measured = { statusCode, latency, responseBody };
   if (statusCode >= 200 && statusCode <= 299) return { ok: true, ...measured };
   const summary = ownWords`The channel answered ${statusCode}`;
@@ -176,35 +175,34 @@ function retryAfter(headers: Record<string, string>): number | null {
   return wait && Math.min(wait, MAX_RETRY_AFTER_SECONDS * 1000);
 }
 
-async function sendMail(
-  { smtp, stopLink }: AlertSenderDeps,
-  message: AlertMessage,
+/**
+ * Sends a mail. Never rejects; errors are part of the result.
+ * @param id the same in every try, so that repeated mails are recognized: the first half of the Message-ID (RFC 5322,
+ *   section 3.6.4)
+ */
+export async function sendMail(
+  { smtp, stopLink }: MailSenderDeps,
+  text: MailText,
+  id: string,
+  organization: { id: string; slug: string },
   to: string[],
-): Promise<AlertResult> {
+): Promise<SendResult> {
+  if (smtp === null) return failedBefore(ownWords`No mail server is set (SMTP_URL)`);
+  if (to.length === 0) return failedBefore(WITHHELD);
+  const { mailer, from } = smtp;
+  const mail = { ...text, messageId: `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`, from, to };
   const startedAt = performance.now();
   const measured = () => ({
     statusCode: null,
     latency: Math.round(performance.now() - startedAt),
     responseBody: null,
   });
-  const failed = (summary: ErrorSummary, isPermanent: boolean): AlertResult => ({
-    ok: false,
-    ...measured(),
-    summary,
-    detail: summary,
-    isPermanent,
-    retryAfterMs: null,
-  });
-  if (smtp === null) return failed(ownWords`No mail server is set (SMTP_URL)`, true);
-  if (to.length === 0) return failed(WITHHELD, true);
-  const { mailer, from } = smtp;
-  const messageId = `<alert.${message.id}@${from.slice(from.lastIndexOf('@') + 1)}>`;
   try {
-    const mail = { ...alertMail(message), messageId, from, to };
-    await sendToEach(mailer, mail, (address) => stopLink(message.organization, address));
+    await sendToEach(mailer, mail, (address) => stopLink(organization, address));
     return { ok: true, ...measured() };
   } catch (error) {
     if (!(error instanceof MailError)) throw error;
-    return failed(error.summary, error.permanent);
+    const { summary, permanent: isPermanent } = error;
+    return { ok: false, ...measured(), summary, detail: summary, isPermanent, retryAfterMs: null };
   }
 }

@@ -1,0 +1,134 @@
+// Makes the messages to alert channels that are due: compares what issues are with what each channel knows of them, so
+// nothing that a process forgot to say is lost.
+import {
+  announce,
+  type Announcement,
+  type ChannelState,
+  inTurn,
+  type IssueNews,
+  MAX_UNDER_WAY,
+  toldAfter,
+} from '../../core/messages/announcements.ts';
+import { newId } from '../../core/text/ids.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { jsonParameter } from '../parameters.ts';
+import { lockRound } from './route-mails.ts';
+
+// What one round compares, at most: channels, and pairs of a channel and an issue.
+const MAX_CHANNELS = 200;
+const MAX_COMPARED = 20_000;
+
+// The channels of a round, each with its organization's issues: with many, a round has fewer channels.
+const CHANNELS = `
+with next as materialized (
+  select c.* from alert_channels c join organizations o on o.id = c.organization_id and o.deleted_at is null
+  where c.id > $1 and c.enabled order by c.id limit ${MAX_CHANNELS}
+), per_organization as materialized (
+  select n.organization_id,
+         (select count(*) from issues i where i.organization_id = n.organization_id and i.state <> 'resolved') as issues
+  from (select distinct organization_id from next) n
+), compared as (
+  select n.*, sum(p.issues) over (order by n.id) - p.issues as before, count(*) over ()::int as total
+  from next n join per_organization p using (organization_id)
+)
+select id, organization_id as "organizationId", on_acknowledged as "onAcknowledged", on_resolved as "onResolved",
+       throttle_minutes as "throttleMinutes", quiet_hours as "quietHours", digest_minutes as "digestMinutes",
+       last_digest_at as "lastDigestAt", failing_since as "failingSince", failed_at as "failedAt",
+       last_sent_at as "lastSentAt",
+       (select count(*)::int from (select from messages m where m.channel_id = c.id limit ${MAX_UNDER_WAY}) m) as "underWay",
+       total, now() as now
+from compared c where before < ${MAX_COMPARED} order by id`;
+
+// Issues that are not as a channel knows them, but for those whose message is on its way.
+const NEWS = `
+select c.id as "channelId", i.id as "issueId", i.state, i.changed_at as "changedAt", i.exhausted_at as "exhaustedAt",
+       a.told, a.told_at as "toldAt", coalesce(a.told_exhausted, false) as "toldExhausted"
+from alert_channels c
+join issues i on i.organization_id = c.organization_id and i.state <> 'resolved'
+left join alert_announcements a on a.channel_id = c.id and a.issue_id = i.id
+where c.id = any($1::text[]) and a.message_id is null and case when a.told in ('opened', 'acknowledged')
+  then a.told <> case i.state when 'open' then 'opened' else i.state end
+    or (i.exhausted_at is not null and not a.told_exhausted)
+  else i.state = 'open' and i.count >= c.after_count
+    and (c.kinds is null or i.kind = any(c.kinds)) and (c.source_ids is null or i.source_id = any(c.source_ids))
+    and (c.route_ids is null or i.route_id = any(c.route_ids))
+    and (c.destination_ids is null or i.destination_id = any(c.destination_ids)) end
+union all
+select a.channel_id, i.id, i.state, i.changed_at, i.exhausted_at, a.told, a.told_at, a.told_exhausted
+from alert_announcements a join issues i on i.id = a.issue_id and i.state = 'resolved'
+where a.channel_id = any($1::text[]) and a.told in ('opened', 'acknowledged') and a.message_id is null`;
+
+interface Round {
+  /** How many messages were made. */
+  created: number;
+  /** The last channel that this round compared; the next round begins after it. Empty: with the first. */
+  last: string;
+}
+
+/**
+ * One round: makes the messages that are due, for channels after one. The messages, and what the channels know by them,
+ * are one transaction; one process is in it at a time, so each change has one message.
+ * @returns null when another process is at it
+ */
+export async function createAnnouncements(pool: Pool, after: string): Promise<Round | null> {
+  return inTransaction(pool, async (db) => {
+    if (!(await lockRound(db))) return null;
+    const { rows: channels } = await db.query<ChannelState & { total: number; now: Date }>(CHANNELS, [after]);
+    const [first] = channels;
+    if (first === undefined) return { created: 0, last: '' };
+    const { rows } = await db.query<IssueNews & { channelId: string }>(NEWS, [channels.map(({ id }) => id)]);
+    const news = Map.groupBy(rows, ({ channelId }) => channelId);
+    const decided = channels.map((channel) => ({
+      channel,
+      ...announce(channel, news.get(channel.id) ?? [], first.now),
+    }));
+    const messages = inTurn(decided.map((each) => each.messages));
+    await store(db, messages);
+    const forgotten = decided.flatMap(({ channel, forgotten }) =>
+      forgotten.map((issue) => ({ channel: channel.id, issue })),
+    );
+    if (forgotten.length > 0) await db.query(FORGET, [jsonParameter(forgotten)]);
+    const isLast = channels.length === first.total && channels.length < MAX_CHANNELS;
+    return { created: messages.length, last: isLast ? '' : (channels.at(-1)?.id ?? '') };
+  });
+}
+
+const FORGET = `
+update alert_announcements a set told = 'resolved', told_exhausted = false
+from json_to_recordset($1::json) as f(channel text, issue text) where a.channel_id = f.channel and a.issue_id = f.issue`;
+
+const INSERT = `
+insert into messages (id, organization_id, channel_id, kind, content)
+select * from json_to_recordset($1::json) as m(id text, organization_id text, channel_id text, kind text, content jsonb)`;
+
+const ANNOUNCE = `
+insert into alert_announcements as a (channel_id, issue_id, organization_id, told, told_at, told_exhausted, message_id)
+select channel_id, issue_id, organization_id, told, now(), exhausted, message_id
+from json_to_recordset($1::json)
+  as t(channel_id text, issue_id text, organization_id text, told text, exhausted boolean, message_id text)
+on conflict (channel_id, issue_id) do update
+set told = excluded.told, told_at = excluded.told_at, told_exhausted = excluded.told_exhausted,
+    message_id = excluded.message_id`;
+
+// The rest of a digest that is not whole does not wait for the next.
+const DIGEST_MADE = 'update alert_channels set last_digest_at = now() where id = any($1::text[])';
+
+async function store(db: Queryable, announcements: Announcement[]): Promise<void> {
+  if (announcements.length === 0) return;
+  const messages = announcements.map(({ channel, changes, digest }) => ({
+    id: newId('alm'),
+    organization_id: channel.organizationId,
+    channel_id: channel.id,
+    kind: digest === null ? 'change' : 'digest',
+    content: changes,
+  }));
+  const known = messages.flatMap(({ id, content, ...owner }) =>
+    content.map((told) => ({
+      ...{ ...owner, issue_id: told.issueId, told: toldAfter(told), exhausted: told.exhausted, message_id: id },
+    })),
+  );
+  await db.query(INSERT, [jsonParameter(messages)]);
+  await db.query(ANNOUNCE, [jsonParameter(known)]);
+  const whole = announcements.flatMap(({ channel, digest }) => (digest === 'whole' ? [channel.id] : []));
+  if (whole.length > 0) await db.query(DIGEST_MADE, [whole]);
+}

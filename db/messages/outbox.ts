@@ -1,0 +1,318 @@
+// The outbox: messages are claimed when due, loaded to be sent, and ended: sent, not wanted any more, or given up.
+import type { ToldChange } from '../../core/messages/announcements.ts';
+import { type ChannelType, isQuiet, type QuietHours } from '../../core/messages/channel.ts';
+import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
+import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { NAMED } from '../issues/list-issues.ts';
+import { jsonParameter } from '../parameters.ts';
+import { dueInTurn } from '../sql-rules.ts';
+import { noteArrived, noteFailed, notifyLater, notifyOther } from './channel-failures.ts';
+
+export interface MessageKey {
+  organizationId: string;
+  messageId: string;
+}
+
+/** `failing` and `recovered` are about another channel. */
+export type AlertKind = 'change' | 'digest' | 'failing' | 'recovered';
+
+/** A message to be started. */
+export interface DueMessage extends MessageKey {
+  kind: MailKind | AlertKind;
+  /** Of a message to a channel. */
+  channelId: string | null;
+  /** `mail` for a mail of a route. */
+  type: ChannelType;
+  /** Of a mail of a route. */
+  routeId: string | null;
+}
+
+// A clock that was set back leaves messages of the future behind: they are of now. Columns round to the millisecond:
+// upwards, they would not be due yet.
+const OF_NOW = `
+update messages set created_at = now(), due_at = case when due_at is not null then date_trunc('milliseconds', now()) end
+where created_at > now() + interval '1 minute'`;
+
+// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when
+// that worker dies before it has started the workflow. What is about another channel waits until what was about it
+// before has ended: an incident that is over must not begin afterwards.
+const MADE = '(select * from messages where content is not null and sent_at is null) m';
+const CLAIM = `
+with due as (
+  select m.id, m.failing_channel_id is not null and exists (
+    select from messages b
+    where b.channel_id = m.channel_id and b.failing_channel_id = m.failing_channel_id
+      and (b.created_at, b.id) < (m.created_at, m.id)
+  ) as is_early
+  from messages m
+  join (${dueInTurn(MADE, 'id', 'due_at', '$1')}) w on w.id = m.id
+  where m.due_at <= now() and m.content is not null and m.sent_at is null for update of m skip locked
+), claimed as (
+  update messages m set due_at = now() + case when d.is_early then interval '5 seconds' else interval '1 minute' end
+  from due d where m.id = d.id returning m.*, d.is_early
+)
+select m.id as "messageId", m.organization_id as "organizationId", m.kind, m.channel_id as "channelId", m.route_id as "routeId",
+       coalesce(c.type, 'mail') as type, case when m.failing_channel_id is not null then c.quiet_hours end as "quietHours",
+       m.is_early as "isEarly", now() as now
+from claimed m left join alert_channels c on c.id = m.channel_id`;
+
+/**
+ * Claims messages whose workflows are to be started, organization by organization, the longest overdue first. Those
+ * about another channel wait for the end of the quiet hours.
+ */
+export async function claimMessages(db: Queryable, limit: number): Promise<{ due: DueMessage[]; claimed: number }> {
+  await db.query(OF_NOW);
+  const { rows } = await db.query<DueMessage & { quietHours: QuietHours | null; isEarly: boolean; now: Date }>(CLAIM, [
+    limit,
+  ]);
+  const due = rows.flatMap(({ quietHours, isEarly, now, ...message }) =>
+    isEarly || isQuiet(quietHours, now) ? [] : [message],
+  );
+  return { due, claimed: rows.length };
+}
+
+const STARTED = `
+update messages m set due_at = now() + make_interval(hours => s.hours)
+from json_to_recordset($1::json) as s("organizationId" text, "messageId" text, hours int)
+where m.organization_id = s."organizationId" and m.id = s."messageId" and m.sent_at is null`;
+
+// Longer than the workflows of the two try to send (workflows/message.ts).
+const HOURS = { route: 25, channel: 3 };
+
+/** The workflows of these messages have started: they are claimed again only when these should have ended long ago. */
+export async function noteStarted(db: Queryable, started: readonly DueMessage[]): Promise<void> {
+  const rows = started.map(({ organizationId, messageId, routeId }) => ({
+    ...{ organizationId, messageId, hours: HOURS[routeId === null ? 'channel' : 'route'] },
+  }));
+  if (rows.length > 0) await db.query(STARTED, [jsonParameter(rows)]);
+}
+
+interface Loaded {
+  createdAt: Date;
+  organization: { id: string; slug: string };
+  /** The addresses that it goes to by mail, separated by commas. */
+  emails: string;
+  /** Those of them, in lower case, whose owners have agreed. */
+  confirmed: string[];
+}
+
+/** A mail of a route with what it takes to send it. */
+export interface LoadedMail extends Loaded {
+  to: 'route';
+  kind: MailKind;
+  mail: RouteMail;
+  /** Null: it was deleted, or does not notify of this any more. */
+  route: { id: string; name: string } | null;
+  /** Names; null when the record was deleted. */
+  sourceName: string | null;
+  destinationName: string | null;
+}
+
+/** A message to a channel with what it takes to send it. */
+export interface LoadedAlert extends Loaded {
+  to: 'channel';
+  kind: AlertKind;
+  channel: {
+    id: string;
+    name: string;
+    type: ChannelType;
+    enabled: boolean;
+    config: string | null;
+    notifyEmails: string | null;
+    previousSecret: string | null;
+    previousSecretUntil: Date | null;
+  };
+  changes: IssueChange[];
+  /** Of `failing` and `recovered`. */
+  other: {
+    id: string;
+    /** Null: it was deleted. */
+    name: string | null;
+    /** Null: it does not fail. */
+    failing: { type: ChannelType; since: Date; error: string } | null;
+  } | null;
+}
+
+const MESSAGE = `
+select m.kind, m.created_at as "createdAt", m.content, jsonb_build_object('id', o.id, 'slug', o.slug) as organization,
+       m.route_id as "routeId", coalesce(r.notify_emails, c.notify_emails, '') as emails,
+       array(select n.address from notification_recipients n
+             where n.organization_id = m.organization_id and n.confirmed_at is not null
+               and n.address = any(notified_addresses(coalesce(r.notify_emails, c.notify_emails)))) as confirmed,
+       r.name as "routeName", s.name as "sourceName", d.name as "destinationName",
+       c.id as "channelId", c.name, c.type, c.enabled, c.config, c.notify_emails as "notifyEmails",
+       c.previous_secret as "previousSecret", c.previous_secret_until as "previousSecretUntil",
+       m.failing_channel_id as "otherId", f.name as "otherName", f.type as "otherType", f.failing_since as "failingSince",
+       coalesce(f.last_error, '') as "lastError"
+from messages m
+join organizations o on o.id = m.organization_id
+left join routes r on r.id = m.route_id and r.notify_emails is not null
+  and case m.kind when 'failure' then r.notify_on_failure when 'success' then r.notify_on_success else r.notify_on_recovery end
+left join sources s on s.id = r.source_id
+left join destinations d on d.id = m.content -> 'facts' ->> 'destination_id' and d.organization_id = m.organization_id
+left join alert_channels c on c.id = m.channel_id
+left join alert_channels f on f.id = m.failing_channel_id and f.organization_id = m.organization_id
+where m.organization_id = $1 and m.id = $2 and m.content is not null and m.sent_at is null`;
+
+type MessageRow = Omit<LoadedMail, 'to' | 'route' | 'mail' | 'kind'> &
+  LoadedAlert['channel'] & {
+    kind: MailKind | AlertKind;
+    content: RouteMail | ToldChange[];
+    routeId: string | null;
+    routeName: string | null;
+    channelId: string;
+    otherId: string | null;
+    otherName: string | null;
+    otherType: ChannelType | null;
+    failingSince: Date | null;
+    lastError: string;
+  };
+
+/** @returns null when the message was ended, or its channel deleted. Issues that are gone are left out */
+export async function loadMessage(db: Queryable, key: MessageKey): Promise<LoadedMail | LoadedAlert | null> {
+  const { rows } = await db.query<MessageRow>(MESSAGE, [key.organizationId, key.messageId]);
+  const [row] = rows;
+  if (!row) return null;
+  const { createdAt, organization, emails, confirmed, routeId, routeName, sourceName, destinationName } = row;
+  const common = { createdAt, organization, emails, confirmed };
+  if (routeId !== null) {
+    const route = routeName === null ? null : { id: routeId, name: routeName };
+    const [kind, mail] = [row.kind as MailKind, row.content as RouteMail];
+    return { ...common, to: 'route', kind, mail, route, sourceName, destinationName };
+  }
+  const { channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil } = row;
+  const told = row.content as ToldChange[];
+  const issues = await loadIssues(
+    db,
+    key.organizationId,
+    told.map(({ issueId }) => issueId),
+  );
+  return {
+    ...common,
+    to: 'channel',
+    kind: row.kind as AlertKind,
+    channel: { id: channelId, name, type, enabled, config, notifyEmails, previousSecret, previousSecretUntil },
+    changes: told.flatMap(({ issueId, change, exhausted }) => {
+      const issue = issues.get(issueId);
+      return issue ? [{ change, issue, exhausted }] : [];
+    }),
+    other: row.otherId === null ? null : otherOf(row, row.otherId),
+  };
+}
+
+const otherOf = ({ otherName, otherType, failingSince, lastError }: MessageRow, id: string) => ({
+  id,
+  name: otherName,
+  failing:
+    otherType === null || failingSince === null ? null : { type: otherType, since: failingSince, error: lastError },
+});
+
+const ISSUES = `
+select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", opened_at as "openedAt",
+       resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId", ${NAMED}
+from issues where organization_id = $1 and id = any($2::text[])`;
+
+async function loadIssues(db: Queryable, organizationId: string, ids: string[]): Promise<Map<string, AlertIssue>> {
+  const { rows } = await db.query<AlertIssue>(ISSUES, [organizationId, ids]);
+  return new Map(rows.map((issue) => [issue.id, issue]));
+}
+
+const NOTE_TRY = `
+update messages set tried_at = coalesce(tried_at, now()) where organization_id = $1 and id = $2
+returning tried_at <= now() - interval '1 hour' as "isOver"`;
+
+/** Notes that a try has failed. @returns whether the first that did is an hour ago */
+export async function noteFailedTry(db: Queryable, { organizationId, messageId }: MessageKey): Promise<boolean> {
+  const { rows } = await db.query<{ isOver: boolean }>(NOTE_TRY, [organizationId, messageId]);
+  return rows[0]?.isOver ?? false;
+}
+
+// A mail that was sent, or given up, keeps the next one of its kind waiting (core/messages/route-mails.ts).
+const FINISH_MAIL = `
+update messages set sent_at = now(), due_at = now() + interval '5 minutes'
+where organization_id = $1 and id = $2 and route_id is not null and sent_at is null`;
+
+const REMOVE = `
+delete from messages where organization_id = $1 and id = $2 and sent_at is null
+returning channel_id as "channelId", kind, content as changes, failing_channel_id as "failingChannelId",
+          tried_channel_ids as "triedChannelIds", created_at as "createdAt"`;
+
+interface Removed {
+  /** Null: it was a mail of a route. */
+  channelId: string | null;
+  kind: AlertKind;
+  changes: ToldChange[];
+  failingChannelId: string | null;
+  triedChannelIds: string[];
+  createdAt: Date;
+}
+
+async function remove(db: Queryable, { organizationId, messageId }: MessageKey): Promise<Removed | undefined> {
+  return (await db.query<Removed>(REMOVE, [organizationId, messageId])).rows[0];
+}
+
+/** Ends a message that was sent, or is not wanted any more. Ending it twice is harmless. */
+export async function finishMessage(pool: Pool, key: MessageKey, result: 'sent' | 'unwanted'): Promise<void> {
+  const { organizationId, messageId } = key;
+  await inTransaction(pool, async (db) => {
+    if (result === 'sent' && (await db.query(FINISH_MAIL, [organizationId, messageId])).rowCount === 1) return;
+    const message = await remove(db, key);
+    if (!message || message.channelId === null) return;
+    const channel = { id: message.channelId, organizationId };
+    if (result === 'sent') await noteArrived(db, channel);
+    else await takeBack(db, channel, message);
+  });
+}
+
+/**
+ * Gives up a message. If it was to a channel, this fails, and another channel of the organization is notified, once
+ * until it works again. What the message was to say about another channel is passed on to one that was not tried.
+ * @returns the type of the channel, `mail` for a mail of a route, and the channel that is notified; null when the
+ *   message is gone
+ */
+export async function giveUpMessage(
+  pool: Pool,
+  key: MessageKey,
+  reason: string,
+): Promise<{ channelId: string | null; type: ChannelType; notifiedChannelId: string | null } | null> {
+  const { organizationId, messageId } = key;
+  return inTransaction(pool, async (db) => {
+    if ((await db.query(FINISH_MAIL, [organizationId, messageId])).rowCount === 1)
+      return { channelId: null, type: 'mail', notifiedChannelId: null };
+    const message = await remove(db, key);
+    if (!message || message.channelId === null) return null;
+    const channel = { id: message.channelId, organizationId };
+    const failed = await noteFailed(db, channel, reason);
+    if (!failed) return null;
+    const passedTo = await takeBack(db, channel, message);
+    // What it was to pass on is on its way.
+    const changes = message.kind === 'failing' ? [] : message.changes;
+    const notified = failed.isNew ? await notifyOther(db, channel, changes, []) : null;
+    return { channelId: channel.id, type: failed.type, notifiedChannelId: notified ?? passedTo };
+  });
+}
+
+// The channel knows what it knew before; it is notified of what is still so, once it is enabled and has been given
+// time.
+const FORGET = `
+update alert_announcements a
+set told = t.before, told_at = now(), told_exhausted = a.told_exhausted and t.change not in ('opened', 'exhausted')
+from json_to_recordset($3::json) as t("issueId" text, change text, before text)
+where a.organization_id = $1 and a.channel_id = $2 and a.issue_id = t."issueId"`;
+const FORGET_DIGEST = 'update alert_channels set last_digest_at = null where organization_id = $1 and id = $2';
+
+/** Undoes what was noted for a message that has not arrived. @returns the channel that is notified instead, if any */
+async function takeBack(
+  db: Queryable,
+  channel: { id: string; organizationId: string },
+  { kind, changes, failingChannelId, triedChannelIds, createdAt }: Removed,
+): Promise<string | null> {
+  const { id, organizationId } = channel;
+  if (kind === 'failing' && failingChannelId !== null)
+    return notifyOther(db, { id: failingChannelId, organizationId }, changes, [...triedChannelIds, id]);
+  if (kind === 'recovered') await notifyLater(db, channel, failingChannelId, createdAt);
+  else await db.query(FORGET, [organizationId, id, jsonParameter(changes)]);
+  if (kind === 'digest') await db.query(FORGET_DIGEST, [organizationId, id]);
+  return null;
+}
