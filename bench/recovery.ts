@@ -9,7 +9,7 @@ import { type RunningChild, startProcess } from './support/processes.ts';
 import { createPipe, drained, type Pipe, SECRET, type Service, startService } from './support/service.ts';
 import { allArrived, createSender, type Receiver, sendAtRate, type Sent } from './support/traffic.ts';
 import { undisturbed } from './support/undisturbed.ts';
-import { waitFor } from './support/wait.ts';
+import { until } from '../test/support/until.ts';
 
 /** Nothing waits longer than this for its first attempt when one of several workers is killed, ms. */
 const BAR = 3000;
@@ -67,7 +67,7 @@ const startWorker = ({ env }: Service): Promise<RunningChild> => startProcess('w
 async function shared({ pool }: Service, count: number): Promise<void> {
   const areAll = async () =>
     (await pool.query(`select distinct owner from shards where owner is not null`)).rowCount === count;
-  await waitFor(`${count} relays with their shares`, areAll, 60_000);
+  await until(`${count} relays with their shares`, areAll, 60_000);
 }
 
 /** @param restart starts the killed worker again */

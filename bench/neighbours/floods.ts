@@ -1,7 +1,7 @@
 // Attacks by number: of webhooks, requests, connections and what they lead to. One entry each, as in attacks.ts.
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { createDestination } from '../support/service.ts';
-import { delay } from '../support/wait.ts';
 import { ask, askQuick, type Attack, type Attacker, connection, fanOut, flood, together, webhooks } from './means.ts';
 
 const AT_ONCE = 50;

@@ -1,13 +1,13 @@
 // npm run bench -- neighbours [--seconds 20 --rounds 3 --lane express --attack imports --plan pro]: what an organization notices of
 // another that attacks the service (attacks.ts, floods.ts), one attack after the other. It is measured alone first, in the same round,
 // at the same rate.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../../local/stack.ts';
 import { median } from '../support/measure.ts';
 import type { BenchOptions } from '../support/options.ts';
 import { addOrganization, createPipe, drained, SECRET, startService } from '../support/service.ts';
 import { createSender, measureLatency, type Percentiles, type Receiver, sendAtRate } from '../support/traffic.ts';
 import { undisturbed } from '../support/undisturbed.ts';
-import { delay } from '../support/wait.ts';
 import { startAttack } from './attacker.ts';
 import { ATTACKS } from './attacks.ts';
 import type { Attack } from './means.ts';

@@ -1,9 +1,9 @@
 // What attacks are made of: fan-outs, webhooks, and work that continues until the attack is stopped.
 import { createHmac } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Agent, fetch } from 'undici';
 import { createDestination, createRoute, type Organization, SECRET } from '../support/service.ts';
-import { delay } from '../support/wait.ts';
 
 /** Where the attacker's webhooks go. */
 export interface Targets {

@@ -14,7 +14,7 @@ import { type ManagementCall, managementCaller } from './call.ts';
 import { type Cost, readCounters } from './cost.ts';
 import { residentMiB } from './measure.ts';
 import { type RunningChild, startProcess } from './processes.ts';
-import { waitFor } from './wait.ts';
+import { until } from '../../test/support/until.ts';
 
 /** What the sources of a bench verify webhooks with. */
 export const SECRET = 'the secret of the bench';
@@ -252,7 +252,7 @@ const QUIET_DEADLINE_MS = 120_000;
  */
 export async function drained({ pool }: Pick<Service, 'pool'>, waiting = 0): Promise<void> {
   const isEmpty = async () => (await pool.query('select from outbox limit 1')).rowCount === 0;
-  await waitFor('every delivery started', isEmpty, DRAIN_DEADLINE_MS + waiting * DRAIN_MS_PER_DELIVERY);
+  await until('every delivery started', isEmpty, DRAIN_DEADLINE_MS + waiting * DRAIN_MS_PER_DELIVERY);
 }
 
 /** Waits until no delivery is under way at all, retries included. */
@@ -260,5 +260,5 @@ export async function quiet(service: Service): Promise<void> {
   await drained(service);
   const query = `WorkflowType = 'delivery' and ExecutionStatus = 'Running'`;
   const isQuiet = async () => (await service.temporal.workflow.count(query)).count === 0;
-  await waitFor('every delivery ended', isQuiet, QUIET_DEADLINE_MS);
+  await until('every delivery ended', isQuiet, QUIET_DEADLINE_MS);
 }

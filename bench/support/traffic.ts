@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 import { percentiles } from './measure.ts';
-import { waitFor } from './wait.ts';
+import { until } from '../../test/support/until.ts';
 
 const SENDERS = 32;
 const ANSWER_DEADLINE_MS = 30_000;
@@ -209,7 +209,7 @@ export async function allArrived(receiver: Receiver, eventIds: string[]): Promis
       missing = missing.filter((eventId) => !receiver.arrivals.has(eventId));
       return missing.length < length;
     };
-    await waitFor(`the next of ${length} acknowledged events`, fewer, NEXT_ARRIVAL_DEADLINE_MS);
+    await until(`the next of ${length} acknowledged events`, fewer, NEXT_ARRIVAL_DEADLINE_MS);
   }
 }
 

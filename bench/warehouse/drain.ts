@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { type NewEvent, storeEvents } from '../../db/hot-path/store-events.ts';
 import { LEASE_SECONDS } from '../../db/warehouse/flushes.ts';
-import { waitFor } from '../support/wait.ts';
+import { until } from '../../test/support/until.ts';
 import { type Line, untilWritten, type Written } from './line.ts';
 
 const GROUP = 500;
@@ -105,5 +105,5 @@ function claimOf({ service: { pool }, destinationId }: Line): Promise<number> {
     );
     return rows[0]?.at.getTime();
   };
-  return waitFor('a worker that claims the warehouse', claim, CLAIM_DEADLINE_MS);
+  return until('a worker that claims the warehouse', claim, CLAIM_DEADLINE_MS);
 }

@@ -1,6 +1,7 @@
 // npm run bench -- warehouse [--seconds 20 --rounds 3 --only parquet]: how quickly events are written in files to an S3 server on this machine, in
 // each format, and what that costs. `drain`: what waits is written, while nothing comes in. `end to end`: webhooks are sent at the same
 // time, as quickly as they are answered, and sender and ingest share the cores with what is measured.
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Stack } from '../../local/stack.ts';
 import { type ProviderCase, providerCases } from '../../test/support/warehouse-targets.ts';
 import { type Bar, barLine } from '../support/bars.ts';
@@ -10,7 +11,6 @@ import type { BenchOptions } from '../support/options.ts';
 import { SECRET, type Service, startService } from '../support/service.ts';
 import { createSender, type Receiver, sendMany } from '../support/traffic.ts';
 import { undisturbed } from '../support/undisturbed.ts';
-import { delay } from '../support/wait.ts';
 import { drain, fill, leaveAlone } from './drain.ts';
 import { createLine, type Line, readBack, type Store, untilWritten } from './line.ts';
 

@@ -1,10 +1,10 @@
 // A source with a route to a warehouse destination of its own, and what became of the events that went there.
+import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '../../core/text/ids.ts';
 import type { StoreServer } from '../../test/support/object-stores.ts';
 import type { ProviderCase } from '../../test/support/warehouse-targets.ts';
 import { allRowsOf, readObjects } from '../../test/support/warehouse-objects.ts';
 import { createRoute, type Service } from '../support/service.ts';
-import { delay } from '../support/wait.ts';
 
 const DEADLINE_MS = 300_000;
 const LOOK_EVERY_MS = 100;

@@ -11,11 +11,11 @@ import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
 import { makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { scrape } from '../support/scrape.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const NEXT_SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
@@ -41,12 +41,12 @@ describe('Alerts', () => {
   let testInstance: OwnHookyard;
   let receiver: AlertReceiver;
   let mail: MailServer;
-  let destinations: Receiver;
+  const destinations = useReceiver();
   let metricsPort: number;
   let paths = 0;
 
   before(async () => {
-    [receiver, mail, destinations] = await Promise.all([startAlertReceiver(), startMailServer(), startReceiver()]);
+    [receiver, mail] = await Promise.all([startAlertReceiver(), startMailServer()]);
     testInstance = await startHookyard(undefined, {
       HOOKYARD_PAGERDUTY_URL: receiver.url,
       SMTP_URL: mail.url,
@@ -63,7 +63,7 @@ describe('Alerts', () => {
   });
   after(async () => {
     await testInstance?.close();
-    await Promise.all([receiver?.close(), mail?.close(), destinations?.close()]);
+    await Promise.all([receiver?.close(), mail?.close()]);
   });
 
   /** Another organization, so that tests do not tell each other's channels. */

@@ -9,11 +9,11 @@ import { freePorts } from '../../local/ports.ts';
 import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespace.ts';
 import { createClient } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { reconcileNow } from '../support/reconcile.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 // INDEXED_VALUE_TYPE_KEYWORD; a namespace takes ten of them.
 const KEYWORD = 2;
@@ -28,7 +28,7 @@ describe('a namespace without search attributes', () => {
   let connection: Connection;
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let workerPort = 0;
 
   before(async () => {
@@ -45,13 +45,12 @@ describe('a namespace without search attributes', () => {
       return (await lookAtNamespace(connection, namespace)) === 'bare';
     });
     const settings = { HOOKYARD_LANE: 'workflow', HOOKYARD_OPERATOR_KEY: OPERATOR_KEY };
-    [testInstance, receiver] = await Promise.all([startHookyard(undefined, settings, { namespace }), startReceiver()]);
+    testInstance = await startHookyard(undefined, settings, { namespace });
     records = new Records(testInstance);
     await testInstance.startWorker({ OTEL_EXPORTER_PROMETHEUS_PORT: String(workerPort) });
   });
   after(async () => {
     await testInstance?.close();
-    await receiver?.close();
     await connection?.close();
   });
 

@@ -4,10 +4,11 @@ import { setLimits } from '../../db/organizations/limits.ts';
 import { progress as progressQuery } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Answer, type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Answer, Endpoint } from '../support/receiver.ts';
 import { Records, type SourceView } from '../support/records.ts';
 import { describeNoTraces, PLANTED } from '../support/secrecy.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 interface ReplayView {
   id: string;
@@ -28,12 +29,12 @@ interface ReplayView {
 describe('replays by filter', () => {
   let testInstance: Hookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
-    [testInstance, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    testInstance = await sharedHookyard();
     records = new Records(testInstance);
   });
-  after(() => Promise.all([testInstance.close(), receiver.close()]));
+  after(() => testInstance.close());
 
   /** A source with so many events that were stored before it had a route: nothing is delivered yet. */
   async function unrouted(count: number): Promise<{ source: SourceView; eventIds: string[] }> {

@@ -3,10 +3,10 @@
 import { expect } from 'chai';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const SECONDS = 20;
 // The relay renews its lease and claims about six times; each other part looks once in ten seconds or more rarely.
@@ -17,15 +17,15 @@ const QUIET_WITHIN_MS = 240_000;
 describe('an idle API with an idle worker', function () {
   this.timeout(2 * QUIET_WITHIN_MS);
   let hookyard: OwnHookyard;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   /** Connected to another database. */
   let outside: Pool;
   before(async () => {
-    [hookyard, receiver] = await Promise.all([startHookyard(), startReceiver()]);
+    hookyard = await startHookyard();
     await hookyard.startWorker();
     outside = createPool(stackAddresses().databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
   });
-  after(() => Promise.all([hookyard.close(), receiver.close(), outside.end()]));
+  after(() => Promise.all([hookyard.close(), outside.end()]));
 
   async function commits(): Promise<number> {
     const { rows } = await outside.query<{ commits: number }>(

@@ -8,12 +8,12 @@ import { disagreements } from '../support/disagreements.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, REFUSED_DOMAIN, startMailServer } from '../support/mail-server.ts';
 import { type Action, MetricGrowth, moves, type Series } from '../support/metric-growth.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { makeOverdue, reconcileNow } from '../support/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { scrape } from '../support/scrape.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { startTlsReceiver, type TlsReceiver } from '../support/tls-receiver.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const JAVASCRIPT = { language: 'javascript' };
 const PATIENT = { circuitFailureThreshold: 100 };
@@ -44,7 +44,7 @@ describe('metrics of a worker move:', () => {
   let testInstance: OwnHookyard;
   let records: Records;
   let circuits: Circuits;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let secure: TlsReceiver;
   let store: TakingStore;
   let mail: MailServer;
@@ -55,7 +55,6 @@ describe('metrics of a worker move:', () => {
   before(async () => {
     const [apiPort = 0, portOfWorker = 0] = await freePorts(2);
     workerPort = portOfWorker;
-    receiver = await startReceiver();
     [secure, store, mail] = await Promise.all([startTlsReceiver(), startTakingStore(), startMailServer()]);
     testInstance = await startHookyard(undefined, {
       OTEL_EXPORTER_PROMETHEUS_PORT: String(apiPort),
@@ -73,7 +72,7 @@ describe('metrics of a worker move:', () => {
   });
   after(async () => {
     await testInstance?.close();
-    await Promise.all([receiver?.close(), secure?.close(), store?.close(), mail?.close()]);
+    await Promise.all([secure?.close(), store?.close(), mail?.close()]);
   });
 
   const undelivered = (url: string, destination: Record<string, unknown> = {}) =>

@@ -8,12 +8,12 @@ import { freePorts } from '../../local/ports.ts';
 import { send } from '../support/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { listeningPorts } from '../support/listening.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { nextScrape, type Scrape, scrape } from '../support/scrape.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 // Of ids, addresses and times: nothing that grows with what is stored.
 const UNBOUNDED = /(^|_)(org|src|dst|rte|evt|dlv|key|req)_[a-z0-9]{10}|\d{4}-\d\d-\d\d|https?:|@/;
@@ -28,7 +28,7 @@ interface Ready {
 describe('metrics', () => {
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let temporal: TcpProxy;
   let collector: Server;
   const received: { path: string; type: string | undefined; team: unknown; body: Buffer }[] = [];
@@ -48,10 +48,7 @@ describe('metrics', () => {
     await once(collector, 'listening');
     temporal = await startTcpProxy(stackAddresses().temporalAddress);
     const servers = { ...stackAddresses(), temporalAddress: temporal.address };
-    [testInstance, receiver] = await Promise.all([
-      startHookyard(servers, { OTEL_EXPORTER_PROMETHEUS_PORT: String(apiPort) }),
-      startReceiver(),
-    ]);
+    testInstance = await startHookyard(servers, { OTEL_EXPORTER_PROMETHEUS_PORT: String(apiPort) });
     records = new Records(testInstance);
     await testInstance.startWorker({
       OTEL_EXPORTER_PROMETHEUS_PORT: String(workerPort),
@@ -61,7 +58,7 @@ describe('metrics', () => {
   });
   after(async () => {
     await testInstance.close();
-    await Promise.all([receiver.close(), temporal.close(), new Promise((done) => collector.close(done))]);
+    await Promise.all([temporal.close(), new Promise((done) => collector.close(done))]);
   });
 
   /** What a metric of a process has grown by. */

@@ -16,6 +16,7 @@ import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
 import { onceMore } from '../support/records.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { inOpenTransaction } from '../support/row-lock.ts';
 
 const PAYLOAD_DAYS = 2;
 const EVENT_DAYS = 6;
@@ -247,9 +248,7 @@ describe('retention', () => {
   it('never keeps webhooks waiting for somebody who reads for long', async () => {
     const pipe = await records.pipe(receiver.endpoint().url);
     const { gone } = await delivered(pipe);
-    const reader = await testInstance.pool.connect();
-    try {
-      await reader.query('begin');
+    await inOpenTransaction(testInstance.pool, async (reader) => {
       for (const table of ['events', 'event_payloads', 'deliveries', 'attempts'])
         await reader.query(`select count(*) from ${table}`);
       const housekeeping = keepHouse(testInstance);
@@ -267,10 +266,7 @@ describe('retention', () => {
       expect(testInstance.logs()).to.include('retention waits for a transaction that uses the table');
       expect(await partitionAges(testInstance, 'event_payloads')).to.include(GONE);
       expect(await records.event(gone.id)).to.include({ status: 'delivered' });
-    } finally {
-      await reader.query('rollback');
-      reader.release();
-    }
+    });
     await keepHouse(testInstance);
     expect(await partitionAges(testInstance, 'event_payloads')).to.not.include(GONE);
     expectError(await testInstance.client.request('GET', eventPath(gone.id)), 404, 'RESOURCE_NOT_FOUND');

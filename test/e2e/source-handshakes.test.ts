@@ -4,17 +4,15 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
+import { testPool } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const SECRET = 'a secret of many letters';
 
 describe('checks of the address of a source', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
 
   const ask = async ({ webhookUrl }: SourceRecord, method: string, query = '', init: RequestInit = {}) => {
     const { pathname } = new URL(webhookUrl);

@@ -8,30 +8,26 @@ import { circuitStatus, progress, warehouseStatus } from '../../workflows/messag
 import { expectError } from '../support/api-client.ts';
 import { Circuits, switchedEndpoint } from '../support/circuits.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Endpoint } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { startTakingStore, type TakingStore } from '../support/taking-store.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 describe('a suspended organization', () => {
   let suspended: Hookyard;
   let other: Hookyard;
   let records: Records;
   let others: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let store: TakingStore;
   before(async () => {
-    [suspended, other, receiver, store] = await Promise.all([
-      sharedHookyard(),
-      sharedHookyard(),
-      startReceiver(),
-      startTakingStore(),
-    ]);
+    [suspended, other, store] = await Promise.all([sharedHookyard(), sharedHookyard(), startTakingStore()]);
     records = new Records(suspended);
     others = new Records(other);
   });
   afterEach(() => resume());
-  after(() => Promise.all([suspended.close(), other.close(), receiver.close(), store.close()]));
+  after(() => Promise.all([suspended.close(), other.close(), store.close()]));
 
   /** Ends when the worker knows it too. */
   async function change(act: typeof suspendOrganization | typeof resumeOrganization, words: string): Promise<void> {

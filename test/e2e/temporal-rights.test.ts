@@ -7,12 +7,12 @@ import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespac
 import { closeAll } from '../http/servers.ts';
 import { type GuardedTemporal, startGuardedTemporal } from '../support/guarded-temporal.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { forgetWorkflow, reconcileNow } from '../support/reconcile.ts';
 import { runToEnd, startService } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const NAMESPACE = 'rights';
 const HOUR_MS = 3_600_000;
@@ -23,7 +23,7 @@ describe('a Temporal that asks for rights', () => {
   let writer: Connection;
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
 
   const withRights = (...permissions: string[]) => ({
     TEMPORAL_TLS: 'false',
@@ -31,7 +31,7 @@ describe('a Temporal that asks for rights', () => {
   });
 
   before(async () => {
-    [guarded, receiver] = await Promise.all([startGuardedTemporal(), startReceiver()]);
+    guarded = await startGuardedTemporal();
     writer = guarded.connect(`${NAMESPACE}:write`);
     const settings = {
       ...withRights(`${NAMESPACE}:write`),
@@ -46,7 +46,7 @@ describe('a Temporal that asks for rights', () => {
   });
   after(async () => {
     await testInstance?.close();
-    await Promise.all([receiver?.close(), writer?.close(), guarded?.close(), closeAll()]);
+    await Promise.all([writer?.close(), guarded?.close(), closeAll()]);
   });
 
   const alone = (...permissions: string[]) => ({

@@ -5,10 +5,11 @@ import { expect } from 'chai';
 import { LANE_SETTINGS } from '../../core/delivery/lane.ts';
 import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
 import { type ReceivedSpan, SPAN_KIND, STATUS_ERROR, startTraceReceiver, type TraceReceiver } from '../support/otlp.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Endpoint } from '../support/receiver.ts';
 import { type EventView, onceMore, Records } from '../support/records.ts';
 import { startTlsReceiver, type TlsReceiver } from '../support/tls-receiver.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT = '00f067aa0ba902b7';
@@ -25,11 +26,11 @@ const SECRET = 'planted-secret-71fd';
 describe('traces', () => {
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let secure: TlsReceiver;
   let collector: TraceReceiver;
   before(async () => {
-    [receiver, secure, collector] = await Promise.all([startReceiver(), startTlsReceiver(), startTraceReceiver()]);
+    [secure, collector] = await Promise.all([startTlsReceiver(), startTraceReceiver()]);
     testInstance = await startHookyard(undefined, {
       OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collector.url,
       OTEL_BSP_SCHEDULE_DELAY: '100',
@@ -40,7 +41,7 @@ describe('traces', () => {
   });
   after(async () => {
     await testInstance.close();
-    await Promise.all([receiver.close(), secure.close(), collector.close()]);
+    await Promise.all([secure.close(), collector.close()]);
   });
 
   const webhook = (headers: Record<string, string>, body = '{}') =>
@@ -374,12 +375,12 @@ describe('traces', () => {
 describe('without a receiver of traces', () => {
   let shared: Hookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
-    [shared, receiver] = await Promise.all([sharedHookyard(), startReceiver()]);
+    shared = await sharedHookyard();
     records = new Records(shared);
   });
-  after(() => Promise.all([shared?.close(), receiver?.close()]));
+  after(() => shared?.close());
 
   /** What an event keeps of its trace. */
   const keptOf = async (eventId: string) => {

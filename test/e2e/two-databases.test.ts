@@ -3,25 +3,23 @@
 import { expect } from 'chai';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { reconcileNow } from '../support/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 const SCHEDULES = ['hookyard-maintenance', 'hookyard-reconciliation'];
 
 describe('two databases on one Temporal server', () => {
   let both: OwnHookyard[] = [];
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
-    receiver = await startReceiver();
     both = await Promise.all([startHookyard(), startHookyard()]);
     await Promise.all(both.map((each) => each.startWorker()));
   });
   after(async () => {
     await Promise.all(both.map((each) => each.close()));
-    await receiver.close();
   });
 
   it('each have their own schedules and housekeeping', async () => {

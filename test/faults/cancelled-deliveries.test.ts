@@ -1,19 +1,14 @@
 // Cancelling the deliveries to a deleted destination, when a step takes too long.
 import { expect } from 'chai';
 import { cancelOfDeletedDestination } from '../../db/delivery/deleted-destinations.ts';
-import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
+import { createPool } from '../../db/connections/pool.ts';
+import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
 import { until } from '../support/until.ts';
+import { useHistoryDatabase } from '../support/use-hookyard.ts';
 
 describe('cancelling deliveries to a deleted destination', () => {
-  let database: HistoryDatabase;
-  let pool: Pool;
+  const { database, pool } = useHistoryDatabase(1);
   let owner: HistoryOwner;
-  before(async () => {
-    database = await historyDatabase(1);
-    pool = database.pool;
-  });
-  after(() => database.close());
   beforeEach(async () => {
     await pool.query("delete from source_purges; delete from upkeep where kind = 'failure'");
     owner = await makeOwner(pool, 1, 1);

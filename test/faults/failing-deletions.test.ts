@@ -7,16 +7,16 @@ import { newId } from '../../core/text/ids.ts';
 import { createLog } from '../../core/process/log.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { InstallationClient } from '../../temporal-config/client.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
+import { inOpenTransaction } from '../support/row-lock.ts';
 
 describe('deleting organizations of which one cannot be deleted', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('deletions');
   let connection: Connection;
   let deps: OrganizationDeletionDeps;
   before(async () => {
     const { temporalAddress, namespace } = stackAddresses();
-    database = await ownDatabase('deletions');
     connection = await Connection.connect({ address: temporalAddress });
     deps = {
       pool: createPool(database.databaseUrl, { max: 2, statementTimeoutMs: 1000, onError: () => {} }),
@@ -27,7 +27,6 @@ describe('deleting organizations of which one cannot be deleted', () => {
   after(async () => {
     await deps?.pool.end();
     await connection?.close();
-    await database?.close();
   });
   beforeEach(() => database.pool.query("delete from organizations; delete from upkeep where kind = 'failure'"));
 
@@ -79,19 +78,14 @@ describe('deleting organizations of which one cannot be deleted', () => {
 
   it('with an error that repeating may mend: the others do not wait for it', async () => {
     const [failing] = [await deleted(), await deleted(), await deleted()];
-    const holder = await database.pool.connect();
-    try {
-      await holder.query('begin');
+    await inOpenTransaction(database.pool, async (holder) => {
       await holder.query('select from sources where organization_id = $1 for update', [failing]);
       let more: boolean | string = true;
       for (let rounds = 0; rounds < 2 && (await left()).length > 1; rounds += 1) more = await round();
       expect(await left()).to.deep.equal([failing]);
       // Nothing else is to be done: it is tried again later, not at once.
       expect(more).to.be.a('string').that.includes('timeout');
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
+    });
     expect(await round()).to.equal(false);
     expect(await left()).to.deep.equal([]);
   });

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { Ledger } from '../support/ledger.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
-import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Answer } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { SENDERS, startSenders } from '../support/senders.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { type Standby, startStandby } from '../support/standby.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const RECOVERY_MS = 180_000;
 const HELD = 8;
@@ -24,7 +25,7 @@ describe('the promotion of a standby', function () {
   let proxy: TcpProxy;
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
     primary = await startOwnPostgres('primary');
     const url = primary.postgres.url('postgres');
@@ -32,14 +33,13 @@ describe('the promotion of a standby', function () {
     proxy = await startTcpProxy(primary.address);
     const databaseUrl = Object.assign(new URL(url), { host: proxy.address }).href;
     const { temporalAddress } = stackAddresses();
-    [testInstance, receiver] = await Promise.all([startHookyard({ databaseUrl, temporalAddress }), startReceiver()]);
+    testInstance = await startHookyard({ databaseUrl, temporalAddress });
     records = new Records(testInstance);
     await testInstance.startWorker();
     await testInstance.startWorker();
   });
   after(async () => {
     await testInstance?.close();
-    await receiver?.close();
     await proxy?.close();
     await standby?.remove();
     await primary?.remove();

@@ -12,10 +12,10 @@ import { updateTemporalSchemas } from '../../local/temporal/schema.ts';
 import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { Ledger } from '../support/ledger.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { makeOverdue } from '../support/reconcile.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 // After Temporal is back: a worker notices within 30 s that its schedules are gone and makes them, which runs the reconciliation;
@@ -28,7 +28,7 @@ describe('Temporal, emptied', function () {
   let stack: Stack;
   let testInstance: OwnHookyard;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
     // Servers of its own: other files have workflows in the databases of theirs.
     stack = await startStack({
@@ -38,12 +38,11 @@ describe('Temporal, emptied', function () {
       uiPort: null,
       log: () => {},
     });
-    [testInstance, receiver] = await Promise.all([startHookyard(stack), startReceiver()]);
+    testInstance = await startHookyard(stack);
     records = new Records(testInstance);
   });
   after(async () => {
     await testInstance?.close();
-    await receiver?.close();
     await stack?.stop();
     if (stack) rmSync(stack.dataDir, { recursive: true, force: true });
   });

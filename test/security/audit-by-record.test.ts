@@ -5,8 +5,8 @@ import { listAuditRecords } from '../../db/audit/records.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { asServices } from '../support/stack.ts';
+import { useDatabase } from '../support/use-hookyard.ts';
 
 const OTHERS = 20_000;
 const ABOUT_IT = 3;
@@ -14,13 +14,12 @@ const PAGE = { limit: 50, offset: 0 };
 const options = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
 describe('The audit log of one record', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('audit_by_record');
   let pools: Record<'services' | 'tenants', Pool>;
   const [mine, theirs] = [newId('org'), newId('org')];
   const record = newId('src');
 
   before(async () => {
-    database = await ownDatabase('audit_by_record');
     const url = asServices(database.databaseUrl);
     pools = { services: createPool(url, options), tenants: createPool(url, { ...options, tenantRole: TENANT_ROLE }) };
     const insert = `
@@ -36,7 +35,6 @@ describe('The audit log of one record', () => {
   });
   after(async () => {
     await Promise.all(Object.values(pools).map((pool) => pool.end()));
-    await database.close();
   });
 
   /** How many rows of the table a transaction has read. */

@@ -8,8 +8,8 @@ import { expect } from 'chai';
 import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const project = join(import.meta.dirname, '..', '..');
 const read = (name: string) => readFileSync(join(project, name), 'utf8');
@@ -141,11 +141,10 @@ describe('docker-compose.yml', () => {
 
 describe('both roles, where nothing may be written', () => {
   let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async () => {
     // The image brings the bundle of the workflows.
     await bundleWorkflows(quietLogger);
-    receiver = await startReceiver();
     testInstance = await startHookyard(undefined, {
       HOOKYARD_ENCRYPTION_KEYS: `k1:${randomBytes(32).toString('base64')}`,
       HOOKYARD_DATA_DIR: '/proc/no-such-folder',
@@ -155,7 +154,6 @@ describe('both roles, where nothing may be written', () => {
     await testInstance.startWorker();
   });
   after(async () => {
-    await receiver?.close();
     await testInstance?.close();
   });
 

@@ -8,11 +8,11 @@ import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { certificateOf } from '../support/certificates.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { problemsIn } from '../support/log-lines.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { runToEnd } from '../support/service.ts';
 import { asServices, stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -20,7 +20,7 @@ describe('TLS to PostgreSQL', () => {
   const folder = mkdtempSync(join(tmpdir(), 'hookyard-tls-'));
   const [authority, stranger] = [join(folder, 'authority.pem'), join(folder, 'stranger.pem')];
   let admin: Pool;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let testInstance: OwnHookyard;
   const reload = async (...settings: string[]) => {
     for (const setting of settings) await admin.query(`alter system ${setting}`);
@@ -39,7 +39,6 @@ describe('TLS to PostgreSQL', () => {
 
   before(async () => {
     admin = createPool(stackAddresses().databaseUrl, { max: 1, statementTimeoutMs: 20_000, onError: () => {} });
-    receiver = await startReceiver();
     const valid = { fromMs: Date.now() - HOUR_MS, toMs: Date.now() + 24 * HOUR_MS };
     const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
     const certificate = certificateOf(pair, 'localhost', valid);
@@ -51,7 +50,6 @@ describe('TLS to PostgreSQL', () => {
     await until('TLS', async () => (await admin.query(`show ssl`)).rows[0].ssl === 'on');
   });
   after(async () => {
-    await receiver?.close();
     await testInstance?.close();
     await reload('reset ssl', 'reset ssl_cert_file', 'reset ssl_key_file');
     await admin?.end();

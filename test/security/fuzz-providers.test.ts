@@ -9,7 +9,8 @@ import { LOOP_WATCH } from '../support/loop-watch.ts';
 import { signers } from '../support/provider-signers.ts';
 import { publishedSigners } from '../support/published-signers.ts';
 import type { SentMessage, Signer } from '../support/signer.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const BODIES_MS = 4000;
 const HANDSHAKES_MS = 3000;
@@ -22,7 +23,7 @@ interface Provided extends SourceRecord {
 }
 
 describe('Hostile input at sources of providers', () => {
-  let service: Service;
+  const service = useService('api', { ...LOOP_WATCH, HOOKYARD_PROVIDER_KEYS_URL: 'http://127.0.0.1:9' });
   let organization: TestOrganization;
   let isAlive: ReturnType<typeof expectAlive>;
   const sources = new Map<string, Provided>();
@@ -30,12 +31,10 @@ describe('Hostile input at sources of providers', () => {
   before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
     // Nobody is there, so that no provider is asked for its keys.
-    service = await startService('api', { ...LOOP_WATCH, HOOKYARD_PROVIDER_KEYS_URL: 'http://127.0.0.1:9' });
     organization = await createOrganization({ service });
     for (const name of NAMES) sources.set(name, await provided(name));
     isAlive = expectAlive(service);
   });
-  after(() => service?.stop());
 
   async function provided(name: string): Promise<Provided> {
     const signer = signers[name];

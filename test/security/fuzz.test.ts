@@ -7,21 +7,21 @@ import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../su
 import { exchanged, expectAlive, seed, statusOf, tryFor } from '../support/fuzzing.ts';
 import { body, headers, query, wire } from '../support/hostile-input.ts';
 import { LOOP_WATCH } from '../support/loop-watch.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const BODIES_MS = 5000;
 const MAPPINGS_MS = 2000;
 const WIRES_MS = 2000;
 
 describe('Hostile input', () => {
-  let service: Service;
+  const service = useService('api', LOOP_WATCH);
   let organization: TestOrganization;
   let sources: SourceRecord[];
   let isAlive: ReturnType<typeof expectAlive>;
 
   before(async () => {
     process.stdout.write(`    FUZZ_SEED=${seed}\n`);
-    service = await startService('api', LOOP_WATCH);
     isAlive = expectAlive(service);
     organization = await createOrganization({ service });
     const { id } = await makeDestination(organization, { enabled: false });
@@ -34,7 +34,6 @@ describe('Hostile input', () => {
       )),
     ];
   });
-  after(() => service?.stop());
 
   /** Every operator on every kind of path, as many at a time as a filter may have. */
   async function filtered(destinationId: string): Promise<SourceRecord> {

@@ -5,13 +5,7 @@ import { type IncomingMessage, request as httpRequest, type Server, type ServerR
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import {
-  connectionCounts,
-  HTTP_LIMITS,
-  type HttpLimits,
-  MAX_HEADERS,
-  MAX_PIPELINED,
-} from '../../api/http/connections.ts';
+import { type HttpLimits, MAX_HEADERS, MAX_PIPELINED } from '../../api/http/connections.ts';
 import { createHttpServer, refusedConnections } from '../../api/http/http-server.ts';
 import { clientOf } from '../../core/http/address-ranges.ts';
 import type { Log } from '../../core/process/log.ts';
@@ -288,39 +282,6 @@ describe('HTTP limits', () => {
         [200, 'keep-alive'],
         [200, 'close'],
       ]);
-    });
-  });
-
-  it('are those that the documentation states', () => {
-    expect(HTTP_LIMITS).to.deep.equal({
-      headersMs: 20_000,
-      requestMs: 60_000,
-      keepAliveMs: 65_000,
-      answerMs: 180_000,
-      checkEveryMs: 5000,
-      lingerMs: 5000,
-      maxRequestsPerConnection: 10_000,
-      managementHeadersMs: 5000,
-    });
-    expect(connectionCounts(5000, { HOOKYARD_MAX_CONNECTIONS_PER_ADDRESS: 500 })).to.deep.equal({
-      maxConnections: 5000,
-      maxConnectionsPerAddress: 500,
-      managementConnections: 250,
-    });
-    const server = createHttpServer(() => undefined, {
-      ...HTTP_LIMITS,
-      maxConnections: 7,
-      maxConnectionsPerAddress: 5,
-      managementConnections: 0,
-    });
-    expect(server).to.include({
-      headersTimeout: 20_000,
-      requestTimeout: 60_000,
-      keepAliveTimeout: 65_000,
-      maxRequestsPerSocket: 10_000,
-      // And up to a hundred that linger after a refusal.
-      maxConnections: 107,
-      maxHeadersCount: 0,
     });
   });
 });

@@ -5,9 +5,10 @@ import { expect } from 'chai';
 import { createClient, expectError } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { type HttpAnswer, send } from '../support/http-client.ts';
-import { createOrganization, type Service, startService, testPool, type TestOrganization } from '../support/service.ts';
+import { createOrganization, testPool, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { openConnection } from './raw-connection.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const SECRET = 'a secret of sixteen bytes';
 const BODY = '{"order":42}';
@@ -20,13 +21,11 @@ const hmac = (text: string, algorithm = 'sha256') => createHmac(algorithm, SECRE
 const signed = (body = BODY) => ({ 'x-hub-signature-256': `sha256=${hmac(body)}` });
 
 describe('Ingest addresses', () => {
-  let service: Service;
+  const service = useService('api', { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) });
   let organization: TestOrganization;
   before(async () => {
-    service = await startService('api', { HOOKYARD_MAX_PAYLOAD_BYTES: String(MAX_PAYLOAD) });
     organization = await createOrganization({ service });
   });
-  after(() => service.stop());
 
   const post = (url: string, headers: Record<string, string> = {}, body: string | Buffer = BODY) =>
     send('POST', url, headers, body);

@@ -5,7 +5,8 @@ import { expectInvalid } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/http-client.ts';
 import { onlyRefusal } from '../support/refusals.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const SECRET = 'a secret of sixteen bytes';
 const SIGNED = { verificationConfig: { type: 'github', secret: SECRET } };
@@ -13,13 +14,11 @@ const SIGNED = { verificationConfig: { type: 'github', secret: SECRET } };
 const STALE = 'A'.repeat(32);
 
 describe('Paths below sources', () => {
-  let service: Service;
+  const service = useService('api');
   let organization: TestOrganization;
   before(async () => {
-    service = await startService('api');
     organization = await createOrganization({ service });
   });
-  after(() => service.stop());
 
   const plain = ({ slug }: { slug: string }) => `/ingest/${organization.slug}/${slug}`;
   const whole = ({ webhookUrl }: SourceRecord) => new URL(webhookUrl).pathname;

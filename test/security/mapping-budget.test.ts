@@ -4,12 +4,12 @@ import { letters, slowRules } from '../support/budget-attacks.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';
 import { makeNeighbour } from '../support/neighbour.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { sharedService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Store, WarehousePipe } from '../support/warehouse-instance.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 // On a loop that is held the rows of the attack take more than 7 s.
 const HELD_MS = 4000;
@@ -26,23 +26,18 @@ describe('Mappings that are too much work', () => {
   let other: Hookyard;
   let server: StoreServer;
   let store: Store;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   before(async function () {
     this.timeout(COLD_START_MS);
     const [provider] = providerCases;
     if (!provider) throw new Error('there is no provider');
-    [attacker, other, server, receiver] = await Promise.all([
-      sharedHookyard(),
-      sharedHookyard(),
-      provider.start(),
-      startReceiver(),
-    ]);
+    [attacker, other, server] = await Promise.all([sharedHookyard(), sharedHookyard(), provider.start()]);
     await provider.prepare(server.url);
     store = { provider, url: server.url };
   });
   after(async () => {
     await Promise.all([attacker?.close(), other?.close()]);
-    await Promise.all([server?.stop(), receiver?.close()]);
+    await server?.stop();
   });
 
   it('leave other deliveries alone while their file is made, and end visibly', async () => {

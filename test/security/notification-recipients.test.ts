@@ -6,10 +6,10 @@ import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { linkIn, type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const key = randomBytes(32);
 const box = new SecretBox([{ id: 'k1', key }]);
@@ -24,12 +24,12 @@ interface RouteAnswer {
 describe('Recipients of notifications, with several organizations', () => {
   let testInstance: OwnHookyard;
   let server: MailServer;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let attacker: TestOrganization;
   let workerSettings: Record<string, string>;
 
   before(async () => {
-    [server, receiver] = await Promise.all([startMailServer(), startReceiver()]);
+    server = await startMailServer();
     testInstance = await startHookyard(undefined, { HOOKYARD_ENCRYPTION_KEYS: `k1:${key.toString('base64')}` });
     attacker = await organization();
     workerSettings = {
@@ -41,7 +41,7 @@ describe('Recipients of notifications, with several organizations', () => {
   });
   after(async () => {
     await testInstance?.close();
-    await Promise.all([server?.close(), receiver?.close()]);
+    await server?.close();
   });
 
   const organization = () => createOrganization({ service: testInstance.api, pool: testInstance.pool });

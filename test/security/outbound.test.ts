@@ -8,12 +8,12 @@ import { resolveTo } from '../http/senders.ts';
 import { closeAll, httpServer, socketServer } from '../http/servers.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { serviceAccountKey } from '../support/object-stores.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, sharedService } from '../support/service.ts';
 import { withEnvironment } from '../support/environment.ts';
 import { until } from '../support/until.ts';
 import { callers } from './outbound-callers.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 /** Literals that lead to this machine, or to where only machines of a cloud may ask. */
 const FORBIDDEN_HOSTS = [
@@ -246,7 +246,7 @@ describe('Network out: the API', () => {
 
 describe('Network out: with proxies in the environment', () => {
   let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let connections = 0;
 
   before(async () => {
@@ -254,13 +254,11 @@ describe('Network out: with proxies in the environment', () => {
       connections += 1;
       socket.destroy();
     });
-    receiver = await startReceiver();
     testInstance = await startHookyard(undefined, hostileEnvironment(proxy));
     await testInstance.startWorker();
   });
   after(async () => {
     await testInstance?.close();
-    await receiver?.close();
     await closeAll();
   });
 

@@ -10,12 +10,11 @@ import { send } from '../support/http-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { listeningPorts } from '../support/listening.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { Records } from '../support/records.ts';
 import { createOrganization, type Service } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useHookyard, useReceiver } from '../support/use-hookyard.ts';
 
 const OWN = /belongs to Hookyard itself/;
 const HOOK = JSON.stringify({ attack: true });
@@ -24,7 +23,7 @@ describe('Own services as destinations', () => {
   let testInstance: OwnHookyard;
   let worker: Service;
   let records: Records;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let mail: MailServer;
   let targets: Record<string, number>;
   let hosts: string[];
@@ -38,7 +37,7 @@ describe('Own services as destinations', () => {
   before(async () => {
     // On every address of the machine, as a service may be.
     const [ui, denied] = await Promise.all([socketServer(count, '::'), socketServer(count, '::')]);
-    [receiver, mail] = await Promise.all([startReceiver(), startMailServer()]);
+    mail = await startMailServer();
     const [metrics = 0] = await freePorts(1);
     hosts = await namesOfThisMachine();
     const settings = {
@@ -72,7 +71,7 @@ describe('Own services as destinations', () => {
   });
   after(async () => {
     await testInstance?.close();
-    await Promise.all([receiver?.close(), mail?.close(), closeAll()]);
+    await Promise.all([mail?.close(), closeAll()]);
   });
 
   it('are there to be reached: each of those for metrics answers anyone who gets to it', async () => {

@@ -9,6 +9,7 @@ import { countOf, expectLimited, quotaRequests, quotaTenant, type Tenant } from 
 import { startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
+import { inOpenTransaction } from '../support/row-lock.ts';
 
 describe('Quotas of the management API', () => {
   const { testInstance } = useHookyard({});
@@ -27,19 +28,14 @@ describe('Quotas of the management API', () => {
   const { limit, webhook, webhooks, usage, used } = quotaRequests(() => ({ testInstance, limited }));
 
   it('of reads at a time let one that waits for PostgreSQL hold up no other', async () => {
-    const holder = await pool.connect();
-    try {
-      await holder.query('begin');
+    await inOpenTransaction(pool, async (holder) => {
       await holder.query('lock table transforms in access exclusive mode');
       const slow = [1, 2, 3].map(() => limited.api.request('GET', '/api/transforms'));
       await until('reads to wait for the lock', async () => (await waitingForLocks(pool)) > 0);
       expect((await limited.api.request('GET', '/api/auth/me')).status).to.equal(200);
       await holder.query('commit');
       for (const answer of await Promise.all(slow)) expect(answer.status).to.equal(200);
-    } finally {
-      await holder.query('rollback');
-      holder.release();
-    }
+    });
   });
 
   describe('of records hold when many are created at once', () => {

@@ -10,11 +10,11 @@ import { closeAll, httpServer } from '../http/servers.ts';
 import { createClient } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type MailServer, startMailServer } from '../support/mail-server.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { onceMore, Records } from '../support/records.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { startTemporalGateway, type TemporalGateway } from '../support/temporal-gateway.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -30,15 +30,14 @@ describe('secrets in files that are replaced', () => {
   const signers: (string | undefined)[] = [];
   let gateway: TemporalGateway;
   let mail: MailServer;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let testInstance: OwnHookyard;
   let records: Records;
 
   before(async () => {
-    [gateway, mail, receiver] = await Promise.all([
+    [gateway, mail] = await Promise.all([
       startTemporalGateway(stackAddresses().temporalAddress, 'first'),
       startMailServer(),
-      startReceiver(),
     ]);
     // It stands for Cloudflare, and keeps whose key each upload was signed with.
     const store = await httpServer((request: IncomingMessage, response) => {
@@ -64,7 +63,7 @@ describe('secrets in files that are replaced', () => {
   });
   after(async () => {
     await testInstance?.close();
-    await Promise.all([gateway?.close(), mail?.close(), receiver?.close(), closeAll()]);
+    await Promise.all([gateway?.close(), mail?.close(), closeAll()]);
     rmSync(folder, { recursive: true, force: true });
   });
 

@@ -12,7 +12,6 @@ import { bindToOrganizations } from '../../db/tenants/connections.ts';
 import { findTenantRole, grantTenant, renewTenants } from '../../db/tenants/tenant-rights.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { makeSource } from '../support/api-records.ts';
-import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { createOrganization } from '../support/service.ts';
 import { asServices } from '../support/stack.ts';
 import {
@@ -24,13 +23,13 @@ import {
   tenantIds,
   tried,
 } from '../support/tenant-rows.ts';
-import { useHookyard } from '../support/use-hookyard.ts';
+import { useDatabase, useHookyard } from '../support/use-hookyard.ts';
 
 const REFUSED = '42501';
 const options = { max: 1, statementTimeoutMs: 20_000, onError: () => {} };
 
 describe('row-level security', () => {
-  let database: OwnDatabase;
+  const { database } = useDatabase('row_level');
   let services: Pool;
   let management: Pool;
   let orm: MikroORM;
@@ -39,7 +38,6 @@ describe('row-level security', () => {
   const theirIds = Object.values(theirs);
 
   before(async () => {
-    database = await ownDatabase('row_level');
     const url = asServices(database.databaseUrl);
     services = createPool(url, options);
     const tenantRole = await findTenantRole(services);
@@ -52,7 +50,6 @@ describe('row-level security', () => {
   });
   after(async () => {
     await Promise.all([services?.end(), management?.end(), orm?.close()]);
-    await database?.close();
   });
 
   /** The connection that a request of an organization gets. */

@@ -5,7 +5,7 @@ import { apiDocument } from '../../api/openapi/document.ts';
 import { SCOPES } from '../../core/config/access.ts';
 import { type ApiClient, createClient, expectError } from '../support/api-client.ts';
 import { deliveryOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const SINGLE = SCOPES.filter((scope) => scope.includes(':'));
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const;
@@ -49,10 +49,7 @@ function expectedScopes({ method, path }: Operation): string[] {
 }
 
 describe('Scopes', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
 
   async function clientWith(scopes: readonly string[]): Promise<ApiClient> {
     const { token } = await organization.api.create<{ token: string }>('/api/api-keys', { name: 'scoped', scopes });

@@ -5,17 +5,14 @@ import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { expectInvalid } from '../support/api-client.ts';
 import { commandLine } from '../support/cli.ts';
-import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useOrganization } from '../support/use-hookyard.ts';
 
 const BODY = '{"kind":"order.paid"}';
 
 const signed = (secret: string) => `sha256=${createHmac('sha256', secret).update(BODY).digest('hex')}`;
 
 describe('Secrets of sources', () => {
-  let organization: TestOrganization;
-  before(async () => {
-    organization = await createOrganization();
-  });
+  const organization = useOrganization();
 
   const sources = () => `${organization.base}/sources`;
   const github = (secret: string) => ({ verificationConfig: { type: 'github', secret } });

@@ -5,7 +5,8 @@ import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
 import { send } from '../support/http-client.ts';
 import { LONGEST_TURN_MS, LOOP_WATCH, longTurns } from '../support/loop-watch.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 const BODY = Buffer.alloc(10 * 1024 * 1024, 'a');
 const SECRET = 'a secret of many letters';
@@ -13,13 +14,11 @@ const NEXT_SECRET = 'the secret that came after it';
 const HEADER = { header: 'X-Sig', listSeparator: ' ' };
 
 describe('Large bodies that are signed', () => {
-  let service: Service;
+  const service = useService('api', LOOP_WATCH);
   let organization: TestOrganization;
   before(async () => {
-    service = await startService('api', LOOP_WATCH);
     organization = await createOrganization({ service });
   });
-  after(() => service?.stop());
 
   /** A source whose secret is being rotated, so that there are two to check with. */
   async function sourceWith(verificationConfig: object, next: string): Promise<SourceRecord> {

@@ -2,24 +2,23 @@
 // connection closed, and what it hides is never carried out. What is right HTTP, though unusual, is read by the standard.
 import { expect } from 'chai';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';
-import { createOrganization, type Service, startService, type TestOrganization } from '../support/service.ts';
+import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { answersTo, openConnection } from './raw-connection.ts';
+import { useService } from '../support/use-hookyard.ts';
 
 describe('Request smuggling', () => {
-  let service: Service;
+  const service = useService('api', { LOG_LEVEL: 'debug' });
   let organization: TestOrganization;
   let source: SourceRecord;
   let port: number;
 
   before(async () => {
     // Where refused requests have their lines too.
-    service = await startService('api', { LOG_LEVEL: 'debug' });
     organization = await createOrganization({ service });
     source = await makeSource(organization);
     port = Number(new URL(service.url).port);
   });
-  after(() => service.stop());
 
   const path = () => `/ingest/${organization.slug}/${source.slug}`;
   /** A webhook with these headers. */

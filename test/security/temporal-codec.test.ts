@@ -11,9 +11,10 @@ import { status as statusQuery } from '../../workflows/messages.ts';
 import { keepHouse } from '../support/housekeeping.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
-import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
+import type { Endpoint } from '../support/receiver.ts';
 import { type DeliveryView, onceMore, Records } from '../support/records.ts';
 import { until } from '../support/until.ts';
+import { useReceiver } from '../support/use-hookyard.ts';
 
 const key = (id: string) => ({ id, key: randomBytes(32) });
 const [first, second, third] = [key('first'), key('second'), key('third')];
@@ -43,17 +44,15 @@ function payloadsOf(value: unknown): FoundPayload[] {
 
 describe('the codec of Temporal payloads', () => {
   let testInstance: OwnHookyard;
-  let receiver: Receiver;
+  const receiver = useReceiver();
   let records: Records;
   before(async () => {
     const settings = { HOOKYARD_ENCRYPTION_KEYS: text(first) };
-    receiver = await startReceiver();
     testInstance = await startHookyard(undefined, settings);
     records = new Records(testInstance);
     await testInstance.startWorker();
   });
   after(async () => {
-    await receiver?.close();
     await testInstance?.close();
   });
 

@@ -51,12 +51,7 @@ export async function runRecipe(
 }
 
 /** Reads objects. @returns results in the order of the jobs */
-export const readWith = (python: string, jobs: Job[]): Promise<({ rows: Row[] } | Failure)[]> =>
-  run(python, jobs, 'rows');
-
-/** Reads objects and only counts their rows, which may nest too deeply for anything else. */
-export const countWith = (python: string, jobs: Job[]): Promise<({ count: number } | Failure)[]> =>
-  run(python, jobs, 'count');
+export const readWith = (python: string, jobs: Job[]): Promise<({ rows: Row[] } | Failure)[]> => run(python, jobs);
 
 /** The row with the times in some columns as ms since 1970, however a program writes them. */
 export const withMoments = (row: Row, names: string[]): Row =>
@@ -66,12 +61,12 @@ export const withMoments = (row: Row, names: string[]): Row =>
 const moment = (time: unknown): number | null =>
   time === null ? null : Date.parse(String(time).replace(/^(\S+) (\S+)$/, '$1T$2'));
 
-async function run<Result>(python: string, jobs: Job[], what: 'rows' | 'count'): Promise<Result[]> {
+async function run<Result>(python: string, jobs: Job[]): Promise<Result[]> {
   return inFolder(async (folder) => {
     const asked = jobs.map(({ reader, object }) => {
       const path = join(folder, basename(object.key));
       writeFileSync(path, object.body);
-      return { reader, path, what };
+      return { reader, path, what: 'rows' };
     });
     const [jobsFile, resultsFile] = [join(folder, 'jobs'), join(folder, 'results')];
     writeFileSync(jobsFile, JSON.stringify(asked));

@@ -1,4 +1,5 @@
-// Keeps a row locked, so that whatever changes it waits at a place that a test knows.
+// Keeps rows locked, so that whatever changes them waits at a place that a test knows.
+import type { PoolClient } from 'pg';
 import type { Pool } from '../../db/connections/pool.ts';
 
 export interface HeldRow {
@@ -14,6 +15,18 @@ export const holdEvent = (pool: Pool, id: string): Promise<HeldRow> =>
 /** Rows may refer to it meanwhile. */
 export const holdOrganization = (pool: Pool, id: string): Promise<HeldRow> =>
   hold(pool, 'select pg_backend_pid() as pid from organizations where id = $1 for no key update', id);
+
+/** Runs within a transaction that is rolled back afterwards, if the work has not ended it. */
+export async function inOpenTransaction(pool: Pool, work: (db: PoolClient) => Promise<void>): Promise<void> {
+  const client = await pool.connect();
+  try {
+    await client.query('begin');
+    await work(client);
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+}
 
 /** Server processes that wait for another one. */
 export async function waitingFor(pool: Pool, pid: number | undefined): Promise<number[]> {

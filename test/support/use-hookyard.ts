@@ -1,10 +1,19 @@
-// The set-up of a test file: a Hookyard, its records, a receiver for what it delivers.
+// The set-up of a test file. What a hook makes can be used in hooks and tests that follow it.
+import type { Pool } from '../../db/connections/pool.ts';
 import { Circuits } from './circuits.ts';
 import { type CommonSettings, type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from './hookyard.ts';
+import { type HistoryDatabase, historyDatabase } from './history.ts';
 import { Ledger } from './ledger.ts';
+import { type OwnDatabase, ownDatabase } from './own-database.ts';
 import { type Answer, type Endpoint, type Receiver, startReceiver } from './receiver.ts';
 import { Records } from './records.ts';
-import type { ProcessSettings } from './service.ts';
+import {
+  createOrganization,
+  type ProcessSettings,
+  type Service,
+  startService,
+  type TestOrganization,
+} from './service.ts';
 
 /** A source that is routed to a receiver, and the ledger of what is sent to it. */
 export type Line = Awaited<ReturnType<Records['pipe']>> & { endpoint: Endpoint; ledger: Ledger };
@@ -26,7 +35,7 @@ export interface OwnOptions {
 }
 
 /**
- * Starts a Hookyard before the tests of this `describe`, and ends it after them. Its parts can be used in hooks and tests that follow.
+ * Starts a Hookyard before the tests of this `describe`, and ends it after them.
  * @param own processes, database and namespace of its own, for tests that kill processes or choose settings: what runs at the end of a test
  * is left to the next, which says what it needs (`onlyWorkers`). By default it is the one that such files share, with an
  * organization of its own
@@ -67,12 +76,66 @@ async function startOwn({ settings = {}, workers = [] }: OwnOptions): Promise<Ow
   }
 }
 
+/** An organization on the API that test files share. */
+export const useOrganization = (): TestOrganization => useMade('an organization', () => createOrganization());
+
+export const useReceiver = (): Receiver => useMade('a receiver', startReceiver, (receiver) => receiver.close());
+
+/** A process of its own. */
+export const useService = (...process: Parameters<typeof startService>): Service =>
+  useMade(
+    `the ${process[0]}`,
+    () => startService(...process),
+    (service) => service.stop(),
+  );
+
+/** A migrated database of its own, on the server of the stack. */
+export const useDatabase = (...named: Parameters<typeof ownDatabase>): { database: OwnDatabase; pool: Pool } =>
+  withPool(
+    useMade(
+      'a database',
+      () => ownDatabase(...named),
+      (database) => database.close(),
+    ),
+  );
+
+/** The same with partitions for days of history. */
+export const useHistoryDatabase = (days: number): { database: HistoryDatabase; pool: Pool } =>
+  withPool(
+    useMade(
+      'a database',
+      () => historyDatabase(days),
+      (database) => database.close(),
+    ),
+  );
+
+const withPool = <Database extends { pool: Pool }>(database: Database) => ({
+  database,
+  pool: late(() => database.pool),
+});
+
+/** Makes something before the tests of this `describe`, and ends it after them. */
+function useMade<Made extends object>(
+  what: string,
+  make: () => Promise<Made>,
+  end: (made: Made) => Promise<unknown> = async () => {},
+): Made {
+  let made: Made | undefined;
+  before(`${what} is made`, async () => {
+    made = await make();
+  });
+  after(async () => {
+    if (made) await end(made);
+  });
+  return late(() => made);
+}
+
 /** Stands for what will have been made when it is used: its members are read from that. */
 function late<Made extends object>(find: () => Made | undefined): Made {
   const get = (): Made => {
     const made = find();
     if (made) return made;
-    throw new Error('A Hookyard is there in hooks and tests, not before');
+    throw new Error('What a hook makes is there in hooks and tests that follow, not before');
   };
   return new Proxy({} as Made, {
     get(_target, name) {
