@@ -19,8 +19,8 @@ import { nextProbe } from '../db/circuits/probes.ts';
 import { endRelease, forgetCircuit, setWakeTime } from '../db/circuits/wake-ups.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
-import { sendAll, signalWorkflow } from '../temporal-config/workflow-signals.ts';
-import { inTurn } from './in-turn.ts';
+import { sendAll, signalWorkflow } from '../temporal-config/workflows.ts';
+import { inTurn } from './activity.ts';
 import { CONCURRENT_SIGNALS, release, releaseInTurn, type ReleaseDeps } from './release-held.ts';
 import type { CircuitAdvice, CircuitRequest } from './types.ts';
 

@@ -1,25 +1,24 @@
 // Builds the activities from what they depend on.
 import { activityInfo, cancellationSignal } from '@temporalio/activity';
-import { RECORDING_MS } from '../core/delivery/attempt-times.ts';
+import { RECORDING_MS } from '../core/delivery/delivery.ts';
 import { openError, ownWords } from '../core/text/error-summary.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import { throttled } from '../core/process/throttled-log.ts';
+import { throttled } from '../core/process/log.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import { replayOnce } from '../db/replay/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { withHeartbeat } from './activity.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
 import { inTime } from '../outbound/http/in-time.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import type { Parking } from './parking.ts';
-import { recordAttempt } from './attempt/record-later.ts';
+import { orEnd, recordAttempt } from './attempt/outcomes.ts';
 import type { Turns } from './attempt/turn.ts';
-import { type MaintenanceDeps, maintain } from './maintenance.ts';
-import { type ReconcileDeps, reconcile } from './reconciliation/index.ts';
-import { orEnd } from './attempt/or-end.ts';
+import { type MaintenanceDeps, maintain } from './maintenance/index.ts';
+import { reconcile, type ReconcileDeps } from './reconciliation.ts';
 import type { Activities, AttemptOutcome, AttemptRequest } from './types.ts';
 
 // A local activity ends within this time of its begin, ms, whether its result is recorded or not; else its workflow records it. That is

@@ -22,7 +22,7 @@ import {
   noteFailedTry,
 } from '../db/messages/outbox.ts';
 import { type MailSenderDeps, type SendAlert, sendMail, type SendResult, WITHHELD } from '../outbound/messages.ts';
-import { withHeartbeat } from './heartbeat.ts';
+import { withHeartbeat } from './activity.ts';
 import type { MessageActivities, MessageOutcome, MessageRequest } from './types.ts';
 
 /** Where the address of the API is not known, paths are shown. */

@@ -1,8 +1,7 @@
 // How many failed deliveries wait in Temporal to be replayed. An outage can fail a million of them: above a limit, the workflow
 // of a failed delivery ends at once. A replay by the API then starts a new one, as always.
-import type { Log } from '../core/process/log.ts';
+import { type Log, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import { throttled } from '../core/process/throttled-log.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
 
 export interface ParkingLimits {

@@ -1,10 +1,10 @@
 // Releases held deliveries: a delivery with a workflow is signalled, any other goes (back) to the outbox.
 import type { Client } from '@temporalio/client';
-import { eachOf } from '../core/fairness/each-of.ts';
+import { eachOf } from '../core/fairness/concurrency.ts';
 import type { WorkflowTurns } from '../core/fairness/workflow-turns.ts';
 import { endHold, type HeldDelivery } from '../db/circuits/held-deliveries.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { signalWorkflow } from '../temporal-config/workflow-signals.ts';
+import { signalWorkflow } from '../temporal-config/workflows.ts';
 
 export interface ReleaseDeps {
   pool: Pool;

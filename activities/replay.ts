@@ -1,21 +1,24 @@
-// The pages of replays: created in the database, then signalled to the workflows of the failed deliveries that they replace.
+// The pages of replays: created in the database as far as the backlog has room, then signalled to the workflows of the failed deliveries
+// that they replace.
+// Rules: RPL-15, LIMIT-08, LIMIT-16, LIMIT-20.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/delivery/event-replay.ts';
 import type { Log } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import type { BacklogLimits } from '../db/delivery/backlog.ts';
+import { type BacklogLimits, lookAtBacklog } from '../db/delivery/backlog.ts';
 import { type FindRoom, makePage, readProgress } from '../db/replay/event-replay-pages.ts';
-import { type EventReplayKey, endEventReplay } from '../db/replay/event-replays.ts';
+import { endEventReplay, type EventReplayKey } from '../db/replay/event-replays.ts';
 import { loadSuspension } from '../db/organizations/suspension.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { actingFor } from '../db/connections/pool-turns.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import type { Compute } from '../outbound/compute/index.ts';
-import { replayedSignals, sendAll } from '../temporal-config/workflow-signals.ts';
-import { withHeartbeat } from './heartbeat.ts';
-import { createReplayRoom } from './replay-room.ts';
+import { replayedSignals, sendAll } from '../temporal-config/workflows.ts';
+import { withHeartbeat } from './activity.ts';
 import type { ReplayActivities } from './types.ts';
+import { BacklogRoom } from '../core/fairness/backlog-room.ts';
+import { createStandings } from '../db/organizations/standing.ts';
 
 // How long one activity makes pages, or searches while no event matches; then the workflow can handle a cancel, and it is another
 // organization's turn. An activity costs more than a small page.
@@ -110,4 +113,47 @@ async function tellReplaced({ client, log }: ReplayDeps, key: EventReplayKey, re
   } catch (error) {
     log.warn({ ...key, cause: causeOf(error) }, 'workflows of replayed deliveries could not be signalled');
   }
+}
+
+// Each look is followed by a rest of this many times its duration.
+const REST = 19;
+const EVERY_MS = 1000;
+
+/**
+ * How much replays may add to the backlog, for the pages that this worker makes. Looks when a page is to be made, as rarely as the API does for
+ * webhooks (api/ingest/backlog.ts): a look counts what waits, and may take a second of a core.
+ * Failure policy: an error of the database is thrown; the page could not be stored either.
+ */
+export function createReplayRoom(pool: Pool, limits: BacklogLimits): FindRoom {
+  const room = new BacklogRoom(limits.HOOKYARD_MAX_BACKLOG);
+  const standings = createStandings(pool);
+  let last = { endedAt: Number.NEGATIVE_INFINITY, tookMs: 0 };
+  let looking: Promise<void> | undefined;
+
+  const isDue = () => performance.now() - last.endedAt >= Math.max(EVERY_MS, last.tookMs * REST);
+
+  async function look(): Promise<void> {
+    const begunAt = performance.now();
+    await lookAtBacklog(pool, limits, room);
+    last = { endedAt: performance.now(), tookMs: performance.now() - begunAt };
+  }
+
+  return async (organizationId) => {
+    if (isDue()) {
+      looking ??= look().finally(() => {
+        looking = undefined;
+      });
+      await looking;
+    }
+    const standing = await standings(organizationId);
+    // Of an organization that was deleted meanwhile there is no replay any more.
+    const { waitingDeliveries = 0, deliveriesPerEvent = 0, replayedPerSecond = 0 } = standing?.limits ?? {};
+    const sender = { organizationId, limits: { waitingDeliveries } };
+    return {
+      deliveriesPerEvent,
+      deliveriesPerSecond: replayedPerSecond,
+      fitting: (events) => room.fitting(sender, events),
+      add: (waiting) => room.add(organizationId, waiting),
+    };
+  };
 }

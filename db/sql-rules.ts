@@ -1,6 +1,6 @@
 // Rules that several statements share, each defined once, as fragments of SQL. They are not functions of the database: this way
 // the planner sees the whole statement, and releases that run side by side each use their own text.
-import { OPEN_STATUSES } from '../core/delivery/delivery-status.ts';
+import { OPEN_STATUSES } from '../core/delivery/delivery.ts';
 import { OPEN_REPLAY_STATUSES } from '../core/delivery/event-replay.ts';
 import { TO_UPLOAD_STATUSES } from '../core/warehouse/batching.ts';
 

@@ -26,7 +26,7 @@ function build(): void {
   for (const folder of FOLDERS) compileFolder(folder);
   const { name, version, description, license, type } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
   write('package.json', `${JSON.stringify({ name, version, description, license, type }, null, 2)}\n`);
-  run(join(target, 'worker', 'build-workflow-bundle.js'), join(target, 'workflow-bundle.js'));
+  run(join(target, 'worker', 'temporal', 'workflow-bundle.js'), join(target, 'workflow-bundle.js'));
   run(join(project, 'api', 'console', 'build.ts'), join(target, 'console', 'built'));
   // Anyone who installs the package gets the versions that were tested. npm packs it under this name only.
   copyFileSync(join(project, 'package-lock.json'), join(project, 'npm-shrinkwrap.json'));

@@ -90,10 +90,8 @@ export class ThreadPool<Task, Result> {
 
   /** Does work when it is the turn of its organization. @throws NoThreadError, WorkEndedError, or what `task` throws */
   async run(work: ThreadWork<Task>): Promise<{ result: Result; cpuMs: number }> {
-    const leave = await this.#queue.take(work.organizationId, {
-      waitMs: WAIT_DEADLINE_MS,
-      onTimeout: () => new NoThreadError('late'),
-    });
+    const leave = await this.#queue.take(work.organizationId, { waitMs: WAIT_DEADLINE_MS });
+    if (leave === null) throw new NoThreadError('late');
     try {
       if (this.#slots.size >= this.#options.threads && !this.#idleSlot(work.key))
         await Promise.race([this.#freed.promise, delay(FREE_WITHIN_MS)]);

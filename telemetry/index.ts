@@ -3,12 +3,24 @@ import type { Settings } from '../core/config/config.ts';
 import type { Log } from '../core/process/log.ts';
 import type { Role } from '../core/metrics/instruments.ts';
 import { metricsPort } from '../core/metrics/ports.ts';
-import { buildInfo, databasePoolWaiting, type PoolName } from '../core/metrics/process.ts';
+import {
+  buildInfo,
+  cpuSeconds,
+  databasePoolWaiting,
+  gcDuration,
+  heapLimit,
+  heapUsed,
+  loopUtilization,
+  type PoolName,
+  residentMemory,
+  startTime,
+} from '../core/metrics/process.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { type Answer, startListener } from './listener.ts';
-import { watchNode } from './node-runtime.ts';
 import { type OtelVariables, sendsMetrics } from './otel-variables.ts';
 import { type SamplerDeps, startSampler } from './sampler.ts';
+import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
+import { getHeapStatistics } from 'node:v8';
 
 /** Whether a process can do its work. */
 export interface Readiness {
@@ -43,12 +55,9 @@ export async function startMetrics(options: MetricsOptions): Promise<Metrics> {
   const port = metricsPort(settings, role);
   if (port === 0 && !sendsMetrics(env)) return { stop: async () => {} };
   // OpenTelemetry is not loaded where nobody asks for metrics.
-  const [{ createExporters }, { createProducer }] = await Promise.all([
-    import('./exporters.ts'),
-    import('./producer.ts'),
-  ]);
+  const { createExporters } = await import('./exporters.ts');
   const sampler = startSampler({ pool, settings, log });
-  const exporters = await createExporters(createProducer(role, version, sampler.refresh), { role, version, env, log });
+  const exporters = await createExporters({ role, version, env, log }, sampler.refresh);
   const stops = [
     watchNode(),
     buildInfo.readFrom(() => [[{ version, role, node_version: process.versions.node }, 1]]),
@@ -100,4 +109,41 @@ function pagesOf(
 
 function json(status: number, body: object): Answer {
   return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(body)}\n` };
+}
+
+// What Node tells of itself: memory, processor time, garbage collection.
+
+const GC_TYPES = new Map<number, 'major' | 'minor' | 'incremental' | 'weakcb'>([
+  [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
+  [constants.NODE_PERFORMANCE_GC_MINOR, 'minor'],
+  [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
+  [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
+]);
+
+/** Starts to measure; all but the garbage collection is read when it is exported. @returns ends it */
+function watchNode(): () => void {
+  const startedAt = performance.timeOrigin / 1000;
+  const stops = [
+    cpuSeconds.readFrom(() => {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1e6;
+    }),
+    residentMemory.readFrom(() => process.memoryUsage.rss()),
+    startTime.readFrom(() => startedAt),
+    heapUsed.readFrom(() => getHeapStatistics().used_heap_size),
+    heapLimit.readFrom(() => getHeapStatistics().heap_size_limit),
+    loopUtilization.readFrom(() => performance.eventLoopUtilization().utilization),
+  ];
+  const observer = new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      const { duration, detail } = entry as typeof entry & { detail?: { kind?: number } };
+      const type = GC_TYPES.get(detail?.kind ?? -1);
+      if (type !== undefined) gcDuration.observe({ v8js_gc_type: type }, duration / 1000);
+    }
+  });
+  observer.observe({ entryTypes: ['gc'] });
+  return () => {
+    observer.disconnect();
+    for (const stop of stops) stop();
+  };
 }

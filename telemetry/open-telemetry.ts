@@ -8,9 +8,8 @@ import {
   type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
-import type { Log } from '../core/process/log.ts';
+import { type Log, throttled } from '../core/process/log.ts';
 import type { Role } from '../core/metrics/instruments.ts';
-import { throttled } from '../core/process/throttled-log.ts';
 
 // Sums of two processes must not look like those of one.
 const INSTANCE = randomUUID();

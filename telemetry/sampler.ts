@@ -4,9 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Settings } from '../core/config/config.ts';
 import { ISSUE_KINDS } from '../core/messages/issues.ts';
-import type { Log } from '../core/process/log.ts';
+import { type Log, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import { throttled } from '../core/process/throttled-log.ts';
 import {
   circuitsOpen,
   databaseLimit,

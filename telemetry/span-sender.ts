@@ -1,11 +1,20 @@
 // Sends spans by OTLP, in groups, apart from the work they are about.
 import type { Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
-import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
 import { causeOf } from '../core/process/log-cause.ts';
 import { processResource, tellProblems } from './open-telemetry.ts';
-import { samplerOf } from './trace-sampling.ts';
 import type { TracingOptions } from './tracing.ts';
+import type { Log } from '../core/process/log.ts';
+import type { OtelVariables } from './otel-variables.ts';
 
 // By the specification of OpenTelemetry, "Batch Span Processor".
 const DELAY_MS = 5000;
@@ -57,4 +66,35 @@ export function createSpanSender({ role, version, env, log }: TracingOptions): {
 function within(text: string | undefined, largest: number, byDefault: number): number {
   const value = Number(text);
   return Number.isInteger(value) && value >= 1 && value <= largest ? value : byDefault;
+}
+
+// Which traces are recorded: what OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG say.
+
+const DEFAULT = 'parentbased_always_on';
+const PARENT_BASED = 'parentbased_';
+
+/** Failure policy: a name or number that is not known is told, and the default counts, as OpenTelemetry asks for. */
+export function samplerOf({ OTEL_TRACES_SAMPLER, OTEL_TRACES_SAMPLER_ARG }: OtelVariables, log: Log): Sampler {
+  const name = OTEL_TRACES_SAMPLER || DEFAULT;
+  const isParentBased = name.startsWith(PARENT_BASED);
+  const root = rootOf(isParentBased ? name.slice(PARENT_BASED.length) : name, ratioOf(OTEL_TRACES_SAMPLER_ARG, log));
+  if (root === null) {
+    log.warn({ name }, `OTEL_TRACES_SAMPLER is not known here, so it is ${DEFAULT}`);
+    return new ParentBasedSampler({ root: new AlwaysOnSampler() });
+  }
+  return isParentBased ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootOf(name: string, ratio: number): Sampler | null {
+  if (name === 'always_on') return new AlwaysOnSampler();
+  if (name === 'always_off') return new AlwaysOffSampler();
+  return name === 'traceidratio' ? new TraceIdRatioBasedSampler(ratio) : null;
+}
+
+function ratioOf(text: string | undefined, log: Log): number {
+  if (!text) return 1;
+  const ratio = Number(text);
+  if (ratio >= 0 && ratio <= 1) return ratio;
+  log.warn({ ratio: text }, 'OTEL_TRACES_SAMPLER_ARG is no number from 0 to 1, so it is 1');
+  return 1;
 }

@@ -9,7 +9,7 @@ import {
   type WorkflowClientInterceptor,
   type WorkflowStartInput,
 } from '@temporalio/client';
-import { TASK_QUEUE, withPrefix } from '../core/temporal/workflow-names.ts';
+import { TASK_QUEUE, withPrefix } from '../core/temporal/names.ts';
 import { type TemporalConnection, WITHOUT_PROXY } from './connection.ts';
 
 // The gRPC status INVALID_ARGUMENT.
@@ -115,7 +115,7 @@ function namesSchedules(prefix: string): ScheduleClientInterceptor {
   };
 }
 
-/** A workflow that was started without search attributes sets none later (workflows/delivery-run.ts). */
+/** A workflow that was started without search attributes sets none later (workflows/delivery-attempt.ts). */
 async function startWithOrWithout<Input extends Pick<WorkflowStartInput, 'options'>, Result>(
   attributes: AttributeState,
   input: Input,

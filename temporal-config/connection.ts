@@ -18,7 +18,7 @@ export interface TemporalConnection {
  */
 export const WITHOUT_PROXY = { 'grpc.enable_http_proxy': 0 };
 
-/** For a connection of a worker that is made now. It is told of a key that comes later by itself (worker/api-key.ts). */
+/** For a connection of a worker that is made now. It is told of a key that comes later by itself (worker/temporal/upkeep.ts). */
 export function nativeOptions({ connectionOptions, currentApiKey }: TemporalConnection): NativeConnectionOptions {
   return { ...connectionOptions, ...(currentApiKey && { apiKey: currentApiKey() }) };
 }

@@ -1,7 +1,7 @@
 // The namespace and the search attributes Hookyard needs; created when missing, on the embedded server and on others.
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OperatorService, WorkflowService } from '@temporalio/client';
-import { searchAttributeNames } from '../core/temporal/search-attributes.ts';
+import { searchAttributeNames } from '../core/temporal/names.ts';
 import { msToTs } from '@temporalio/common/lib/time.js';
 
 const retentionMs = 3 * 24 * 3_600_000;

@@ -8,8 +8,7 @@ import { endDeliveries } from '../db/delivery/delivery-commands.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { isOpen, type OverdueDelivery, requeueDeliveries } from '../db/reconciliation/reconciliation.ts';
-import { signalWorkflow } from './workflow-signals.ts';
-import { type Knowledge, lookUp, type Running } from './workflow-state.ts';
+import { type Knowledge, lookUp, type Running, signalWorkflow } from './workflows.ts';
 
 export interface RepairDeps {
   pool: Pool;

@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onEndRequest } from '../core/process/end-request.ts';
-import { LANE_SETTINGS, type LaneSetting } from '../core/delivery/lane.ts';
+import { LANE_SETTINGS, type LaneSetting } from '../core/delivery/delivery.ts';
 import { ensureBinaries } from '../local/temporal/binaries.ts';
 import { oneLine, phase, StartupError } from '../local/errors.ts';
 import { lockDataDir, stopLeftovers } from '../local/lock.ts';

@@ -1,4 +1,4 @@
-// The metrics of a worker and its probes, on one port.
+// The metrics of a worker and its probes (whether it can start deliveries), on one port.
 import type { Settings } from '../core/config/config.ts';
 import type { DestinationPlaces } from '../core/delivery/destination-places.ts';
 import type { Log } from '../core/process/log.ts';
@@ -12,13 +12,13 @@ import {
 } from '../core/metrics/deliveries.ts';
 import type { WorkflowTurns } from '../core/fairness/workflow-turns.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { type Metrics, startMetrics } from '../telemetry/index.ts';
-import { createReadiness } from './health.ts';
+import { type Metrics, type Readiness, startMetrics } from '../telemetry/index.ts';
 import type { Relay } from './relay/relay.ts';
-import type { KeptRelease } from './release.ts';
-import type { AttributeWatch, KeptSchedules } from './temporal-upkeep.ts';
+import type { KeptRelease } from './temporal/release.ts';
+import type { AttributeWatch, KeptSchedules } from './temporal/upkeep.ts';
 import type { Shards } from './relay/shards.ts';
-import type { RunningWorker } from './temporal-worker.ts';
+import type { RunningWorker } from './temporal/connect.ts';
+import { CachedProbe, UNREACHABLE } from '../core/process/poll-loop.ts';
 
 export interface WorkerMetricsDeps {
   settings: Settings;
@@ -79,4 +79,75 @@ function summaryOf(limits: number[]) {
   const at = (part: number) => limits[Math.floor((limits.length - 1) * part)] ?? 0;
   if (limits.length === 0) return [];
   return [[{ stat: 'min' }, at(0)] as const, [{ stat: 'median' }, at(0.5)] as const, [{ stat: 'max' }, at(1)] as const];
+}
+
+const DEADLINE_MS = 3000;
+// An idle relay with free places claims every ten seconds, and one rests for a second after an error.
+const CLAIMED_WITHIN_MS = 15_000;
+
+export interface HealthDeps {
+  namespace: string;
+  attributes: Pick<AttributeWatch, 'look' | 'hasNamespace'>;
+  shards: Pick<Shards, 'held'>;
+  relay: Pick<Relay, 'state'>;
+  worker: Pick<RunningWorker, 'isPolling'>;
+  release: Pick<KeptRelease, 'state'>;
+  schedules: Pick<KeptSchedules, 'refusal'>;
+  /** Whether it has been asked to end. */
+  isEnding: () => boolean;
+}
+
+/**
+ * Ready: the relay owns shards and claims from them, and Temporal answers, knows the namespace, is polled, and gives workflows
+ * to workers that are there. In the lanes
+ * `express` and `adaptive` first attempts continue while Temporal is away; their retries do not, so that is not ready either. Missing
+ * search attributes are only shown: deliveries continue without them.
+ */
+export function createReadiness(deps: HealthDeps): () => Promise<Readiness> {
+  const { namespace, attributes, shards, relay, worker, release, schedules, isEnding } = deps;
+  let takesAttributes = false;
+  const temporal = new CachedProbe(async () => {
+    takesAttributes = await attributes.look();
+    return attributes.hasNamespace ? null : `does not know the namespace ${namespace}`;
+  });
+  return async () => {
+    const found = await temporal.within(DEADLINE_MS);
+    const held = shards.held();
+    const { inFlight, free, claimedMsAgo } = relay.state();
+    const isPolling = worker.isPolling();
+    const { own, current, isUnserved } = release.state();
+    const hasClaimed = free <= 0 || (claimedMsAgo !== undefined && claimedMsAgo < CLAIMED_WITHIN_MS);
+    const problems = [
+      isEnding() && 'the worker ends',
+      held === null && 'the relay owns no shards: the database is away, or the worker has just started',
+      !hasClaimed && 'the relay has not claimed for fifteen seconds',
+      found === undefined && `Temporal does not answer within ${DEADLINE_MS / 1000} s`,
+      typeof found === 'string' && `Temporal ${found}`,
+      !isPolling && 'Temporal is not polled for tasks',
+      schedules.refusal !== null &&
+        `Temporal refuses what a worker does (${schedules.refusal}): its key or certificate needs to be a writer of the namespace ${namespace} (docs/temporal.md)`,
+      isUnserved && `workflows stand still: ${unservedBecause(current)}`,
+    ].filter((problem) => problem !== false);
+    return {
+      problems,
+      facts: {
+        relay: {
+          shards: held?.shards.length ?? 0,
+          lastClaimSeconds: claimedMsAgo === undefined ? null : Math.round(claimedMsAgo / 100) / 10,
+          inFlight,
+        },
+        temporal: {
+          answers: found !== undefined && found !== UNREACHABLE,
+          searchAttributes: found === null && takesAttributes,
+          polling: isPolling,
+        },
+        release: { own, current },
+      },
+    };
+  };
+}
+
+function unservedBecause(current: string | null): string {
+  const who = current === null ? 'workers without a release' : `the release ${current}`;
+  return `Temporal gives them to ${who}, and no worker of that kind asks for them. Start one, or make this release the current one (docs/upgrading.md)`;
 }

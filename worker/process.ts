@@ -2,20 +2,18 @@
 import { NativeConnection } from '@temporalio/worker';
 import { describeSettings, readLogSettings, readSettings, type Settings } from '../core/config/config.ts';
 import { ConfigError } from '../core/config/config-error.ts';
-import { endWithParent, onEndRequest } from '../core/process/end-request.ts';
-import { createLog, exitWith, type Log, logForNode } from '../core/process/log.ts';
+import { endWithParent, onEndRequest, sayReady } from '../core/process/end-request.ts';
+import { createLog, exitWith, type Log, logForNode, throttled } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import { sayReady } from '../core/process/ready.ts';
 import { withSecretFiles } from '../core/config/secret-files.ts';
-import { throttled } from '../core/process/throttled-log.ts';
 import type { Tuning } from '../core/config/tuning.ts';
 import { databaseUrl } from '../db/connections/client.ts';
 import { findDatabase } from '../db/connections/database.ts';
 import { prepareDatabase } from '../db/migrate/prepare.ts';
 import { nativeOptions, temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
-import { installTemporalRuntime } from './temporal-log.ts';
-import { temporalMetrics } from './temporal-metrics.ts';
+import { installTemporalRuntime } from './temporal/log.ts';
+import { temporalMetrics } from './temporal/metrics.ts';
 import { runWorker } from './worker.ts';
 
 const WAIT_FOR_SERVERS_MS = 120_000;

@@ -8,13 +8,13 @@ import { startParking } from '../activities/parking.ts';
 import { publicUrl, type Settings } from '../core/config/config.ts';
 import { workerConnections } from '../core/config/database-connections.ts';
 import { DestinationPlaces } from '../core/delivery/destination-places.ts';
-import type { Log } from '../core/process/log.ts';
+import { type Log, throttled } from '../core/process/log.ts';
 import { addressesUnder } from '../core/http/own-address.ts';
 import { onThisMachine, ownServices } from '../core/http/own-services.ts';
 import type { Tuning } from '../core/config/tuning.ts';
 import { PLACES_PER_PROCESSOR, WorkflowTurns } from '../core/fairness/workflow-turns.ts';
 import type { Database } from '../db/connections/database.ts';
-import type { Pool } from '../db/connections/pool.ts';
+import { createPool, type Pool } from '../db/connections/pool.ts';
 import { shareConnections } from '../db/connections/pool-turns.ts';
 import { liveWorkers } from '../db/hot-path/shards.ts';
 import { loadEncryptionKeys } from '../db/encryption/keys.ts';
@@ -32,12 +32,13 @@ import { createTransforms } from '../outbound/transforms/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startTracing } from '../telemetry/tracing.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
-import { connectToTemporal } from './connect.ts';
-import { type DuePart, lookAtDue } from './due.ts';
-import { createLaneChoice } from './lane-choice.ts';
-import { openPools } from './pools.ts';
+import { connectToTemporal } from './temporal/connect.ts';
+import { type DuePart, lookAtDue } from './loops/due.ts';
+import { createLaneChoice } from './relay/lane-choice.ts';
 import type { Relay } from './relay/relay.ts';
-import type { TemporalMetrics } from './temporal-metrics.ts';
+import type { TemporalMetrics } from './temporal/metrics.ts';
+import type { NativeConnection } from '@temporalio/worker';
+import { causeOf } from '../core/process/log-cause.ts';
 
 /** Activities of a kind (local or not) that run at a time. */
 export const ACTIVITY_SLOTS = 500;
@@ -153,4 +154,39 @@ async function startWatchers({ tuning, env, log }: WorkerContext, { client }: Co
   const parking = await startParking({ client, log }, parked);
   const traces = await startTracing({ role: 'worker', version, env, log });
   return { parking, traces };
+}
+
+const STATEMENT_TIMEOUT_MS = 10_000;
+// Results of several organizations are recorded together: one that keeps a row locked must not hold up the others for long.
+const HOT_LOCK_TIMEOUT_MS = 1000;
+
+// Commands (cancel, replay, housekeeping) are rare and their query plans depend on their filters; they must not queue behind the
+// hot path. Polls for warehouses read much; their pool is opened when there is something to write.
+function openPools(
+  settings: Settings,
+  { url, transactionPooler }: Database,
+  log: Log,
+): { hotPool: Pool; pool: Pool; warehousePool: Pool } {
+  const { hot, commands, warehouses } = workerConnections(settings);
+  const common = {
+    name: 'hookyard-worker',
+    transactionPooler,
+    statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    onError: (error: Error) => throttled(log).warn({ cause: causeOf(error) }, 'an idle database connection broke'),
+  };
+  return {
+    hotPool: createPool(url, {
+      ...common,
+      max: hot,
+      lockTimeoutMs: HOT_LOCK_TIMEOUT_MS,
+      hotPath: true,
+    }),
+    pool: createPool(url, { ...common, max: commands }),
+    warehousePool: createPool(url, { ...common, max: warehouses }),
+  };
+}
+
+export async function closeAll(pools: Pool[], connection: NativeConnection): Promise<void> {
+  for (const pool of pools) await pool.end();
+  await connection.close();
 }

@@ -1,18 +1,29 @@
-// The worker as one object: Temporal workers, relay and everything they share. process.ts adds settings and signals.
+// The worker as one object: Temporal workers, the relay with its shards, and the loops beside it. process.ts adds settings and signals.
 import type { Settings } from '../core/config/config.ts';
-import type { Log } from '../core/process/log.ts';
-import { watchLoop } from '../core/process/loop-delay.ts';
+import { type Log, throttled } from '../core/process/log.ts';
+import { watchLoop } from '../core/process/event-loop.ts';
 import type { Tuning } from '../core/config/tuning.ts';
 import type { Database } from '../db/connections/database.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
-import { type Loops, startLoops } from './loops.ts';
-import { activityDepsOf, startMainWorker } from './main-worker.ts';
+import { activityDepsOf, startMainWorker, startSideWorkers } from './temporal/workers.ts';
 import { startWorkerMetrics } from './metrics.ts';
-import { closeAll } from './pools.ts';
-import { keepRelease, type KeptRelease } from './release.ts';
-import { startSideWorkers } from './side-workers.ts';
-import type { RunningWorker } from './temporal-worker.ts';
-import { buildParts, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
+import { buildParts, closeAll, type RelayLink, version, type WorkerContext, type WorkerParts } from './worker-parts.ts';
+import { keepRelease, type KeptRelease } from './temporal/release.ts';
+import type { RunningWorker } from './temporal/connect.ts';
+import { attemptDelivery } from '../activities/attempt/index.ts';
+import { orEnd } from '../activities/attempt/outcomes.ts';
+import type { ActivityDeps } from '../activities/index.ts';
+import { listenForDeliveries } from '../db/hot-path/outbox-listener.ts';
+import { keepDestinationSlots } from './relay/destination-slots.ts';
+import { dueCircuits } from './loops/due-workflows.ts';
+import { type Relay, startRelay } from './relay/relay.ts';
+import { Shards } from './relay/shards.ts';
+import { keepSchedules } from './temporal/upkeep.ts';
+import { causeOf } from '../core/process/log-cause.ts';
+import { PollLoop } from '../core/process/poll-loop.ts';
+import type { Pool } from '../db/connections/pool.ts';
+import { rollUp } from '../db/ledger/roll-up.ts';
+import { sharedRest } from './loops/due.ts';
 
 /**
  * Connects and starts; resolves when deliveries are being processed. Stopping ends the claims, lets running attempts finish, and
@@ -103,4 +114,80 @@ async function stopInOrder(
   // Not before: others would start what is still under way in activities. Its beat goes on until here.
   await shards.release();
   for (const close of closers) await close();
+}
+
+// Of what the relay keeps in flight: more would only queue in Temporal, where organizations share less well. Three quarters, which one
+// organization may have, are 200.
+const MOST_WORKFLOWS = 267;
+
+const HOUR_MS = 3_600_000;
+
+type Loops = ReturnType<typeof startLoops>;
+
+/** @param link gets the relay */
+function startLoops(context: WorkerContext, parts: WorkerParts, activityDeps: ActivityDeps, link: RelayLink) {
+  const { database, log } = context;
+  const { client, common, due, pool, owner, places, lanes } = parts;
+  const schedules = keepSchedules(client, common.connection, log);
+  const onChange = () => {
+    slots.nudge();
+    // What waits there was told to others.
+    relay.onRoom();
+  };
+  const listener = listenForDeliveries(database.directUrl, {
+    due: () => due.nudge(),
+    deliveries() {
+      due.active();
+      relay.nudge();
+    },
+    workers: () => shards.nudge(),
+    log,
+  });
+  const shards = new Shards({ db: listener.db, name: owner, lane: lanes.current, version, onChange, log });
+  const relay = relayOf(context, parts, activityDeps, shards, () => listener.hears());
+  link.relay = relay;
+  const slots = keepDestinationSlots({ databaseUrl: database.directUrl, pool, log }, owner, places, () =>
+    relay.onRoom(),
+  );
+  const ledger = keepLedger({ pool, workers: () => places.workers, log });
+  due.add(dueCircuits({ pool, client, log }));
+  return { schedules, shards, relay, slots, ledger, listener };
+}
+
+function relayOf(
+  { settings, tuning, log }: WorkerContext,
+  parts: WorkerParts,
+  activityDeps: ActivityDeps,
+  shards: Shards,
+  hears: () => boolean,
+): Relay {
+  return startRelay({
+    ...parts,
+    shards,
+    mostInFlight:
+      settings.HOOKYARD_LANE === 'workflow' ? Math.min(tuning.maxInFlight, MOST_WORKFLOWS) : tuning.maxInFlight,
+    // Routes may name this lane where the relay makes the attempts of others: they must not fill the slots of activities.
+    mostWorkflows: MOST_WORKFLOWS,
+    makesAttempt: parts.turns.isRunning,
+    replayWindowMs: settings.HOOKYARD_REPLAY_WINDOW_HOURS * HOUR_MS,
+    suspended: () => [...parts.due.now.suspended],
+    hears,
+    attempt: (request) => orEnd(activityDeps, request, () => attemptDelivery(activityDeps, request, 'express')),
+    drainMs: settings.HOOKYARD_SHUTDOWN_SECONDS * 1000,
+    log,
+  });
+}
+
+const EVERY_MS = 10_000;
+
+/** Rolls the entries of the ledger up. Nothing depends on when: readers add what is not rolled up. @param workers how many are alive */
+function keepLedger({ pool, workers, log }: { pool: Pool; workers: () => number; log: Log }): PollLoop {
+  const rest = () => ({ ms: sharedRest(EVERY_MS, workers()) });
+  return new PollLoop({
+    round: async () => ((await rollUp(pool)) ? { ms: 0 } : rest()),
+    onError(error) {
+      throttled(log).warn({ cause: causeOf(error) }, 'the ledger was not rolled up; it is tried again');
+      return rest();
+    },
+  });
 }

@@ -17,7 +17,7 @@ import {
   signalChoices,
   workflowReference,
 } from '../core/temporal/operator-markdown.ts';
-import { prefixOf, queryOf, withPrefix } from '../core/temporal/workflow-names.ts';
+import { prefixOf, queryOf, withPrefix } from '../core/temporal/names.ts';
 import { circuitChanged, type CircuitInput, circuitStatus, resetCircuit } from './messages.ts';
 import { UNTIL_DONE } from './own-side.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '../core/temporal/operator-markdown.ts';
 import type { AttemptOutcome, UnrecordedAttempt } from '../activities/types.ts';
 import type { DeliveryStatusView } from './messages.ts';
-import { circuitWorkflowId, queryOf, withPrefix } from '../core/temporal/workflow-names.ts';
+import { circuitWorkflowId, queryOf, withPrefix } from '../core/temporal/names.ts';
 
 /** Where a delivery belongs; a route or destination is unknown to a workflow that was started without it. */
 export interface Belongings {

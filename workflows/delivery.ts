@@ -10,14 +10,22 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities, RecordedOutcome, UnrecordedAttempt } from '../activities/types.ts';
-import { attemptUntilRecorded, type MadeAttempt } from './delivery-attempt.ts';
-import { continueFrom, fromNow, hasSearchAttributes, isLong, listen, type Run, showStatus } from './delivery-run.ts';
+import {
+  attemptUntilRecorded,
+  continueFrom,
+  fromNow,
+  hasSearchAttributes,
+  isLong,
+  listen,
+  type MadeAttempt,
+  type Run,
+  showStatus,
+} from './delivery-attempt.ts';
 import * as texts from './delivery-texts.ts';
 import type { DeliveryInput, DeliveryResult, DeliveryStatusView } from './messages.ts';
 import { UNTIL_DONE } from './own-side.ts';
-import type { ResumedDelivery } from '../core/delivery/resumed-delivery.ts';
-import { destinationIdAttribute, routeIdAttribute } from '../core/temporal/search-attributes.ts';
-import { prefixOf } from '../core/temporal/workflow-names.ts';
+import type { ResumedDelivery } from '../core/delivery/delivery.ts';
+import { destinationIdAttribute, prefixOf, routeIdAttribute } from '../core/temporal/names.ts';
 
 // Jitter, as a part of the window, so that deliveries that failed in one outage do not all close at the same moment.
 const WINDOW_JITTER = 0.1;

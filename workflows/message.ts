@@ -7,7 +7,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { MessageActivities, MessageOutcome, MessageRequest } from '../activities/types.ts';
-import { messageTaskQueue } from '../core/temporal/workflow-names.ts';
+import { messageTaskQueue } from '../core/temporal/names.ts';
 import { UNTIL_DONE } from './own-side.ts';
 
 // Longer than what the deadlines of a request or a mail add up to.

@@ -11,7 +11,7 @@ import type {
 import type { RetryPolicy } from '../core/delivery/backoff.ts';
 import type { ErrorSummary } from '../core/text/error-summary.ts';
 import type { ReplayProgress } from '../core/delivery/event-replay.ts';
-import type { ResumedDelivery } from '../core/delivery/resumed-delivery.ts';
+import type { ResumedDelivery } from '../core/delivery/delivery.ts';
 
 /** The input of a delivery workflow: ids and the policy at its start. Never bodies, headers or secrets. */
 export interface DeliveryInput {

@@ -15,7 +15,7 @@ import type { ReplayActivities } from '../activities/types.ts';
 import { describeProgress, pauseAfterPage, type ReplayProgress } from '../core/delivery/event-replay.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { cancel, progress, type ReplayInput } from './messages.ts';
-import { replayTaskQueue } from '../core/temporal/workflow-names.ts';
+import { replayTaskQueue } from '../core/temporal/names.ts';
 import { type Away, awayBy, ONCE, OWN_SIDE, UNTIL_DONE } from './own-side.ts';
 
 // The worker of a page sends heartbeats; without them another worker creates the page, or finds it created.

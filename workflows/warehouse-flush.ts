@@ -13,7 +13,7 @@ import type { UploadOutcome, WarehouseActivities, WarehouseAdvice, WritingOutcom
 import { retryDelay } from '../core/delivery/backoff.ts';
 import { countOf, paragraphs, plain, signalChoices } from '../core/temporal/operator-markdown.ts';
 import { warehouseChanged, type WarehouseInput, warehouseStatus } from './messages.ts';
-import { warehouseTaskQueue } from '../core/temporal/workflow-names.ts';
+import { warehouseTaskQueue } from '../core/temporal/names.ts';
 import { UNTIL_DONE } from './own-side.ts';
 
 // While a store is unavailable: 1 s, doubled up to a minute.
@@ -33,7 +33,7 @@ interface Run {
 
 type Frozen = Extract<WarehouseAdvice, { state: 'frozen' }>;
 
-/** Ends when nothing waits; the next delivery starts it again (worker/warehouse-flushes.ts). */
+/** Ends when nothing waits; the next delivery starts it again (worker/loops/due-workflows.ts). */
 export async function warehouseFlush(input: WarehouseInput): Promise<void> {
   const run: Run = { input, view: null, news: { changed: false } };
   setHandler(warehouseStatus, () => run.view, { description: 'What is being written and what it waits for' });

@@ -1,24 +1,21 @@
 // Decides whether an attempt may be made: the delivery is open, its organization is not suspended, its configuration exists, no
 // circuit or pause blocks it, and its destination has a place and, under a rate limit, a slot.
 import { deliveryUrl } from '../../core/delivery/delivery-url.ts';
+import type { Leave } from '../../core/fairness/fair-queue.ts';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
-import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
+import { isOpenStatus, type Lane } from '../../core/delivery/delivery.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { isBlocked } from '../../db/circuits/pauses.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
-import { ROUTE_NOT_KEPT, routeOf } from '../route-of.ts';
+import { ROUTE_NOT_KEPT, routeOf } from './route.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import type { BodyShare } from './payload-memory.ts';
+import { awaitSlot, type Place, waitForResumption } from './limits.ts';
 import type { AttemptDeps } from './deps.ts';
-import { type Ending, endWithoutAttempt } from './end-without-attempt.ts';
-import type { Place } from './place.ts';
-import { awaitSlot } from './rate-limit.ts';
-import { CLOSED, recordedOutcome, within } from './record-later.ts';
-import { waitForResumption } from './suspended.ts';
+import { CLOSED, type Ending, endWithoutAttempt, recordedOutcome, within } from './outcomes.ts';
+import { LRUCache } from 'lru-cache';
 
 /** The loaded data is outdated: the attempt starts over by loading the delivery. */
 export const RELOAD = 'reload';
@@ -40,7 +37,8 @@ const OPENING_PAUSE_MS = 1000;
 /** What an attempt holds that others need: to be given back when it ends. */
 export interface Holdings {
   place: Place;
-  bodyShare: BodyShare;
+  /** Null: it holds no memory for a large payload. */
+  releaseBody: Leave | null;
 }
 
 /** The inputs of an attempt. */
@@ -60,7 +58,7 @@ export async function admit(
   deps: AttemptDeps,
   request: AttemptRequest,
   lane: Lane,
-  { place, bodyShare }: Holdings,
+  held: Holdings,
 ): Promise<Admitted | AttemptOutcome | typeof RELOAD> {
   const context = await deps.contexts.submit(request);
   if (!context) return CLOSED;
@@ -73,10 +71,15 @@ export async function admit(
 
   const { destination } = required;
   // Before it takes a place at its destination, which others could use meanwhile.
-  if (context.isBodyApart && !(await bodyShare.take(context.organizationId, context.payloadSize ?? 0))) {
-    return awaitPayloadMemory(deps, context, lane);
+  if (context.isBodyApart) {
+    // An attempt that starts over is about the same payload.
+    held.releaseBody ??= await deps.bodies.take(context.organizationId, {
+      amount: context.payloadSize ?? 0,
+      waitMs: deps.bodyWaitMs,
+    });
+    if (held.releaseBody === null) return awaitPayloadMemory(deps, context, lane);
   }
-  const waiting = await place.take(destination, context);
+  const waiting = await held.place.take(destination, context);
   if (waiting) return waiting;
   // Before the slot, which is that of the moment in which the request leaves.
   const body = context.isBodyApart ? await deps.contexts.loadBody(context) : context.body;
@@ -170,4 +173,55 @@ async function requireConfig(
   if (context.body === null && !context.isBodyApart) return PAYLOAD_REMOVED;
   const { eventHeaders: headers, sourceSlug } = context;
   return { destination, route, headers, sourceSlug };
+}
+
+// Circuits that this process is about to open: a route has reached its failure threshold, and the last failures are being
+// recorded. Attempts of the route that are ready to be sent wait for the recording, so that none is sent after the threshold,
+// however long the commit takes: those that have waited for some time come back later. Other workers see the open circuit when they load deliveries (db/hot-path/load-attempts.ts).
+
+/** Consecutive failures of a route seen by this process. */
+interface Streak {
+  failures: number;
+  /** Unrecorded results of the streak; at most as many as attempts in flight. */
+  unrecorded: Set<Promise<unknown>>;
+}
+
+// Maximum number of failing routes to remember; attempts of the least recently used one no longer wait.
+const MAX_ROUTES = 10_000;
+
+export class PendingOpenings {
+  readonly #streaks = new LRUCache<string, Streak>({ max: MAX_ROUTES });
+
+  /** Call it when an attempt of a primary delivery has succeeded. */
+  succeeded(routeId: string): void {
+    this.#streaks.delete(routeId);
+  }
+
+  /**
+   * Call it when one has failed.
+   * @param recorded settles when PostgreSQL has stored it, or refuses it for what it holds
+   */
+  failed(routeId: string, recorded: Promise<unknown>): void {
+    const streak = this.#streaks.get(routeId) ?? { failures: 0, unrecorded: new Set() };
+    this.#streaks.set(routeId, streak);
+    streak.failures += 1;
+    streak.unrecorded.add(recorded);
+    const forget = () => streak.unrecorded.delete(recorded);
+    recorded.then(forget, forget);
+  }
+
+  /**
+   * Settles when the failures that may open the circuit of a route are recorded; undefined when there is nothing to wait for.
+   * @param failureThreshold consecutive failures that open it
+   */
+  awaited(routeId: string, failureThreshold: number): Promise<unknown> | undefined {
+    const streak = this.#streaks.get(routeId);
+    if (!streak || streak.failures < failureThreshold || streak.unrecorded.size === 0) return undefined;
+    return Promise.allSettled(streak.unrecorded);
+  }
+
+  /** The circuit of a route did not open: it was reset, or other attempts succeeded. */
+  forget(routeId: string): void {
+    this.#streaks.delete(routeId);
+  }
 }

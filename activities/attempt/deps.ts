@@ -7,16 +7,21 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { ConfigCache } from '../config-cache.ts';
-import type { PayloadMemory } from './payload-memory.ts';
-import type { PendingOpenings } from './pending-openings.ts';
+import type { FairQueue } from '../../core/fairness/fair-queue.ts';
+import type { PendingOpenings } from './admission.ts';
 import type { ContextLoader, ResultRecorder } from './results.ts';
 
 export interface AttemptDeps {
   pool: Pool;
   /** Loads deliveries in groups; undefined for one that does not exist. */
   contexts: ContextLoader;
-  /** The memory for large payloads. */
-  bodies: PayloadMemory;
+  /**
+   * Bytes of large payloads, from before one is loaded until its attempt has ended. Without this limit as many as may be in flight could be
+   * held at a time, each of the maximum size.
+   */
+  bodies: FairQueue;
+  /** How long an attempt waits for room among them, ms. */
+  bodyWaitMs: number;
   configs: ConfigCache;
   transforms: Transforms;
   sender: Sender;

@@ -1,16 +1,14 @@
 // One attempt of a delivery: admission, render, send, record. An ordinary function with explicit dependencies; the activity
 // is a thin wrapper around it.
-import type { Lane } from '../../core/delivery/lane.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { admit, awaitOpening, type Holdings, RELOAD } from './admission.ts';
-import { BodyShare } from './payload-memory.ts';
+import { Place } from './limits.ts';
 import type { AttemptDeps } from './deps.ts';
-import { Place } from './place.ts';
 import { awaitEarlier, record } from './record.ts';
 import { renderContent, renderRequest } from './render.ts';
 import { ResultsFullError } from './results.ts';
-import { now, send } from './send.ts';
-import { startSpan } from './trace.ts';
+import { now, send, startSpan } from './send.ts';
 
 export type { AttemptDeps } from './deps.ts';
 
@@ -21,13 +19,12 @@ export type { AttemptDeps } from './deps.ts';
  * @throws when our own infrastructure (mostly the database) is unavailable: the attempt was not made
  */
 export async function attemptDelivery(deps: AttemptDeps, request: AttemptRequest, lane: Lane): Promise<AttemptOutcome> {
-  const place = new Place(deps, request, lane);
-  const bodyShare = new BodyShare(deps.bodies);
+  const held: Holdings = { place: new Place(deps, request, lane), releaseBody: null };
   try {
-    return await attempt(deps, request, lane, { place, bodyShare });
+    return await attempt(deps, request, lane, held);
   } finally {
-    place.leave();
-    bodyShare.leave();
+    held.place.leave();
+    held.releaseBody?.();
   }
 }
 

@@ -1,10 +1,9 @@
 // Evaluates the response of an attempt, records it, and returns the outcome.
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
-import type { Log } from '../../core/process/log.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import type { AttemptSpan } from '../../core/process/tracing.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import { judge, type Verdict } from '../../core/delivery/verdict.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
@@ -13,15 +12,14 @@ import type { FailoverOffer } from '../../db/hot-path/record-results.ts';
 import type { OutboundRequest } from '../../outbound/http/outbound-request.ts';
 import type { SendResult } from '../../outbound/http/sender.ts';
 import type { DestinationConfig, RouteConfig } from '../config-cache.ts';
-import { countAttempt } from '../count-attempts.ts';
-import { offerFailover } from '../failover.ts';
+import { countAttempt } from './counts.ts';
+import { offerFailover } from './route.ts';
 import type { AttemptOutcome, AttemptRequest, UnrecordedAttempt } from '../types.ts';
 import { RELOAD } from './admission.ts';
 import type { AttemptDeps } from './deps.ts';
-import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './record-later.ts';
+import { CLOSED, recordedOutcome, unrecordedOutcome, within } from './outcomes.ts';
 import type { RecordedResult, Recording } from './results.ts';
-import type { SentAttempt } from './send.ts';
-import { endedAttempt } from './trace.ts';
+import { endedAttempt, type SentAttempt } from './send.ts';
 
 /** An attempt that was made, with its inputs. */
 interface MadeAttempt extends SentAttempt {

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { type Batcher, createBatcher } from '../../core/fairness/batcher.ts';
 import type { IssueSink } from '../../core/messages/issues.ts';
-import type { Log } from '../../core/process/log.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
-import { countAttempts } from '../../db/circuits/circuits.ts';
+import { limitConcurrency, type Limiter } from '../../core/fairness/concurrency.ts';
+import { type CountedAttempt, countAttempts } from '../../db/circuits/circuits.ts';
 import {
   isLockTimeout,
   isRefusedValue,
@@ -17,9 +17,7 @@ import {
 import { type AttemptContext, loadAttempts, loadPayload } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, type ChangedDelivery, recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { countRecorded } from '../count-attempts.ts';
-import { countInIssues } from '../count-issues.ts';
-import { LateCounts } from './late-counts.ts';
+import { countInIssues, countRecorded } from './counts.ts';
 import type { AttemptRequest } from '../types.ts';
 
 const MAX_GROUP = 128;
@@ -38,6 +36,9 @@ const RETRY_PAUSE_MS = 250;
 const MAX_KEPT = 100;
 // How long a shutdown waits for unrecorded results.
 const LAST_TRIES_MS = 2000;
+// How often, and for how long, attempts are counted again while somebody holds the row of their circuit.
+const LATE_COUNT_PAUSE_MS = 250;
+const LATE_COUNT_FOR_MS = 60_000;
 // Organizations whose results are recorded apart from others; the least recently used ones are dropped, and made again.
 const MAX_SEPARATE = 1000;
 
@@ -128,8 +129,7 @@ export function createResultRecorder(
   issues: IssueSink,
   isAwaited: (deliveryId: string) => boolean = () => false,
 ): ResultRecorder {
-  const lateCounts = new LateCounts((attempts) => countAttempts(pool, attempts), log);
-  const deps = { pool, log, issues, lateCounts };
+  const deps = { pool, log, issues, lateCounts: limitConcurrency(1) };
   const common = { spacingMs: RECORD_SPACING_MS, concurrency: 2, maxQueued: Number.POSITIVE_INFINITY };
   const together = createBatcher({
     run: (results: OwnedResult[]) => recordGroup(deps, results),
@@ -224,7 +224,8 @@ interface RecordDeps {
   pool: Pool;
   log: Log;
   issues: IssueSink;
-  lateCounts: LateCounts;
+  /** Late counts share one connection. */
+  lateCounts: Limiter;
 }
 
 /** `late`: its circuit is locked; `blocked` is known then. */
@@ -272,7 +273,7 @@ async function recordSomehow(deps: RecordDeps, owned: OwnedResult[]): Promise<Gr
  * @returns routes whose circuit is not closed now; `late`: those of which that is known later
  */
 async function countInCircuits(
-  { pool, log, lateCounts }: RecordDeps,
+  deps: RecordDeps,
   results: Map<string, AttemptResult>,
   changed: Map<string, ChangedDelivery>,
 ): Promise<{ blocked: Set<string>; late?: Promise<Set<string>> }> {
@@ -284,13 +285,30 @@ async function countInCircuits(
   });
   if (attempts.length === 0) return { blocked: new Set() };
   try {
-    return { blocked: await countAttempts(pool, attempts) };
+    return { blocked: await countAttempts(deps.pool, attempts) };
   } catch (error) {
-    if (isLockTimeout(error)) return { blocked: new Set(), late: lateCounts.add(attempts) };
-    throttled(log).warn(
-      { attempts: attempts.length, cause: causeOf(error) },
-      'attempts were not counted in their circuits',
-    );
-    return { blocked: new Set() };
+    if (isLockTimeout(error)) return { blocked: new Set(), late: countLater(deps, attempts) };
+    return { blocked: notCounted(deps, attempts, error) };
   }
+}
+
+/** Counts attempts when their circuits are free, at most a minute later. Nobody else's results wait for them. */
+async function countLater(deps: RecordDeps, attempts: CountedAttempt[]): Promise<Set<string>> {
+  const until = performance.now() + LATE_COUNT_FOR_MS;
+  for (;;) {
+    await pause(LATE_COUNT_PAUSE_MS);
+    try {
+      return await deps.lateCounts(() => countAttempts(deps.pool, attempts));
+    } catch (error) {
+      if (!isLockTimeout(error) || performance.now() > until) return notCounted(deps, attempts, error);
+    }
+  }
+}
+
+function notCounted({ log }: RecordDeps, attempts: CountedAttempt[], error: unknown): Set<string> {
+  throttled(log).warn(
+    { attempts: attempts.length, cause: causeOf(error) },
+    'attempts were not counted in their circuits',
+  );
+  return new Set();
 }

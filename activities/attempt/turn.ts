@@ -15,7 +15,7 @@ import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
-import { QUEUED } from './rate-limit.ts';
+import { QUEUED } from './limits.ts';
 
 // The part of the slots up to which the relays' signals count, whatever is free: relays are several, and each knows only its own
 // places.

@@ -5,8 +5,8 @@ import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attemp
 import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { type BatchMember, readEvents } from '../../db/warehouse/members.ts';
 import type { StoredEvent } from '../../outbound/compute/index.ts';
-import { applyTransform } from '../apply-transform.ts';
-import { ROUTE_NOT_KEPT, routeOf } from '../route-of.ts';
+import { applyTransform } from '../attempt/render.ts';
+import { ROUTE_NOT_KEPT, routeOf } from '../attempt/route.ts';
 import type { FlushDeps } from './deps.ts';
 import { TransformTurns } from './transform-turns.ts';
 

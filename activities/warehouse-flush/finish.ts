@@ -13,8 +13,8 @@ import { type AttemptResult, recordResults } from '../../db/hot-path/record-resu
 import { type BatchUnderWay, endBatch, findBatch } from '../../db/warehouse/batches.ts';
 import { type OpenMember, openMembers } from '../../db/warehouse/members.ts';
 import { recordWritten } from '../../db/warehouse/record-written.ts';
-import { countRecorded, countWritten } from '../count-attempts.ts';
-import { offerFailover } from '../failover.ts';
+import { countRecorded, countWritten } from '../attempt/counts.ts';
+import { offerFailover } from '../attempt/route.ts';
 import type { BatchReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 

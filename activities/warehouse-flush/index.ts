@@ -1,7 +1,6 @@
 // The activities of the workflow `warehouseFlush`.
 import { causeOf } from '../../core/process/log-cause.ts';
-import { withHeartbeat } from '../heartbeat.ts';
-import { inTurn, isTurnOfOthers } from '../in-turn.ts';
+import { inTurn, isTurnOfOthers, withHeartbeat } from '../activity.ts';
 import type { WarehouseActivities, WarehouseReference } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 import { finishBatch } from './finish.ts';

@@ -1,8 +1,7 @@
 // Renders the errors that handlers throw.
-import type { Log } from '../../core/process/log.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { quotaRefusals } from '../../core/metrics/ingest.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { MOST_COUNTED, PageTooDeepError } from '../../db/history/lists/part.ts';
 import { type AppContext, type Next, logOf } from '../request/context.ts';

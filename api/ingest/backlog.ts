@@ -4,12 +4,11 @@ import { BacklogRoom, type NoRoom, type Sender, type Undo, type WaitingOf } from
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { GATE_STATES, ingestGate } from '../../core/metrics/ingest.ts';
-import type { PollLoop } from '../../core/process/poll-loop.ts';
+import { adaptivePoll, type PollLoop } from '../../core/process/poll-loop.ts';
 import { type BacklogLimits, lookAtBacklog } from '../../db/delivery/backlog.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { ApiError, limitExceeded } from '../request/errors.ts';
-import { adaptivePoll } from './adaptive-poll.ts';
 
 // About how long it takes until a poll finds free capacity.
 const RETRY_AFTER_SECONDS = 10;

@@ -1,19 +1,19 @@
 // Decides which routes take a webhook: on the event loop when that costs about as much as receiving it, else in a thread. What it
 // costs is known before each piece of work, so that the loop is never held.
 // Rules: FLT-15, SCH-04.
-import { createHash } from 'node:crypto';
 import { Budget, BudgetError, PARSE_STEPS } from '../../core/fairness/budget.ts';
-import type { GatedRequest, Passage, SchemaCheck } from '../../core/filters/gate.ts';
+import { Gate, type GatedRequest, type Passage, type SchemaCheck } from '../../core/filters/gate.ts';
 import type { SchemaText } from '../../core/filters/stored-gates.ts';
 import { keyInPayload } from '../../core/filters/idempotency-key.ts';
-import { noteLoopWork } from '../../core/process/loop-delay.ts';
+import { noteLoopWork } from '../../core/process/event-loop.ts';
 import { SchemaCache } from '../../core/schemas/cached.ts';
 import { validationSteps } from '../../core/schemas/schema.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';
-import { type Compute, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
-import { pathBelow } from './address.ts';
-import type { Received } from './received.ts';
-import type { SourceRouting } from './routing.ts';
+import { type Compute, ComputeBusyError, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
+import { unavailable } from './answer.ts';
+import { hashOfKey } from './new-event.ts';
+import { pathBelow, type Received } from './received.ts';
+import type { SourceReader, SourceRouting } from './routing.ts';
 
 export interface Decision {
   /** Of each route of the source; null for one without a gate. Fewer than routes: the others have none. */
@@ -33,9 +33,14 @@ const COMPILES_PER_SECOND = 5;
 const COMPILE_STEPS = { least: 100_000, perByte: 300 };
 
 export interface Gatekeeper {
-  /** @throws ComputeBusyError when too much of the organization waits already */
+  gateOf: SourceReader['gateOf'];
+  /** @throws ApiError 503 when too much of the organization waits already */
   decide(source: SourceRouting, received: Received): Decision | Promise<Decision>;
 }
+
+/** Compiled at its first use. */
+export const gateOf: SourceReader['gateOf'] = ({ schema, filter }) =>
+  schema === null && filter === null ? null : new Gate({ schema, filter });
 
 export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
   const schemas = new SchemaCache();
@@ -56,6 +61,7 @@ export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
   }
 
   return {
+    gateOf,
     decide(source, received) {
       if (!source.isGated) return OPEN;
       return onLoop(source, received) ?? inThread(compute, source, received);
@@ -127,6 +133,7 @@ async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, 
     };
   } catch (error) {
     if (error instanceof ComputeOverrunError) return overrun(source);
+    if (error instanceof ComputeBusyError) throw unavailable(error.message);
     throw error;
   }
 }
@@ -173,9 +180,4 @@ function gatesOf(source: SourceRouting): string {
 /** @param members names that need no escapes, and JSON */
 function objectOf(members: ReadonlyMap<string, string>): string {
   return `{${Array.from(members, ([name, json]) => `"${name}":${json}`).join(',')}}`;
-}
-
-/** SHA-256 of an idempotency key; null when there is none. */
-export function hashOfKey(key: string | Buffer | undefined): Buffer | null {
-  return key === undefined || key.length === 0 ? null : createHash('sha256').update(key).digest();
 }

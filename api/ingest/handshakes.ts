@@ -1,9 +1,8 @@
 // Remembers which handshakes were answered: the last one of each source is shown with it. One costs memory only; every second what has
 // come together is stored in one statement.
-import type { Log } from '../../core/process/log.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop } from '../../core/process/poll-loop.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type Handshaken, recordHandshakes } from '../../db/handshakes.ts';

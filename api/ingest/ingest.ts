@@ -8,35 +8,32 @@ import { type HeaderBytes, receivedHeaders } from '../../core/http/header-text.t
 import { hopsOf, MAX_HOPS } from '../../core/ingest/hops.ts';
 import type { Undo } from '../../core/fairness/backlog-room.ts';
 import type { LimitName } from '../../core/fairness/limits.ts';
-import { othersFirst } from '../../core/fairness/others-first.ts';
+import { othersFirst } from '../../core/process/event-loop.ts';
 import { METHODS } from '../../core/http/methods.ts';
 import { eventsUnrouted } from '../../core/metrics/ingest.ts';
 import type { Tracing } from '../../core/process/tracing.ts';
 import { isSlug } from '../../core/text/slugs.ts';
-import { QueueFullError } from '../../core/fairness/limit-concurrency.ts';
+import { QueueFullError } from '../../core/fairness/concurrency.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
 import { NO_KEYS } from '../../core/verification/published/keys.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { type Compute, ComputeBusyError } from '../../outbound/compute/index.ts';
 import type { ProviderKeys } from '../../outbound/provider-keys/index.ts';
 import { BodyError, type BodyRoom, noRoom, receiveBody, tooSlow } from '../http/receive-body.ts';
 import type { ApiState } from '../request/context.ts';
 import { ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
-import { acceptedAnswer, handshakeAnswer, type IngestAnswer, writeAnswer } from './answer.ts';
-import { type Arrival, arrivalOf } from './arrival.ts';
+import { acceptedAnswer, handshakeAnswer, type IngestAnswer, unavailable, writeAnswer } from './answer.ts';
+import { type Arrival, arrivalOf, beginTrace, endingSpan, Received } from './received.ts';
 import type { Backlog } from './backlog.ts';
-import { createEventWriter, type EventWriter } from './event-writer.ts';
-import { createGatekeeper, type Decision, type Gatekeeper } from './gatekeeper.ts';
+import { createEventWriter, type EventWriter, type WriteOutcome } from './event-writer.ts';
+import type { Gatekeeper } from './gatekeeper.ts';
 import type { Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './ingest-issues.ts';
-import type { Ended, OrganizationUse } from './organization-use.ts';
+import type { Ended, OrganizationUse, Quotas } from './quotas.ts';
 import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
-import type { Quotas } from './quotas.ts';
-import { Received } from './received.ts';
-import type { Refusals } from './refusal-recorder.ts';
+import type { Refusals } from './refusals.ts';
 import { acceptHandshakeSecret } from './handshake-secret.ts';
 import {
   createRoutingCache,
@@ -45,10 +42,7 @@ import {
   type SourceRouting,
   tooManyLookups,
 } from './routing.ts';
-import { beginTrace, endingSpan } from './traced.ts';
-import { unavailable } from './unavailable.ts';
 import { confirmed, verifiedSource } from './verified-source.ts';
-import type { WriteOutcome } from './write-group.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)(\/.*)?$/s;
 // Names without a source have one share of the memory together, so that nobody's organization pays for them.
@@ -64,7 +58,7 @@ export interface IngestDeps {
   /** Undefined: there is none of that name. */
   providerNamed: SourceReader['providerNamed'];
   backlog: Backlog;
-  compute: Pick<Compute, 'gates'>;
+  gatekeeper: Gatekeeper;
   quotas: Quotas;
   refusals: Refusals;
   /** Undefined: traces are not sent. */
@@ -84,11 +78,21 @@ export interface Ingest {
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest(deps: IngestDeps): Ingest {
-  const { pool, settings, secretBox, providerNamed, backlog, quotas, compute, refusals, handshakes, baseUrl, tracing } =
-    deps;
-  const routing = createRoutingCache(pool, { secretBox, providerNamed });
+  const {
+    pool,
+    settings,
+    secretBox,
+    providerNamed,
+    gatekeeper,
+    backlog,
+    quotas,
+    refusals,
+    handshakes,
+    baseUrl,
+    tracing,
+  } = deps;
+  const routing = createRoutingCache(pool, { secretBox, providerNamed, gateOf: gatekeeper.gateOf });
   const writer = createEventWriter(pool);
-  const gatekeeper = createGatekeeper(compute);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
     const match = PATH.exec(ctx.path);
@@ -146,7 +150,7 @@ export function createIngest(deps: IngestDeps): Ingest {
     const body = await readBody(ctx.req, limits, room);
     await othersFirst(body.length);
     const received = new Received(Object.assign(arrival, { body }));
-    const accepting = () => accept({ ...deps, routing, writer, gatekeeper }, arrival, received);
+    const accepting = () => accept({ ...deps, routing, writer }, arrival, received);
     return tracing ? endingSpan(received, accepting) : accepting();
   }
 
@@ -169,7 +173,6 @@ export function createIngest(deps: IngestDeps): Ingest {
 interface Stores {
   routing: RoutingCache;
   writer: EventWriter;
-  gatekeeper: Gatekeeper;
 }
 
 /** Verifies and stores one webhook; the answer's body. */
@@ -196,7 +199,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     backlog.requireShareOfDatabase(source);
     use.requireRoom(received.body.length);
     const verified = { at: new Date(), mac: verdict.mac };
-    const event = newEvent(source, received, verified, await decisionOf(gatekeeper, source, received));
+    const event = newEvent(source, received, verified, await gatekeeper.decide(source, received));
     await othersFirst(received.size);
     await requireFewDeliveries(quotas, use, event.deliveries.length);
     const write = () => writer.write(event);
@@ -305,16 +308,6 @@ function tooLarge(bytes: number, limit?: LimitName): ApiError {
   const message = `The payload is larger than ${bytes} bytes${limit ? ` (limit ${limit})` : ''}`;
   // The client may still be sending, so the connection cannot be reused.
   return new ApiError(413, 'PAYLOAD_TOO_LARGE', message, undefined, { Connection: 'close' }, limit);
-}
-
-function decisionOf(gatekeeper: Gatekeeper, source: SourceRouting, received: Received): Decision | Promise<Decision> {
-  const decision = gatekeeper.decide(source, received);
-  return decision instanceof Promise ? decision.catch(refuseWhenBusy) : decision;
-}
-
-function refuseWhenBusy(error: unknown): never {
-  if (error instanceof ComputeBusyError) throw unavailable(error.message);
-  throw error;
 }
 
 function refuseWhenFull(error: unknown): never {

@@ -1,15 +1,15 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
 // Rules: ROUTE-48, DLV-01, EVT-14, INGEST-11, INGEST-12, TRC-02.
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import type { Passage } from '../../core/filters/gate.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { hashPayload } from '../../core/text/payload.ts';
 import type { IdempotencyKeyRule } from '../../db/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
-import { pathBelow } from './address.ts';
-import { type Decision, hashOfKey } from './gatekeeper.ts';
+import { pathBelow, type Received } from './received.ts';
+import type { Decision } from './gatekeeper.ts';
 import { storedParts } from './provided.ts';
-import type { Received } from './received.ts';
 import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
 
 /**
@@ -109,4 +109,9 @@ function keyInQuery(values: string[]): string | undefined {
   const [first, ...others] = values;
   if (others.length === 0) return first;
   return values.some((value) => value !== '') ? JSON.stringify(values) : undefined;
+}
+
+/** SHA-256 of an idempotency key; null when there is none. */
+export function hashOfKey(key: string | Buffer | undefined): Buffer | null {
+  return key === undefined || key.length === 0 ? null : createHash('sha256').update(key).digest();
 }

@@ -10,9 +10,8 @@ import { type Verification, verifySignature } from '../../core/signatures/index.
 import { type Reply, replyTo } from '../../core/verification/handshakes.ts';
 import { isSignable } from '../../core/verification/query-hmac.ts';
 import { ApiError, suspended } from '../request/errors.ts';
-import { addressProblem, pathBelow } from './address.ts';
+import { addressProblem, pathBelow, type Received } from './received.ts';
 import { type Judging, requestOf, verifyByProvider } from './provided.ts';
-import type { Received } from './received.ts';
 import type { SourceRouting } from './routing.ts';
 
 export type Verdict =

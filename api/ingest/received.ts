@@ -1,9 +1,19 @@
-// One webhook as received. Its payload and query are parsed at most once, and only when something asks for them.
+// One webhook as received: while it comes in, with the address below its source, and with its trace. Its payload and query are parsed at most
+// once, and only when something asks for them.
+// Rules: SRC-31, SRC-42, INGEST-25, TRC-02.
 import { readPayload } from '../../core/forms/index.ts';
 import type { GatedRequest } from '../../core/filters/gate.ts';
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
 import { newId } from '../../core/text/ids.ts';
-import type { WebhookSpan } from '../../core/process/tracing.ts';
+import type { TracedWebhook, Tracing, WebhookSpan } from '../../core/process/tracing.ts';
+import type Koa from 'koa';
+import type { RefusalCause } from '../../core/ingest/refusal.ts';
+import type { ApiState } from '../request/context.ts';
+import type { SourceRouting } from './routing.ts';
+import { isIngestAddress, readBelow } from '../../core/ingest/ingest-token.ts';
+import { newTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
+import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
+import { ApiError } from '../request/errors.ts';
 
 export interface ReceivedParts {
   organizationSlug: string;
@@ -96,4 +106,97 @@ export class Received implements Omit<GatedRequest, 'path'> {
     this.#query ??= new URLSearchParams(this.queryText);
     return this.#query;
   }
+}
+
+/** A webhook while it is received: what is known of it so far, should it be refused. */
+export interface Arrival extends Omit<ReceivedParts, 'body'> {
+  /** As it was last looked up; null: there is none by this name, or it has not been looked up. */
+  source: SourceRouting | null;
+  /** Null until it has come. */
+  body: Buffer | null;
+  /** Why it was refused, where its sender may not be told. */
+  cause: RefusalCause | null;
+}
+
+/** The path is matched with the form of ingest addresses. */
+export function arrivalOf(
+  ctx: Koa.Context,
+  [, organizationSlug = '', sourceSlug = '', below = '']: RegExpExecArray,
+  headers: HeaderBytes,
+  receivedAt: Date,
+): Arrival {
+  const { client }: ApiState = ctx.state;
+  return {
+    organizationSlug,
+    sourceSlug,
+    below,
+    method: ctx.method,
+    queryText: ctx.querystring,
+    headers,
+    rawHeaders: ctx.req.rawHeaders,
+    clientAddress: client.address,
+    receivedAt,
+    source: null,
+    body: null,
+    cause: null,
+  };
+}
+
+type Addressed = Pick<SourceRouting, 'tokens' | 'allowsPaths'>;
+
+/** The path below a source, and below its token; empty without one. */
+export function pathBelow({ tokens, allowsPaths }: Addressed, { below }: Pick<Received, 'below'>): string {
+  return readBelow(below, tokens.rule, allowsPaths).path;
+}
+
+/** Why an address is none of the source; null when it is one. */
+export function addressProblem(
+  { tokens, allowsPaths }: Addressed,
+  { below }: Pick<Received, 'below'>,
+  nowMs: number,
+): 'token' | 'path' | null {
+  const { token, path } = readBelow(below, tokens.rule, allowsPaths);
+  if (!isIngestAddress(tokens, token, nowMs)) return 'token';
+  return path === '' || allowsPaths ? null : 'path';
+}
+
+/**
+ * Begins the part of a webhook in its trace, and the trace itself where its sender has none.
+ * @param source that has verified it
+ */
+export function beginTrace(tracing: Tracing | undefined, source: SourceRouting, received: Received): void {
+  received.span = tracing?.webhook(tracedWebhook(source, received)) ?? null;
+  received.traceparent = received.span?.traceparent ?? madeTrace(received.headerBytes, tracing !== undefined);
+}
+
+// Where traces are sent the sampler has decided against this one, for all that follow it. Elsewhere nobody has: receivers that go by
+// the flag of their parent record what they would record without it.
+const madeTrace = (headers: Received['headerBytes'], isDecided: boolean): string | null =>
+  receivedTrace(headers) === null ? newTraceparent(!isDecided) : null;
+
+function tracedWebhook(source: SourceRouting, received: Received): TracedWebhook {
+  const { organizationId, sourceId } = source;
+  const { method, headerBytes: headers, size, receivedAt } = received;
+  return { organizationId, sourceId, method, headers, size, receivedAt };
+}
+
+/**
+ * Ends the span of a webhook that is not accepted, for a reason of ours. What is refused for what its sender did is not recorded: it is
+ * among the refused webhooks, and a sender at its limit would take the room of others' spans.
+ */
+export async function endingSpan<T>(received: Received, accept: () => Promise<T>): Promise<T> {
+  try {
+    return await accept();
+  } catch (error) {
+    const { status, code } = failureOf(error);
+    if (status >= 500) received.span?.failed(status, code);
+    throw error;
+  }
+}
+
+function failureOf(error: unknown): { status: number; code: string } {
+  if (error instanceof ApiError) return { status: error.status, code: error.code ?? String(error.status) };
+  return isTransientDatabaseError(error)
+    ? { status: 503, code: 'UNAVAILABLE' }
+    : { status: 500, code: 'INTERNAL_ERROR' };
 }

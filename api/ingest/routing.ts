@@ -3,14 +3,14 @@
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import { Gate } from '../../core/filters/gate.ts';
+import type { Gate } from '../../core/filters/gate.ts';
 import type { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
 import { openCredentials, providerOf } from '../../core/verification/provider-config.ts';
 import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
 import { handshakesOf } from '../../core/ingest/source-handshake.ts';
-import { limitConcurrency, type Limiter } from '../../core/fairness/limit-concurrency.ts';
+import { limitConcurrency, type Limiter } from '../../core/fairness/concurrency.ts';
 import { describedScheme } from '../../core/verification/described/index.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
 import type { AnyScheme, Credentials } from '../../core/verification/index.ts';
@@ -20,7 +20,7 @@ import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../.
 import { type Standing, standingOf } from '../../db/organizations/standing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { Provider } from '../../providers/provider.ts';
-import { unavailable } from './unavailable.ts';
+import { unavailable } from './answer.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
 
@@ -108,6 +108,8 @@ export interface SourceReader {
   secretBox: SecretBox;
   /** Undefined: there is none of that name. */
   providerNamed: (name: string) => Provider | undefined;
+  /** @returns null for a route with neither */
+  gateOf: (route: Pick<RouteRow, 'schema' | 'filter'>) => RoutedRoute['gate'];
 }
 
 /**
@@ -131,7 +133,8 @@ export function createRoutingCache(
   function turnOf(organizationSlug: string, sourceSlug: string): Limiter {
     const line = found.has(`${organizationSlug}/${sourceSlug}`) ? organizationSlug : ANYBODY;
     return async (run) => {
-      const leave = await lookups.take(line, { waitMs: LOOKUP_WAIT_MS, onTimeout: tooManyLookups });
+      const leave = await lookups.take(line, { waitMs: LOOKUP_WAIT_MS });
+      if (leave === null) throw tooManyLookups();
       return run().finally(leave);
     };
   }
@@ -186,8 +189,8 @@ export function createRoutingCache(
 
 export const tooManyLookups = () => unavailable('Too many requests look up sources at the moment');
 
-function toRouting(row: RoutingRow, { secretBox, providerNamed }: SourceReader): SourceRouting {
-  const routes = row.routes.map(toRoute);
+function toRouting(row: RoutingRow, { secretBox, providerNamed, gateOf }: SourceReader): SourceRouting {
+  const routes = row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: gateOf({ schema, filter }) }));
   const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
   const verificationWith = (sealed: string | null) => {
     const secret = open(sealed);
@@ -249,10 +252,6 @@ function providedOf(
     previous: previousSecret !== null && untilMs !== null ? { credentials: open(previousSecret), untilMs } : null,
     confirmsSubscriptions: confirmsSubscriptions(row.verification),
   };
-}
-
-function toRoute({ schema, filter, ...route }: RouteRow): RoutedRoute {
-  return { ...route, gate: schema === null && filter === null ? null : new Gate({ schema, filter }) };
 }
 
 function tokensOf(row: RoutingRow, secretBox: SecretBox): IngestTokens {

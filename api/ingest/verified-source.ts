@@ -3,11 +3,10 @@
 import type { Reply } from '../../core/verification/handshakes.ts';
 import { KeysAwayError } from '../../core/verification/published/keys.ts';
 import type { ProviderKeys } from '../../outbound/provider-keys/index.ts';
-import type { Arrival } from './arrival.ts';
+import type { Arrival, Received } from './received.ts';
 import { judge, type JudgingFor, type Verdict } from './proof.ts';
-import type { Received } from './received.ts';
 import type { RoutingCache, SourceRouting } from './routing.ts';
-import { unavailable } from './unavailable.ts';
+import { unavailable } from './answer.ts';
 
 // A provider that is away is not asked again sooner (outbound/provider-keys).
 const KEYS_RETRY_SECONDS = 5;

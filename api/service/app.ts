@@ -1,6 +1,6 @@
 // The Koa app: middleware for every request, then ingest, probes and the management API.
 import Koa from 'koa';
-import { ownTurn } from '../../core/fairness/others-first.ts';
+import { ownTurn } from '../../core/process/event-loop.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import { auditTrail, FirstOfMinute } from '../auth/audit-trail.ts';

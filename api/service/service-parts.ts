@@ -24,10 +24,11 @@ import { temporalConnectionOptions } from '../../temporal-config/connection.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
 import { watchBacklog } from '../ingest/backlog.ts';
 import { Handshakes } from '../ingest/handshakes.ts';
+import { createGatekeeper } from '../ingest/gatekeeper.ts';
 import { createIngest } from '../ingest/ingest.ts';
 import { IngestIssues } from '../ingest/ingest-issues.ts';
 import { watchQuotas } from '../ingest/quotas.ts';
-import { Refusals } from '../ingest/refusal-recorder.ts';
+import { Refusals } from '../ingest/refusals.ts';
 import type { ServiceDatabase } from './service-database.ts';
 import { createSignals } from './signals.ts';
 
@@ -92,8 +93,8 @@ export async function openReceiving(
   const handshakes = new Handshakes({ pool: servicePool, secretBox, log });
   const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
-    ...{ pool: ingestPool, settings, secretBox, backlog, quotas, compute, refusals, handshakes, issues, tracing },
-    ...{ providerKeys, providerNamed, baseUrl },
+    ...{ pool: ingestPool, settings, secretBox, backlog, quotas, refusals, handshakes, issues, tracing },
+    ...{ gatekeeper: createGatekeeper(compute), providerKeys, providerNamed, baseUrl },
   });
   return { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest };
 }

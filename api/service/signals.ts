@@ -1,14 +1,13 @@
 // Signals workflows of deliveries and replays after a user action. PostgreSQL already holds the result of it, except for
 // `retryNow`.
 import type { Client } from '@temporalio/client';
-import type { Log } from '../../core/process/log.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { makeDue, type OverdueDelivery } from '../../db/reconciliation/reconciliation.ts';
 import type { ReplayedDelivery } from '../../db/replay/replay.ts';
 import { repairOverdue } from '../../temporal-config/open-deliveries.ts';
-import { replayedSignals, type Send, sendAll, signalWorkflow } from '../../temporal-config/workflow-signals.ts';
+import { replayedSignals, type Send, sendAll, signalWorkflow } from '../../temporal-config/workflows.ts';
 
 const CONCURRENT_SIGNALS = 10;
 

@@ -1,5 +1,5 @@
 // What is asked of the API: every list with its filters, deep pages, and every statistic.
-import { DELIVERY_STATUSES } from '../../core/delivery/delivery-status.ts';
+import { DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 
 /** A request that is measured; the n-th run may ask for something else of the same kind. */

@@ -1,5 +1,5 @@
 // Hookyard with one lane for everything, and one destination: saturated, and at a rate.
-import type { LaneSetting } from '../../core/delivery/lane.ts';
+import type { LaneSetting } from '../../core/delivery/delivery.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type Cost, costPer } from './cost.ts';
 import type { RunningChild } from './processes.ts';

@@ -6,7 +6,7 @@ import { CODEC_MODES } from './codec-mode.ts';
 import { PLANS } from './access.ts';
 import { parseRange } from '../http/address-ranges.ts';
 import { hostAndPort, isDenied } from '../http/host-and-port.ts';
-import { LANE_SETTINGS } from '../delivery/lane.ts';
+import { LANE_SETTINGS } from '../delivery/delivery.ts';
 import { SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from '../messages/recipients.ts';
 import { parseIdentityGrant } from '../warehouse/identity.ts';

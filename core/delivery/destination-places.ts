@@ -3,8 +3,8 @@
 // What it promises: what takes a place counts until it leaves, first attempts and retries alike; a lower limit ends nothing that is
 // under way. A process may have as many as the destination copes with (destination-limit.ts), and at most its share of the
 // destination's maximum. Where that is less than one for each worker, a worker needs a slot for its one attempt, and all of them
-// together have no more slots than the maximum (worker/destination-slots.ts).
-import { LONGEST_TIMEOUT_MS } from './attempt-times.ts';
+// together have no more slots than the maximum (worker/relay/destination-slots.ts).
+import { LONGEST_TIMEOUT_MS } from './delivery.ts';
 import { type AnswerKind, DestinationLimit, type LimitRange } from './destination-limit.ts';
 
 // Of all workers together, at a destination that is new and at one that hangs.

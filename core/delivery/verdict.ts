@@ -1,8 +1,7 @@
-// Decides what the response of an attempt means for its delivery.
-// Rules: DLV-19, DLV-20, DLV-22.
+// Decides what the response of an attempt means for its delivery: whether it is a success, and whether a retry or a failover follows.
+// Rules: DLV-18, DLV-19, DLV-20, DLV-22, ROUTE-22, ROUTE-50, ROUTE-51.
 import { retryAfterOf, waitBeforeRetry } from './backoff.ts';
-import { type DescribedError, openError } from '../text/error-summary.ts';
-import { type ExpectedResponse, isSuccess } from './response-check.ts';
+import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../text/error-summary.ts';
 
 /** What came back from the destination. */
 export type Answer =
@@ -63,4 +62,60 @@ function failureOf(
 function askedWait(answer: Answer, nowMs: number): number | null {
   if (answer.kind === 'error' || !RETRY_AFTER_STATUSES.includes(answer.statusCode)) return null;
   return retryAfterOf(answer.headers, nowMs);
+}
+
+/** What a route expects of the response; a member that is absent is not checked, except that the default status is 2xx. */
+export type ExpectedResponse = { statusCodes?: number[]; bodyContains?: string };
+
+export type ResponseCheck = { success: true } | { success: false; reason: ErrorSummary };
+
+/**
+ * Whether a destination's response counts as success (`expectedResponse` of its route).
+ * @param expected the route's expectation, or null
+ * @param contains whether the response's body contains the text that is expected
+ * @returns success, or why not in one sentence
+ */
+export function isSuccess(expected: ExpectedResponse | null, statusCode: number, contains: boolean): ResponseCheck {
+  const statusCodes = expected?.statusCodes ?? [];
+  const statusIsRight =
+    statusCodes.length > 0 ? statusCodes.includes(statusCode) : statusCode >= 200 && statusCode <= 299;
+  if (!statusIsRight) {
+    const wanted = named(statusCodes.length > 0 ? `, expected ${statusCodes.join(' or ')}` : '');
+    return { success: false, reason: ownWords`The destination answered ${statusCode}${wanted}` };
+  }
+  if (expected?.bodyContains && !contains) {
+    return {
+      success: false,
+      reason: ownWords`The destination answered ${statusCode}, but the body lacks the expected text`,
+    };
+  }
+  return { success: true };
+}
+
+export interface FailoverRule {
+  /** In the order in which they are tried, at most three. */
+  failoverDestinationIds: string[];
+  failoverAfterAttempts: number;
+}
+
+/** An attempt that did not succeed. */
+export interface FailedAttempt {
+  /** Whether its delivery is the first of its event by this route, not one to a failover destination. */
+  isPrimary: boolean;
+  /** Its destination, and those of the deliveries before it that were handed over. */
+  tried: readonly string[];
+  attempt: number;
+  /** Whether the delivery would fail now: no retry is left, or the failure is final. */
+  exhausted: boolean;
+}
+
+/**
+ * The destinations that may take over, first choice first; empty when the delivery continues without failover. A primary delivery
+ * is handed over after `failoverAfterAttempts` failed attempts, or when it would fail before. A delivery to a failover
+ * destination has that destination's own retry policy and is handed over when it fails. None is tried twice, whatever the order
+ * in the rule has become meanwhile.
+ */
+export function failoverCandidates(rule: FailoverRule, failed: FailedAttempt): string[] {
+  const isDue = failed.exhausted || (failed.isPrimary && failed.attempt >= rule.failoverAfterAttempts);
+  return isDue ? rule.failoverDestinationIds.filter((id) => !failed.tried.includes(id)) : [];
 }

@@ -1,7 +1,6 @@
 // Collects calls that arrive close together into groups, so that they share one statement and one commit. Calls of several owners
 // take turns.
 import { mayHold } from './fair-queue.ts';
-import { TurnQueue } from './turn-queue.ts';
 
 /** The queue is full; the caller should refuse work and say when to retry. */
 export class BatcherFullError extends Error {
@@ -63,7 +62,7 @@ export const createBatcher = <Item, Result>(options: BatcherOptions<Item, Result
 
 class GroupBatcher<Item, Result> implements Batcher<Item, Result> {
   readonly #options: BatcherOptions<Item, Result>;
-  readonly #queue = new TurnQueue<Entry<Item, Result>>();
+  readonly #queue = new RoundRobinQueue<Entry<Item, Result>>();
   #running = 0;
   #isScheduled = false;
   #startedAt = Number.NEGATIVE_INFINITY;
@@ -173,5 +172,68 @@ class GroupBatcher<Item, Result> implements Batcher<Item, Result> {
       this.#schedule();
       if (this.#isIdle) for (const wake of this.#idleWaiters.splice(0)) wake();
     }
+  }
+}
+
+interface Queued {
+  owner: string;
+  weight: number;
+}
+
+/** What is queued of an owner. */
+interface Own {
+  size: number;
+  weight: number;
+}
+
+const NONE: Own = { size: 0, weight: 0 };
+
+/** A queue that is served round-robin by owner, and in the order of arrival for each. */
+export class RoundRobinQueue<Entry extends Queued> {
+  /** In the order in which they are served; none is empty. */
+  readonly #owners = new Map<string, Own & { entries: Entry[] }>();
+  #size = 0;
+  #weight = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get weight(): number {
+    return this.#weight;
+  }
+
+  of(owner: string): Own {
+    return this.#owners.get(owner) ?? NONE;
+  }
+
+  push(entry: Entry): void {
+    const own = this.#owners.get(entry.owner) ?? { entries: [], ...NONE };
+    if (own.size === 0) this.#owners.set(entry.owner, own);
+    own.entries.push(entry);
+    this.#change(own, 1, entry.weight);
+  }
+
+  first(): Entry | undefined {
+    const [own] = this.#owners.values();
+    return own?.entries[0];
+  }
+
+  /** Removes the first one; then its owner is served last. */
+  shift(): void {
+    const [own] = this.#owners.values();
+    const entry = own?.entries.shift();
+    if (own === undefined || entry === undefined) return;
+    this.#change(own, -1, -entry.weight);
+    if (own.size > 0 && this.#owners.size === 1) return;
+    this.#owners.delete(entry.owner);
+    if (own.size > 0) this.#owners.set(entry.owner, own);
+  }
+
+  #change(own: Own, size: number, weight: number): void {
+    own.size += size;
+    own.weight += weight;
+    this.#size += size;
+    this.#weight += weight;
   }
 }

@@ -20,8 +20,6 @@ export interface WaitOptions {
   /** How much is taken; 1 by default. */
   amount?: number;
   waitMs: number;
-  /** The error of a caller that has waited so long. */
-  onTimeout: () => Error;
 }
 
 interface Waiter {
@@ -117,11 +115,11 @@ export class FairQueue {
     for (const waiters of [...this.#waiting.values()]) for (const { refuse } of waiters) refuse();
   }
 
-  /** Takes an amount as soon as it is free and the organization's turn has come. @throws what `onTimeout` makes when it is not in time, or the queue is closed */
-  take(organizationId: string, { amount = 1, waitMs, onTimeout }: WaitOptions): Promise<Leave> {
+  /** Takes an amount as soon as it is free and the organization's turn has come. @returns null: not in time, or the queue is closed */
+  take(organizationId: string, { amount = 1, waitMs }: WaitOptions): Promise<Leave | null> {
     const leave = () => this.release(organizationId, amount);
     if (this.#waiting.size === 0 && this.hold(organizationId, amount)) return Promise.resolve(leave);
-    return new Promise((resolve, reject) => {
+    return new Promise((resolve) => {
       const waiter: Waiter = {
         amount,
         admit() {
@@ -131,7 +129,7 @@ export class FairQueue {
         refuse: () => {
           clearTimeout(timer);
           this.#remove(organizationId, waiter);
-          reject(onTimeout());
+          resolve(null);
           this.#admit();
         },
       };

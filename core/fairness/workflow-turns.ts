@@ -68,11 +68,8 @@ export class WorkflowTurns {
   async inTurn(organizationId: string): Promise<boolean> {
     if (this.#queue.isClosed) return false;
     if (this.pass(organizationId)) return true;
-    try {
-      this.#hold(await this.#queue.take(organizationId, { waitMs: LONGEST_WAIT_MS, onTimeout: () => new NotInTime() }));
-    } catch (error) {
-      if (!(error instanceof NotInTime)) throw error;
-    }
+    const leave = await this.#queue.take(organizationId, { waitMs: LONGEST_WAIT_MS });
+    if (leave !== null) this.#hold(leave);
     return !this.#queue.isClosed;
   }
 
@@ -85,5 +82,3 @@ export class WorkflowTurns {
     setTimeout(leave, this.#heldMs).unref();
   }
 }
-
-class NotInTime extends Error {}

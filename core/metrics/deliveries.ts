@@ -1,8 +1,8 @@
 // What is measured of deliveries and their attempts.
-import { LANES } from '../delivery/lane.ts';
+import { CIRCUIT_STATES } from '../delivery/circuit.ts';
+import { LANES } from '../delivery/delivery.ts';
 import { REASONS_FOR_RELAY } from '../delivery/lane-rule.ts';
-import { QUICK, REQUESTS, WAITS } from './bounds.ts';
-import { Counter, Gauge, Histogram } from './instruments.ts';
+import { Counter, Gauge, Histogram, QUICK, REQUESTS, WAITS } from './instruments.ts';
 
 /** What became of an attempt: `retrying` has failed, and another one follows. */
 const ATTEMPT_OUTCOMES = ['delivered', 'retrying', 'failed'] as const;
@@ -119,4 +119,11 @@ export const concurrencyDestinations = new Gauge({
   name: 'hookyard_concurrency_destinations',
   help: 'Destinations that hookyard_concurrency_limit is about: those used in the last minute.',
   in: ['worker'],
+});
+
+export const circuitTransitions = new Counter({
+  name: 'hookyard_circuit_transitions_total',
+  help: 'Changes of the state of circuits.',
+  labels: { to: CIRCUIT_STATES },
+  in: ['api', 'worker'],
 });

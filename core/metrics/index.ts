@@ -1,27 +1,18 @@
 // All instruments, for exporters and for the table of docs/observing.md.
-import * as circuits from './circuits.ts';
 import * as deliveries from './deliveries.ts';
 import * as ingest from './ingest.ts';
 import { type AnyInstrument, Counter, Gauge, Histogram } from './instruments.ts';
 import * as process from './process.ts';
 import * as services from './services.ts';
 import * as snapshot from './snapshot.ts';
-import * as transforms from './transforms.ts';
 
 function isInstrument(value: unknown): value is AnyInstrument {
   return value instanceof Counter || value instanceof Gauge || value instanceof Histogram;
 }
 
-const exported: unknown[] = [
-  ingest,
-  deliveries,
-  circuits,
-  transforms,
-  services,
-  snapshot,
-  snapshot.SNAPSHOT_GAUGES,
-  process,
-].flatMap((module) => Object.values<unknown>(module));
+const exported: unknown[] = [ingest, deliveries, services, snapshot, snapshot.SNAPSHOT_GAUGES, process].flatMap(
+  (module) => Object.values<unknown>(module),
+);
 
 /** In the order in which they are documented and exported. */
 export const instruments: readonly AnyInstrument[] = exported.filter(isInstrument);

@@ -1,7 +1,6 @@
 // What the API measures of webhooks.
 import { LIMIT_NAMES } from '../fairness/limits.ts';
-import { QUICK } from './bounds.ts';
-import { Counter, Gauge, Histogram } from './instruments.ts';
+import { Counter, Gauge, Histogram, QUICK } from './instruments.ts';
 
 /** How a webhook was answered. The first three are answered with 200. */
 const INGEST_RESULTS = [

@@ -1,6 +1,5 @@
 // What every process measures of itself.
-import { HTTP, QUICK } from './bounds.ts';
-import { Gauge, Histogram, type Role } from './instruments.ts';
+import { Gauge, Histogram, HTTP, QUICK, type Role } from './instruments.ts';
 
 const EVERYWHERE: readonly Role[] = ['api', 'worker'];
 // More than there are paths in the API.

@@ -1,4 +1,5 @@
 // Requests to end the process: SIGINT (Ctrl-C), SIGTERM, SIGHUP (the terminal was closed), or the loss of the parent process.
+import { flushCompileCache } from 'node:module';
 
 // One Ctrl-C or one `kill` may arrive twice: from the terminal and from the process above.
 const SAME_REQUEST_MS = 500;
@@ -44,4 +45,11 @@ function onLostParent(then: () => void): void {
   process.once('disconnect', then);
   // Listening for the parent's end must not keep this process alive.
   process.channel?.unref();
+}
+
+/** Says that this process serves, to the one that started it if that listens (local/role.ts). @param url where it serves, if it listens */
+export function sayReady(url?: string): void {
+  // What it has compiled, for the next start: now, because a process that is killed writes nothing at its end.
+  flushCompileCache();
+  process.send?.({ type: 'ready', url });
 }

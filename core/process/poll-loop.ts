@@ -1,4 +1,4 @@
-// A polling loop: rounds with rests in between; it can be nudged and stopped.
+// Polling: a loop of rounds with rests in between that can be nudged and stopped, and a probe that caches its result.
 
 /** How long a loop rests after a round. */
 export interface Rest {
@@ -86,3 +86,65 @@ export class PollLoop {
     this.#resting = undefined;
   }
 }
+
+/** How long a result is valid, ms: less than the usual probe interval of load balancers. */
+const KEPT_MS = 500;
+/** What is wrong with a server that could not be asked. */
+export const UNREACHABLE = 'cannot be reached';
+
+/** One check at a time for all callers; its result is cached for a moment. */
+export class CachedProbe {
+  readonly #ask: () => Promise<string | null>;
+  #found: { problem: string | null; at: number } | undefined;
+  #underWay: Promise<void> | undefined;
+
+  /** @param ask resolves with what is wrong, or null; rejects when the server cannot be reached. It must have its own timeout */
+  constructor(ask: () => Promise<string | null>) {
+    this.#ask = ask;
+  }
+
+  /** Result of the last completed check; undefined before the first. */
+  get last(): string | null | undefined {
+    return this.#found?.problem;
+  }
+
+  /** @returns what is wrong, null when nothing is, undefined without an answer within `waitMs` */
+  async within(waitMs: number): Promise<string | null | undefined> {
+    if (this.#found && performance.now() - this.#found.at < KEPT_MS) return this.#found.problem;
+    this.#underWay ??= this.#look();
+    const { promise: tooLate, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => resolve(undefined), waitMs);
+    const answered = this.#underWay.then(() => this.last);
+    return Promise.race([answered, tooLate]).finally(() => clearTimeout(timer));
+  }
+
+  async #look(): Promise<void> {
+    const problem = await this.#ask().catch(() => UNREACHABLE);
+    this.#found = { problem, at: performance.now() };
+    this.#underWay = undefined;
+  }
+}
+
+const EVERY_MS = 1000;
+const REST = 19;
+const LONGEST_REST_MS = 10_000;
+
+/**
+ * Polls something whose cost grows with its size: each poll is followed by a rest of nineteen times its duration, so it takes a twentieth of a
+ * core. But one that took long because the machine or PostgreSQL was busy must not leave ingest with old figures for minutes.
+ * @param look must never reject
+ * @param idleMs how long to rest at least, however little a poll costs, ms; 0 while it is needed
+ */
+export function adaptivePoll(look: () => Promise<void>, idleMs: () => number = () => 0): PollLoop {
+  return new PollLoop({
+    async round() {
+      const startedAt = performance.now();
+      await look();
+      return { ms: Math.max(restAfter(performance.now() - startedAt), idleMs()) };
+    },
+    onError: () => ({ ms: EVERY_MS }),
+  });
+}
+
+/** ms. @param tookMs duration of the poll */
+const restAfter = (tookMs: number): number => Math.min(Math.max(EVERY_MS, tookMs * REST), LONGEST_REST_MS);

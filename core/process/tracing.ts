@@ -1,7 +1,7 @@
 // What traces are made of. Spans are made in telemetry/, and only where traces are sent: elsewhere there is no tracing, and all that is
 // left to do is to hand on the headers of the sender, or new ones (core/http/trace-context.ts).
 import type { ErrorSummary } from '../text/error-summary.ts';
-import type { Lane } from '../delivery/lane.ts';
+import type { Lane } from '../delivery/delivery.ts';
 
 /** Records what happens to webhooks. Nothing of it waits or throws. */
 export interface Tracing {

@@ -2,7 +2,7 @@
 // Rules: SCH-03, SCH-04.
 import type { Ajv, ValidateFunction } from 'ajv';
 import { PatternError } from '../text/linear-regex.ts';
-import { TimeLimitError, withinTime } from '../fairness/time-limit.ts';
+import { TimeLimitError, withinTime } from '../fairness/budget.ts';
 import { evaluationCost } from './cost.ts';
 import { holdsExactNumbers } from '../text/exact-json.ts';
 import { type Dialect, dialectOf, metaSchemaProblem, newValidator } from './dialects.ts';

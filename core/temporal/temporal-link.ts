@@ -1,6 +1,6 @@
 // A workflow as answers and mails name it: its id in Temporal, and where it is seen in the Temporal UI.
 import type { Settings } from '../config/config.ts';
-import { withPrefix } from './workflow-names.ts';
+import { withPrefix } from './names.ts';
 
 export interface ShownWorkflow {
   workflowId: string;

@@ -8,7 +8,7 @@ import {
   PROBE_MS,
 } from '../../core/delivery/circuit.ts';
 import { newId } from '../../core/text/ids.ts';
-import { circuitTransitions } from '../../core/metrics/circuits.ts';
+import { circuitTransitions } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../after-commit.ts';
 import { NOW_MS } from '../clock.ts';
 import { closeCircuitIssues, openCircuitIssues } from '../issues/circuit-issues.ts';

@@ -20,7 +20,7 @@ export function actingOrganization(): string | undefined {
 // As long as the pool itself lets its callers wait.
 const WAIT_MS = 3000;
 // Its message is one that says the statement may succeed later (database-errors.ts).
-const onTimeout = () => new NoTurnError('timeout exceeded when waiting for a connection: other requests hold them');
+const HELD_BY_OTHERS = 'timeout exceeded when waiting for a connection: other requests hold them';
 
 /** An organization had no turn for a connection in time: its other statements hold its share. */
 export class NoTurnError extends Error {}
@@ -38,7 +38,8 @@ export function shareConnections(pool: pg.Pool, limit: number): void {
   async function connectInTurn(): Promise<pg.PoolClient> {
     const organizationId = actingOrganization();
     if (organizationId === undefined) return connect();
-    const leave = await queue.take(organizationId, { waitMs: WAIT_MS, onTimeout });
+    const leave = await queue.take(organizationId, { waitMs: WAIT_MS });
+    if (leave === null) throw new NoTurnError(HELD_BY_OTHERS);
     try {
       return leaving(await connect(), leave);
     } catch (error) {
@@ -52,7 +53,6 @@ export function shareConnections(pool: pg.Pool, limit: number): void {
 
 // As long as the slow statements before it may take, each for the statement timeout.
 const SLOW_WAIT_MS = 60_000;
-const onSlowTimeout = () => new Error('timeout exceeded when waiting for a connection: slow statements hold them');
 
 /**
  * The same pool for statements that may be slow, such as counts of all that waits: together they hold half of its connections at
@@ -63,7 +63,8 @@ export function slowSide(pool: pg.Pool, max: number): pg.Pool {
   const queue = new FairQueue(Math.floor(max / 2), Number.MAX_SAFE_INTEGER);
 
   async function connectInTurn(): Promise<pg.PoolClient> {
-    const leave = await queue.take('', { waitMs: SLOW_WAIT_MS, onTimeout: onSlowTimeout });
+    const leave = await queue.take('', { waitMs: SLOW_WAIT_MS });
+    if (leave === null) throw new Error('timeout exceeded when waiting for a connection: slow statements hold them');
     try {
       return leaving(await pool.connect(), leave);
     } catch (error) {

@@ -1,6 +1,6 @@
 // Reads deliveries and their attempts. Which ones a filter selects: delivery-filter.ts. Deliveries of a deleted source are invisible, like its events.
 import { isId } from '../../core/text/ids.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
 import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
 import { type AttemptExchange, readExchange } from '../hot-path/attempt-exchange.ts';
 import { bounds } from '../parameters.ts';

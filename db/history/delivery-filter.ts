@@ -1,6 +1,5 @@
 // Which deliveries a filter selects.
-import { DELIVERY_STATUSES } from '../../core/delivery/delivery-status.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
+import { DELIVERY_STATUSES, type Lane } from '../../core/delivery/delivery.ts';
 import type { Parameters, Selection } from './selection.ts';
 
 /** Of the latest attempt; `none`: attempts were made, and the latest had no answer. */

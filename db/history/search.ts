@@ -2,7 +2,7 @@
 // or recording every attempt, more expensive. So the rows of an index are read in steps, newest first: for a page until it is full, and
 // for a total until MOST_COUNTED rows were read. What follows a cursor is searched for a limited time, and the answer says how far.
 // Rules: LIST-11, LIST-12, ERR-16.
-import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
+import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { idFloor } from '../../core/text/ids.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { openOf } from '../delivery/open-deliveries.ts';

@@ -1,8 +1,7 @@
 // Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored; `openSecrets` decrypts them.
 import type { AuthType } from '../../core/delivery/auth-config.ts';
-import type { FailoverRule } from '../../core/delivery/failover.ts';
+import type { ExpectedResponse, FailoverRule } from '../../core/delivery/verdict.ts';
 import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
-import type { ExpectedResponse } from '../../core/delivery/response-check.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import type { SecretBox } from '../encryption/secret-box.ts';
 import type { Queryable } from '../connections/pool.ts';

@@ -2,7 +2,7 @@
 // Rules: EVT-13.
 import { errorText } from '../../core/text/clean-text.ts';
 import type { DescribedError } from '../../core/text/error-summary.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { failOver, firstEnabled, OPEN, PRIMARY_DESTINATION, unqueue, WAKE_RELAYS } from '../sql-rules.ts';

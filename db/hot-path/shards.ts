@@ -4,7 +4,7 @@
 // Nobody compares clocks. A worker takes another one for dead when it has seen the same beat for DEAD_MS of its own monotonic clock, and
 // its own beats were answered all the time. It deletes the row with that beat, which frees the shards. If the other one lives after all, it
 // finds its row gone, and registers again with no shards; its claims find none before that, because a claim looks at the owner (claim.ts).
-import type { Lane } from '../../core/delivery/lane.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { WAKE_WORKERS } from '../sql-rules.ts';
 

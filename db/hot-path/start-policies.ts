@@ -1,6 +1,6 @@
 // The input of a delivery workflow besides ids: the destination's policy and the names for its summary.
 import type { RetryPolicy } from '../../core/delivery/backoff.ts';
-import type { LaneSetting } from '../../core/delivery/lane.ts';
+import type { LaneSetting } from '../../core/delivery/delivery.ts';
 import type { Queryable } from '../connections/pool.ts';
 import type { OutboxRow } from './claim.ts';
 

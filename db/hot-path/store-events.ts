@@ -1,6 +1,6 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import type { HeaderBytes } from '../../core/http/header-text.ts';
-import { othersFirst } from '../../core/fairness/others-first.ts';
+import { othersFirst } from '../../core/process/event-loop.ts';
 import { bounds, bytesParameter, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';

@@ -2,9 +2,8 @@
 import type { Settings } from '../../core/config/config.ts';
 import { LOOPBACK_BACK, LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
 import { PollLoop } from '../../core/process/poll-loop.ts';
-import type { Log } from '../../core/process/log.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 export interface OrganizationWatch {

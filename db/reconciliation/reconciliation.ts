@@ -1,7 +1,7 @@
 // Work that must continue according to this database: read by the reconciliation, which compares it with Temporal
 // (activities/reconciliation/), and repaired.
 import { idFloor, shardOf } from '../../core/text/ids.ts';
-import type { ResumedDelivery } from '../../core/delivery/resumed-delivery.ts';
+import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
 import { databaseTime } from '../clock.ts';
 import { bounds, jsonParameter } from '../parameters.ts';
 import type { Queryable } from '../connections/pool.ts';

@@ -1,7 +1,6 @@
 // A thread for filters, schemas and mappings: does one task after the other.
 import { parentPort } from 'node:worker_threads';
-import { letOthersGoFirst } from '../../core/process/thread-priority.ts';
-import { threadCpuMs } from '../../core/process/thread-time.ts';
+import { letOthersGoFirst, threadCpuMs } from '../../core/process/threads.ts';
 import { tryFilter } from './filter-task.ts';
 import { passGates } from './gates-task.ts';
 import { makeRows } from './rows-task.ts';

@@ -1,10 +1,9 @@
 // Conditions and a sample, tried out in a thread.
-import { BudgetError } from '../../core/fairness/budget.ts';
+import { BudgetError, TimedBudget } from '../../core/fairness/budget.ts';
 import type { FilteredRequest } from '../../core/filters/fields.ts';
 import { compileFilter } from '../../core/filters/filter.ts';
 import { readSample } from '../../core/forms/index.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
-import { TimedBudget } from '../../core/fairness/timed-budget.ts';
 import type { FilterResult, FilterTask, FilterTrial } from './types.ts';
 
 /** As much as the filters of one webhook have. */

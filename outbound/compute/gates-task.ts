@@ -5,7 +5,7 @@ import { readPayload } from '../../core/forms/index.ts';
 import { Gate, type GatedRequest } from '../../core/filters/gate.ts';
 import { keyInPayload } from '../../core/filters/idempotency-key.ts';
 import { parseExact } from '../../core/text/exact-json.ts';
-import { TimedBudget } from '../../core/fairness/timed-budget.ts';
+import { TimedBudget } from '../../core/fairness/budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
 import type { GateSet, GatesResult, GatesTask } from './types.ts';
 

@@ -1,6 +1,6 @@
 // Rows of warehouse files, made in a thread.
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
-import { TimeLimitError, withinTime } from '../../core/fairness/time-limit.ts';
+import { TimeLimitError, withinTime } from '../../core/fairness/budget.ts';
 import { Conversions } from '../../core/warehouse/conversions.ts';
 import type { WarehouseEvent } from '../../core/warehouse/event.ts';
 import { compileFieldMapping } from '../../core/warehouse/field-mapping.ts';

@@ -4,7 +4,7 @@ import { parseExact } from '../../core/text/exact-json.ts';
 import type { StoredSchema } from '../../core/schemas/cached.ts';
 import type { SchemaError } from '../../core/schemas/errors.ts';
 import { checkSchema, compileSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
-import { TimedBudget } from '../../core/fairness/timed-budget.ts';
+import { TimedBudget } from '../../core/fairness/budget.ts';
 import { checkerInThread, compileFor } from './thread-schemas.ts';
 import type { SchemaTask, SchemaTrial, SchemaTrialTask, ValidateTask } from './types.ts';
 

@@ -1,8 +1,8 @@
 // Schemas in a thread: compiled in turns, and validated against the clock of the processor.
 import type { SchemaCheck } from '../../core/filters/gate.ts';
 import { SchemaCache, type StoredSchema } from '../../core/schemas/cached.ts';
-import { threadCpuMs } from '../../core/process/thread-time.ts';
-import type { TimedBudget } from '../../core/fairness/timed-budget.ts';
+import { threadCpuMs } from '../../core/process/threads.ts';
+import type { TimedBudget } from '../../core/fairness/budget.ts';
 
 /** What compiling takes of one turn, in ms; a single schema may take longer. */
 const TURN_MS = 1000;

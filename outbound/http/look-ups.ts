@@ -53,7 +53,8 @@ export function createLookUps(options: LookUpOptions): LookUp {
       if (performance.now() - known.since >= waitMs) throw notInTime(hostname);
       return known.answer;
     }
-    const leave = await queue.take(organizationId, { waitMs, onTimeout: () => notInTime(hostname) });
+    const leave = await queue.take(organizationId, { waitMs });
+    if (leave === null) throw notInTime(hostname);
     // It may have begun for another one meanwhile, and who asked may wait no longer.
     const meanwhile = running.get(hostname);
     if (meanwhile === undefined && caller.waits) return begin(hostname, leave).answer;

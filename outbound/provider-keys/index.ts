@@ -5,9 +5,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type ErrorSummary, ownWords } from '../../core/text/error-summary.ts';
-import type { Log } from '../../core/process/log.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
-import { limitConcurrency, type Limiter, QueueFullError } from '../../core/fairness/limit-concurrency.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
+import { limitConcurrency, type Limiter, QueueFullError } from '../../core/fairness/concurrency.ts';
 import {
   type KeyDocument,
   KeysAwayError,

@@ -1,5 +1,5 @@
 // Transforms for the attempt and the API: check code, run it on an event.
-import { transformDuration, transformFailures } from '../../core/metrics/transforms.ts';
+import { transformDuration, transformFailures } from '../../core/metrics/services.ts';
 import { SandboxPool } from './sandbox-pool.ts';
 import type { Job } from './sandbox-thread.ts';
 import {

@@ -10,7 +10,7 @@ import {
   RELEASE_SYNC,
 } from 'quickjs-emscripten';
 import { z } from 'zod';
-import { threadCpuMs } from '../../core/process/thread-time.ts';
+import { threadCpuMs } from '../../core/process/threads.ts';
 import type { SandboxError, TransformLanguage } from './language.ts';
 import { NUMBERS, unmark } from './numbers.ts';
 import { type EventSeed, loadPlatform, type PartName } from './platform/index.ts';

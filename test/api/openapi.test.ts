@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect } from 'chai';
 import { openRouter, operatorRouter } from '../../api/service/app.ts';
 import { INGEST_METHODS } from '../../api/ingest/ingest.ts';
-import { CachedProbe } from '../../core/process/cached-probe.ts';
+import { CachedProbe } from '../../core/process/poll-loop.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import type { StatusDeps } from '../../api/resources/organization/status.ts';
 import { CHECKED_IN, checkedInText } from '../../api/openapi/write.ts';

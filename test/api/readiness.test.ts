@@ -1,6 +1,6 @@
 // `/readyz` tells a load balancer whether this process can store webhooks, even if other parts are slow or down.
 import { expect } from 'chai';
-import { CachedProbe } from '../../core/process/cached-probe.ts';
+import { CachedProbe } from '../../core/process/poll-loop.ts';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createClient, expectError } from '../support/api-client.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

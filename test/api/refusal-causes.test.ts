@@ -1,7 +1,7 @@
 // Each cause for which a webhook is refused, as its organization is told of it.
 import { expect } from 'chai';
 import { ApiError } from '../../api/request/errors.ts';
-import { refusalOf } from '../../api/ingest/refusal-of.ts';
+import { refusalOf } from '../../api/ingest/refusals.ts';
 import { type LimitChanges, setLimits } from '../../db/organizations/limits.ts';
 import { suspendOrganization } from '../../db/organizations/suspension.ts';
 import { openConnection } from '../security/raw-connection.ts';

@@ -1,6 +1,6 @@
 // When a worker concludes that nobody gets workflows any more.
 import { expect } from 'chai';
-import { type Heard, hear, isSilent } from '../../worker/current-release.ts';
+import { hear, type Heard, isSilent } from '../../worker/temporal/release.ts';
 
 const MINUTE_MS = 60_000;
 

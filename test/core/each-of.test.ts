@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { setImmediate as turn } from 'node:timers/promises';
-import { eachOf } from '../../core/fairness/each-of.ts';
+import { eachOf } from '../../core/fairness/concurrency.ts';
 
 describe('each of many', () => {
   const items = Array.from({ length: 20 }, (_, n) => n);

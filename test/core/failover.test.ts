@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failoverCandidates } from '../../core/delivery/failover.ts';
+import { failoverCandidates } from '../../core/delivery/verdict.ts';
 
 const rule = { failoverDestinationIds: ['a', 'b', 'c'], failoverAfterAttempts: 3 };
 /** @param tried the destinations of the chain of deliveries, the first one included */

@@ -1,6 +1,6 @@
 // The event loop between two passes over a large body.
 import { expect } from 'chai';
-import { LARGE_BYTES, othersFirst } from '../../core/fairness/others-first.ts';
+import { LARGE_BYTES, othersFirst } from '../../core/process/event-loop.ts';
 
 describe('behind a pass over a body', () => {
   const othersRun = async (bytes: number): Promise<boolean> => {

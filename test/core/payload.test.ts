@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { hashPayload, MAX_NESTING, viewPayload } from '../../core/text/payload.ts';
-import { isSuccess } from '../../core/delivery/response-check.ts';
+import { isSuccess } from '../../core/delivery/verdict.ts';
 
 describe('viewPayload', () => {
   it('shows JSON as what it means', () => {

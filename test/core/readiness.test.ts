@@ -1,6 +1,6 @@
 // When a worker is ready, and what it says when it is not.
 import { expect } from 'chai';
-import { createReadiness, type HealthDeps } from '../../worker/health.ts';
+import { createReadiness, type HealthDeps } from '../../worker/metrics.ts';
 
 /** What the parts of a worker say of themselves. */
 interface Said {

@@ -1,6 +1,6 @@
 // Repeats: the first of a kind at once, the others as a number.
 import { expect } from 'chai';
-import { Repeats } from '../../core/process/repeats.ts';
+import { Repeats } from '../../core/process/log.ts';
 
 const EVERY_MS = 1000;
 

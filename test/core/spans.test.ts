@@ -7,7 +7,7 @@ import type { AttemptSteps, EndedAttempt, TracedAttempt } from '../../core/proce
 import type { OtelVariables } from '../../telemetry/otel-variables.ts';
 import { sendsMetrics, sendsTraces } from '../../telemetry/otel-variables.ts';
 import { createTracing } from '../../telemetry/spans.ts';
-import { samplerOf } from '../../telemetry/trace-sampling.ts';
+import { samplerOf } from '../../telemetry/span-sender.ts';
 
 const log = pino({ level: 'silent' });
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { OtelVariables } from '../../telemetry/otel-variables.ts';
-import { temporalMetrics } from '../../worker/temporal-metrics.ts';
+import { temporalMetrics } from '../../worker/temporal/metrics.ts';
 
 const log = pino({ level: 'silent' });
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };

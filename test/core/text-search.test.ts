@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { threadCpuMs } from '../../core/process/thread-time.ts';
+import { threadCpuMs } from '../../core/process/threads.ts';
 import { includesText } from '../../core/text/text-search.ts';
 
 describe('a text in a text', () => {

@@ -8,7 +8,7 @@ import {
   TASK_QUEUE,
   withoutPrefix,
   withPrefix,
-} from '../../core/temporal/workflow-names.ts';
+} from '../../core/temporal/names.ts';
 
 const DELIVERY = 'dlv_06f3k2v8q0e7x1c5b9m4n6p8qr';
 

@@ -35,7 +35,7 @@ import { parseAllowList } from '../../outbound/http/allow-list.ts';
 import { describeStoreError } from '../../outbound/warehouses/errors.ts';
 import { providers } from '../../providers/index.ts';
 import { LONGEST_TURN_MS } from '../support/loop-watch.ts';
-import { temporalLogger } from '../../worker/temporal-log.ts';
+import { temporalLogger } from '../../worker/temporal/log.ts';
 
 // As long as the headers and the address of a request may be together; bodies are longer.
 const LENGTH = 32 * 1024;

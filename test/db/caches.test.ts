@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { createConfigCache } from '../../activities/config-cache.ts';
+import { gateOf } from '../../api/ingest/gatekeeper.ts';
 import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
@@ -15,7 +16,7 @@ const KIBIBYTE = 1024;
 
 describe('of more than a process keeps', () => {
   const secretBox = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
-  const reader = { secretBox, providerNamed };
+  const reader = { secretBox, providerNamed, gateOf };
   let database: OwnDatabase;
   let organizationId: string;
   before(async () => {

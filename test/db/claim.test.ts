@@ -6,7 +6,7 @@ import { createPool, inTransaction, type Pool, type Queryable } from '../../db/c
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { aloneRelay } from '../support/relays.ts';
 import { until } from '../support/until.ts';
-import { BackgroundTasks } from '../../worker/background-tasks.ts';
+import { BackgroundTasks } from '../../worker/relay/loop.ts';
 import { createVacuum } from '../../worker/relay/round.ts';
 import type { Held } from '../../worker/relay/shards.ts';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
-import { circuitTransitions } from '../../core/metrics/circuits.ts';
+import { circuitTransitions } from '../../core/metrics/deliveries.ts';
 import { resetCircuit } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';

@@ -1,6 +1,6 @@
 // What deletions leave is removed in turns: one that is very large, or that cannot be removed, keeps no other waiting.
 import { expect } from 'chai';
-import { finishDeletions } from '../../activities/deletions.ts';
+import { finishDeletions } from '../../activities/maintenance/deletions.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
 import type { Pool } from '../../db/connections/pool.ts';

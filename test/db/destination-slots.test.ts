@@ -5,7 +5,7 @@ import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
 import { DestinationSlots } from '../../db/delivery/destination-slots.ts';
-import { keepDestinationSlots } from '../../worker/destination-slots.ts';
+import { keepDestinationSlots } from '../../worker/relay/destination-slots.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 

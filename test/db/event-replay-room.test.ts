@@ -1,6 +1,6 @@
 // Pages of replays and the room in the backlog, straight on PostgreSQL.
 import { expect } from 'chai';
-import { createReplayRoom } from '../../activities/replay-room.ts';
+import { createReplayRoom } from '../../activities/replay.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { setLimits } from '../../db/organizations/limits.ts';

@@ -23,7 +23,7 @@ import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { holdOrFailOver } from '../../worker/relay/block.ts';
+import { holdOrFailOver } from '../../worker/relay/round.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,7 @@
 // changes rows continues.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { maintain } from '../../activities/maintenance.ts';
+import { maintain } from '../../activities/maintenance/index.ts';
 import { unusedTemporal } from '../support/unused-temporal.ts';
 import { createLog } from '../../core/process/log.ts';
 import { readSettings } from '../../core/config/config.ts';

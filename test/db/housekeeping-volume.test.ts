@@ -2,7 +2,7 @@
 // test/db/housekeeping-volume.test.ts` does it with a million.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { HousekeepingError, maintain } from '../../activities/maintenance.ts';
+import { HousekeepingError, maintain } from '../../activities/maintenance/index.ts';
 import { unusedTemporal } from '../support/unused-temporal.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { TUNING } from '../../core/config/tuning.ts';

@@ -1,6 +1,6 @@
 // What the reconciliation reads: open deliveries among any number that are not, however old, and what has lost its time to be woken.
 import { expect } from 'chai';
-import { isOpenStatus } from '../../core/delivery/delivery-status.ts';
+import { isOpenStatus } from '../../core/delivery/delivery.ts';
 import { idFloor, newId } from '../../core/text/ids.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { cancelDeliveries, postponeDelivery } from '../../db/delivery/delivery-commands.ts';

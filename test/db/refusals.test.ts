@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { ApiError } from '../../api/request/errors.ts';
 import { IngestIssues } from '../../api/ingest/ingest-issues.ts';
-import { Refusals } from '../../api/ingest/refusal-recorder.ts';
+import { Refusals } from '../../api/ingest/refusals.ts';
 import { newId } from '../../core/text/ids.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import type { RefusalCount, RefusedWebhook } from '../../core/ingest/refusal.ts';

@@ -1,6 +1,6 @@
 // What may keep payloads beyond their retention, and for how long.
 import { expect } from 'chai';
-import { applyRetention } from '../../activities/retention.ts';
+import { applyRetention } from '../../activities/maintenance/index.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import { newId } from '../../core/text/ids.ts';

@@ -1,6 +1,6 @@
 // Groups of events that are stored in one statement: what one event or one process does to the others.
 import { expect } from 'chai';
-import { maintain } from '../../activities/maintenance.ts';
+import { maintain } from '../../activities/maintenance/index.ts';
 import { unusedTemporal } from '../support/unused-temporal.ts';
 import { createEventWriter } from '../../api/ingest/event-writer.ts';
 import { readSettings } from '../../core/config/config.ts';

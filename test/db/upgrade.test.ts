@@ -10,7 +10,7 @@ import { applyMigrations } from '../../db/migrate/apply-migrations.ts';
 import { type Migration, migrations, SCHEMA } from '../../db/migrate/migration-files.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createDatabase } from '../support/own-database.ts';
-import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
 import { replayHistories } from '../support/replay-histories.ts';
 

@@ -8,7 +8,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { freePorts } from '../../local/ports.ts';
-import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { createClient } from '../support/api-client.ts';
 import { COLD_START_MS } from '../support/go-program.ts';
 import {

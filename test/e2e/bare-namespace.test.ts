@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { Connection, type WorkflowExecutionDescription } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { expect } from 'chai';
-import { eventIdAttribute, searchAttributeNames } from '../../core/temporal/search-attributes.ts';
+import { eventIdAttribute, searchAttributeNames } from '../../core/temporal/names.ts';
 import { freePorts } from '../../local/ports.ts';
 import { ensureNamespace, lookAtNamespace } from '../../temporal-config/namespace.ts';
 import { createClient } from '../support/api-client.ts';

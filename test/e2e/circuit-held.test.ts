@@ -2,7 +2,7 @@
 // its route, a cancel.
 import { expect } from 'chai';
 import { resetCircuit } from '../../workflows/messages.ts';
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';
 import { onceMore, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
-import { withPrefix } from '../../core/temporal/workflow-names.ts';
+import { withPrefix } from '../../core/temporal/names.ts';
 import { requestDeletion } from '../../db/organizations/organizations.ts';
 import { keepHouse } from '../support/housekeeping.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

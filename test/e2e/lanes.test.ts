@@ -152,7 +152,7 @@ describe('lanes', () => {
 });
 
 describe('routes of the lane workflow in a worker of the lane express', () => {
-  // Of one organization in a worker (worker/loops.ts).
+  // Of one organization in a worker (worker/worker.ts).
   const MOST_WORKFLOWS = 200;
   const { testInstance, receiver } = useHookyard({});
   before(async () => {

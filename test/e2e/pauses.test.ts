@@ -1,7 +1,7 @@
 // A pause: an operator stops the deliveries of a route or a destination; they wait, and go out when it is over.
 import { expect } from 'chai';
 import { shardOf } from '../../core/text/ids.ts';
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { circuitStatus } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { answerLater, breaker, switchedEndpoint } from '../support/circuits.ts';

@@ -2,7 +2,7 @@
 // by it, and others do not notice.
 import { expect } from 'chai';
 import { storeMany } from '../support/many-events.ts';
-import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
 import { circuitStatus, progress, warehouseStatus } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { LANE_SETTINGS } from '../../core/delivery/lane.ts';
+import { LANE_SETTINGS } from '../../core/delivery/delivery.ts';
 import { type Hookyard, type OwnHookyard, sharedHookyard, startHookyard } from '../support/hookyard.ts';
 import { type ReceivedSpan, SPAN_KIND, STATUS_ERROR, startTraceReceiver, type TraceReceiver } from '../support/otlp.ts';
 import type { Endpoint } from '../support/receiver.ts';

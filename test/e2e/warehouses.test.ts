@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { valueBytes } from '../../core/http/header-text.ts';
-import { warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { expectError, expectInvalid } from '../support/api-client.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { pause, routePath } from '../support/pauses.ts';

@@ -1,7 +1,7 @@
 // Circuits when it matters: a long outage with much traffic, several workers, and processes that die at the worst moment.
 import { expect } from 'chai';
 import pMap from 'p-map';
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { breaker, type Switched, switchedEndpoint } from '../support/circuits.ts';
 import { onceMore, type RouteView, type SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
 import { newId } from '../../core/text/ids.ts';
-import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
+import { TASK_QUEUE } from '../../core/temporal/names.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import { ProcessClock } from '../support/clock.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';

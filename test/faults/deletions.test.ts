@@ -8,7 +8,7 @@ import { storeMany } from '../support/many-events.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { until } from '../support/until.ts';
 import { newId } from '../../core/text/ids.ts';
-import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
+import { TASK_QUEUE } from '../../core/temporal/names.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 // Of 5000 each, the steps are three.

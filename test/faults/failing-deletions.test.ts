@@ -1,7 +1,7 @@
 // The deletion of an organization that fails, again and again, keeps no other from being deleted, and is finished once it can be.
 import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
-import { finishOrganizations, type OrganizationDeletionDeps } from '../../activities/organization-deletions.ts';
+import { finishOrganizations, type OrganizationDeletionDeps } from '../../activities/maintenance/deletions.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createLog } from '../../core/process/log.ts';

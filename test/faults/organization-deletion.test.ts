@@ -4,7 +4,7 @@ import { WorkflowNotFoundError } from '@temporalio/client';
 import { expect } from 'chai';
 import { storeMany } from '../support/many-events.ts';
 import { newId } from '../../core/text/ids.ts';
-import { TASK_QUEUE } from '../../core/temporal/workflow-names.ts';
+import { TASK_QUEUE } from '../../core/temporal/names.ts';
 import { pauseHousekeeping } from '../support/aged-events.ts';
 import { commandLine } from '../support/cli.ts';
 import { Circuits, switchedEndpoint } from '../support/circuits.ts';

@@ -1,6 +1,6 @@
 // A pause survives whatever dies, and so does its end.
 import { expect } from 'chai';
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { pause, resume, routePath } from '../support/pauses.ts';
 import type { RouteView, SourceView } from '../support/records.ts';
 import { until } from '../support/until.ts';

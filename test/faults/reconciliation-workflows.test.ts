@@ -1,7 +1,7 @@
 // PostgreSQL and Temporal disagree about workflows that have nothing left to do, and about circuits.
 import { expect } from 'chai';
 import { circuitStatus } from '../../workflows/messages.ts';
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { arrivals, disagreements, REPAIRED_MS, WORKFLOW } from '../support/disagreements.ts';
 import { pauseReconciliation, reconcileNow } from '../support/reconcile.ts';

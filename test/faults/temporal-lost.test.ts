@@ -9,7 +9,7 @@ import { ensureBinaries } from '../../local/temporal/binaries.ts';
 import { type Stack, startStack } from '../../local/stack.ts';
 import { readRolePasswords } from '../../local/postgres/roles.ts';
 import { updateTemporalSchemas } from '../../local/temporal/schema.ts';
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { Ledger } from '../support/ledger.ts';
 import { makeOverdue } from '../support/reconcile.ts';

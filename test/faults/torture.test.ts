@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { LANE_SETTINGS } from '../../core/delivery/lane.ts';
+import { LANE_SETTINGS } from '../../core/delivery/delivery.ts';
 import { judgeArrivals } from '../torture/checks/arrivals.ts';
 import type { Problem } from '../torture/checks/problems.ts';
 import { untilQuiet } from '../torture/checks/quiet.ts';

@@ -1,7 +1,7 @@
 // Warehouses while stores are away, credentials are wrong and workers are killed: every event is in exactly one object, once.
 import { expect } from 'chai';
 import { createHash, randomBytes } from 'node:crypto';
-import { warehouseWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { COLD_START_MS, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
 import { holdEvent } from '../support/row-lock.ts';
 import { type StoreGate, startStoreGate } from '../support/store-gate.ts';

@@ -1,7 +1,7 @@
 import { Connection } from '@temporalio/client';
 import { expect } from 'chai';
 import pg from 'pg';
-import { searchAttributeNames } from '../../core/temporal/search-attributes.ts';
+import { searchAttributeNames } from '../../core/temporal/names.ts';
 import { ensureNamespace } from '../../temporal-config/namespace.ts';
 import { restartPart, stackAddresses } from '../support/stack.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { parseYaml } from '@redocly/openapi-core';
 import { expect } from 'chai';
-import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
 import { Records } from '../support/records.ts';

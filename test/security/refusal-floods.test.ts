@@ -8,7 +8,7 @@ import { useHookyard } from '../support/use-hookyard.ts';
 
 const FLOOD = 4000;
 const KEPT = 100;
-// How often what was refused is written, and how many samples of a source then (api/ingest/refusal-recorder.ts).
+// How often what was refused is written, and how many samples of a source then (api/ingest/refusals.ts).
 const ROUND_MS = 5000;
 const IN_A_ROUND = 20;
 const WRONG = { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` };

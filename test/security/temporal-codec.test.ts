@@ -6,7 +6,7 @@ import { Worker } from '@temporalio/worker';
 import { expect } from 'chai';
 import type { CodecMode } from '../../core/config/codec-mode.ts';
 import { ENCRYPTED, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
-import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { status as statusQuery } from '../../workflows/messages.ts';
 import { keepHouse } from '../support/housekeeping.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';

@@ -1,5 +1,5 @@
 // The circuits of routes, as tests open, watch and reset them; and destinations that fail as long as a test wants.
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
+import { circuitWorkflowId } from '../../core/temporal/names.ts';
 import type { Hookyard } from './hookyard.ts';
 import type { PauseView } from './pauses.ts';
 import type { Answer, Endpoint, Receiver } from './receiver.ts';

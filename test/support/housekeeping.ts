@@ -1,6 +1,6 @@
 // Housekeeping, run when a test wants it instead of at its next time.
 import { newId } from '../../core/text/ids.ts';
-import { TASK_QUEUE, withPrefix } from '../../core/temporal/workflow-names.ts';
+import { TASK_QUEUE, withPrefix } from '../../core/temporal/names.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import type { Hookyard } from './hookyard.ts';
 

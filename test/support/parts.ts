@@ -2,7 +2,7 @@
 // test/long, which run when they are named.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LaneSetting } from '../../core/delivery/lane.ts';
+import type { LaneSetting } from '../../core/delivery/delivery.ts';
 
 export interface Part {
   name: string;

@@ -1,7 +1,7 @@
 // The comparison of PostgreSQL with Temporal, run when a test wants it instead of at its next time.
 import type { ScheduleDescription } from '@temporalio/client';
 import { newId } from '../../core/text/ids.ts';
-import { TASK_QUEUE, withPrefix } from '../../core/temporal/workflow-names.ts';
+import { TASK_QUEUE, withPrefix } from '../../core/temporal/names.ts';
 import type { reconcile } from '../../workflows/reconcile.ts';
 import type { Hookyard } from './hookyard.ts';
 import { until } from './until.ts';

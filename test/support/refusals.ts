@@ -1,6 +1,6 @@
 // Refused webhooks as ingest knows them, and as the API shows them.
 import { expect } from 'chai';
-import type { Arrival } from '../../api/ingest/arrival.ts';
+import type { Arrival } from '../../api/ingest/received.ts';
 import { limitsOf } from '../../core/fairness/limits.ts';
 import type { Json } from './api-client.ts';
 import type { EventOwner } from './new-events.ts';

@@ -16,22 +16,22 @@ import type {
   ReconcilePosition,
   ReconcileStep,
 } from '../../activities/types.ts';
-import { withHeartbeat } from '../../activities/heartbeat.ts';
+import { withHeartbeat } from '../../activities/activity.ts';
 import { ownWords } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';
 import { temporalDataConverter } from '../../temporal-config/payload-codec.ts';
-import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import type { circuit } from '../../workflows/circuit.ts';
 import type { delivery } from '../../workflows/delivery.ts';
 import type { maintenance } from '../../workflows/maintenance.ts';
 import type { DeliveryInput } from '../../workflows/messages.ts';
-import { circuitWorkflowId } from '../../core/temporal/workflow-names.ts';
-import type { reconcile } from '../../workflows/reconcile.ts';
 import {
+  circuitWorkflowId,
   destinationIdAttribute,
   eventIdAttribute,
   organizationIdAttribute,
-} from '../../core/temporal/search-attributes.ts';
+} from '../../core/temporal/names.ts';
+import type { reconcile } from '../../workflows/reconcile.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';
 

@@ -2,9 +2,9 @@
 import { Client, Connection, type WorkflowHandleWithFirstExecutionRunId } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import type { MessageActivities, MessageOutcome, MessageRequest } from '../../activities/types.ts';
-import { messageTaskQueue } from '../../core/temporal/workflow-names.ts';
+import { messageTaskQueue } from '../../core/temporal/names.ts';
 import { newId } from '../../core/text/ids.ts';
-import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import type { message } from '../../workflows/message.ts';
 import { quietLogger } from './quiet-temporal.ts';
 import { stackAddresses } from './stack.ts';

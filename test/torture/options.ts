@@ -1,7 +1,7 @@
 // The options of the command line.
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
-import { LANE_SETTINGS, LANES, type LaneSetting } from '../../core/delivery/lane.ts';
+import { LANE_SETTINGS, LANES, type LaneSetting } from '../../core/delivery/delivery.ts';
 import { EXTRAS, type Extra, LONGEST_PEACE_SECONDS } from './schedule.ts';
 
 // With the connections of each, PostgreSQL takes no more.

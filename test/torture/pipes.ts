@@ -1,6 +1,6 @@
 // The routes that are tortured: one source, route and destination for each kind and lane, each with a receiver of its own.
 import type { ManagementCall } from '../../bench/support/call.ts';
-import type { LaneSetting } from '../../core/delivery/lane.ts';
+import type { LaneSetting } from '../../core/delivery/delivery.ts';
 import { numberOf } from './ledger.ts';
 import { chanceOf } from './random.ts';
 import { type ReceiverOptions, type Receiver, startReceiver } from './receivers.ts';

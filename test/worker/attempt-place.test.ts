@@ -1,6 +1,6 @@
 // The place of a retry at its destination: whose it is, and where the retry waits without one.
 import { expect } from 'chai';
-import { Place } from '../../activities/attempt/place.ts';
+import { Place } from '../../activities/attempt/limits.ts';
 import type { AttemptRequest } from '../../activities/types.ts';
 import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';

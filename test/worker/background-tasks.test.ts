@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BackgroundTasks, oneAtATime } from '../../worker/background-tasks.ts';
+import { BackgroundTasks, oneAtATime } from '../../worker/relay/loop.ts';
 
 describe('tasks in the background', () => {
   it('tell the first of their errors, once', async () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { type DueWork, lookAtDue, sharedRest } from '../../worker/due.ts';
+import { type DueWork, lookAtDue, sharedRest } from '../../worker/loops/due.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 

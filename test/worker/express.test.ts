@@ -8,7 +8,7 @@ import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
 import { createExpress, type Express } from '../../worker/relay/attempt.ts';
-import type { StartPolicy } from '../../worker/start-policies.ts';
+import type { StartPolicy } from '../../db/hot-path/start-policies.ts';
 import { queueDelivery, queuedDeliveries } from '../support/outbox.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { readOnlySwitch } from '../support/read-only.ts';

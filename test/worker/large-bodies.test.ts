@@ -1,13 +1,13 @@
 // The memory for the large payloads of attempts, with real deliveries: organizations share it, and it is given back whatever happens.
 import { expect } from 'chai';
 import { randomBytes } from 'node:crypto';
-import { PayloadMemory } from '../../activities/attempt/payload-memory.ts';
 import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/index.ts';
-import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
+import { PendingOpenings } from '../../activities/attempt/admission.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import type { AttemptOutcome } from '../../activities/types.ts';
 import { readSettings } from '../../core/config/config.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
@@ -51,11 +51,12 @@ describe('large payloads of attempts', () => {
   /** What a worker process has, and the payloads that it has loaded. */
   function worker(limit: number, waitMs: number) {
     const loader = createContextLoader(pool);
-    const bodies = new PayloadMemory(limit, waitMs);
+    const bodies = new FairQueue(limit, 1);
     const loaded: string[] = [];
     const deps: AttemptDeps = {
       ...shared,
       bodies,
+      bodyWaitMs: waitMs,
       contexts: {
         ...loader,
         loadBody(context) {
@@ -143,12 +144,12 @@ describe('large payloads of attempts', () => {
       return rows[0]?.put === 3;
     });
     expect(loaded).to.have.length(3);
-    expect(bodies.used).to.equal(2 * LARGE);
+    expect(bodies.held).to.equal(2 * LARGE);
     gate.resolve();
     expect((await deferred).filter(Boolean)).to.have.length(3);
     const outcomes = (await Promise.all(many)).map(({ status }) => status).sort();
     expect(outcomes).to.deep.equal(['deferred', 'deferred', 'deferred', 'delivered', 'delivered', 'delivered']);
-    expect(bodies.used).to.equal(0);
+    expect(bodies.held).to.equal(0);
   });
 
   it('wait for their turn, and all go when there is time', async () => {
@@ -157,7 +158,7 @@ describe('large payloads of attempts', () => {
     const requests = await several(6, endpoint);
     const outcomes = await Promise.all(requests.map((request) => attemptDelivery(deps, request, 'express')));
     expect(outcomes.map(({ status }) => status)).to.deep.equal(Array.from({ length: 6 }, () => 'delivered'));
-    expect(bodies.used).to.equal(0);
+    expect(bodies.held).to.equal(0);
   });
 
   it('go alone when they are larger than all of the memory for them', async () => {
@@ -166,14 +167,14 @@ describe('large payloads of attempts', () => {
     const requests = [await delivery(greedy, endpoint, LARGE), await delivery(other, endpoint, LARGE)];
     const outcomes = await Promise.all(requests.map((request) => attemptDelivery(deps, request, 'express')));
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['delivered', 'delivered']);
-    expect(bodies.used).to.equal(0);
+    expect(bodies.held).to.equal(0);
   });
 
   it('give their memory back when the destination fails, and when they cannot be loaded', async () => {
     const { deps, bodies } = worker(4 * LARGE, 300);
     const refused = await delivery(greedy, receiver.endpoint(500), LARGE);
     expect(await attemptDelivery(deps, refused, 'express')).to.include({ status: 'retrying' });
-    expect(bodies.used).to.equal(0);
+    expect(bodies.held).to.equal(0);
     const lost = await delivery(greedy, receiver.endpoint(), LARGE);
     const failing = {
       ...deps,
@@ -182,10 +183,10 @@ describe('large payloads of attempts', () => {
     };
     const error = await attemptDelivery(failing, lost, 'express').catch((reason: Error) => reason.message);
     expect(error).to.equal('away');
-    expect(bodies.used).to.equal(0);
+    expect(bodies.held).to.equal(0);
     await database.pool.query('delete from event_payloads where event_id = $1', [lost.eventId]);
     expect(await attemptDelivery(deps, lost, 'express')).to.include({ status: 'failed' });
-    expect(bodies.used).to.equal(0);
+    expect(bodies.held).to.equal(0);
   });
 
   it('are not loaded for a delivery of a suspended organization, or one that has ended', async () => {

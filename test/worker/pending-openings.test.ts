@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
+import { PendingOpenings } from '../../activities/attempt/admission.ts';
 
 const THRESHOLD = 3;
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { createResultRecorder } from '../../activities/attempt/results.ts';
 import { readSettings } from '../../core/config/config.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';

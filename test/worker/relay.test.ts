@@ -4,14 +4,14 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
 import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 import { pause } from '../../db/circuits/pauses.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import type { Resume } from '../../db/hot-path/claim.ts';
-import { createLaneChoice, type LaneChoice } from '../../worker/lane-choice.ts';
+import { createLaneChoice, type LaneChoice } from '../../worker/relay/lane-choice.ts';
 import { startRelay } from '../../worker/relay/relay.ts';
-import { holdShards } from '../../worker/relay/shards.ts';
+import { Shards } from '../../worker/relay/shards.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { queuedDeliveries } from '../support/outbox.ts';
 import { closed } from '../support/scripted-attempts.ts';
@@ -120,7 +120,7 @@ describe('a relay', () => {
       { write: (line: string) => messages.push((JSON.parse(line) as { msg: string }).msg) },
     );
     const toTemporal = connection ?? (await connect(stackAddresses().temporalAddress));
-    const shards = holdShards({
+    const shards = new Shards({
       ...{ db: database.pool, name, onChange: () => {}, lane: () => 'workflow', version: '0.1.0', log },
     });
     const client = new InstallationClient({ connection: toTemporal, namespace: 'there-is-none', prefix: '' });

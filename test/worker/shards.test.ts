@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import { SHARDS } from '../../db/hot-path/shards.ts';
-import { holdShards, type Shards } from '../../worker/relay/shards.ts';
+import { Shards } from '../../worker/relay/shards.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';
 
@@ -65,7 +65,7 @@ describe('the shards of a worker', () => {
   function start(): Relay {
     const name = newId('req');
     const line = new Line();
-    const shards = holdShards({
+    const shards = new Shards({
       ...{ db: line.to(database.pool), name, lane: () => 'workflow', version: '0.1.0', log, onChange: () => {} },
     });
     const relay: Relay = { name, line, shards };

@@ -1,8 +1,8 @@
 // Lines of Temporal's SDK in the log of a process.
 import { pino } from 'pino';
 import { expect } from 'chai';
-import { throttled } from '../../core/process/throttled-log.ts';
-import { temporalLogger } from '../../worker/temporal-log.ts';
+import { throttled } from '../../core/process/log.ts';
+import { temporalLogger } from '../../worker/temporal/log.ts';
 
 interface Line {
   level: number;

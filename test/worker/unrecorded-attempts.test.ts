@@ -8,14 +8,14 @@ import { type AttemptDeps, attemptDelivery } from '../../activities/attempt/inde
 import { type ActivityDeps, createActivities } from '../../activities/index.ts';
 import { createConfigCache } from '../../activities/config-cache.ts';
 import { createSender } from '../../outbound/http/sender.ts';
-import { PayloadMemory } from '../../activities/attempt/payload-memory.ts';
-import { PendingOpenings } from '../../activities/attempt/pending-openings.ts';
-import { recordAttempt } from '../../activities/attempt/record-later.ts';
+import { PendingOpenings } from '../../activities/attempt/admission.ts';
+import { recordAttempt } from '../../activities/attempt/outcomes.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
 import { createTurns } from '../../activities/attempt/turn.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
 import { readSettings } from '../../core/config/config.ts';
+import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { IssueCounts } from '../../core/messages/issue-counts.ts';
 import { createLog } from '../../core/process/log.ts';
 import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
@@ -31,7 +31,7 @@ describe('an attempt whose result the database does not take', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   let receiver: Receiver;
-  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs' | 'contexts' | 'bodies'>;
+  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs' | 'contexts' | 'bodies' | 'bodyWaitMs'>;
   let owner: HistoryOwner;
   let refused = 0;
   const issues = new IssueCounts();
@@ -44,7 +44,8 @@ describe('an attempt whose result the database does not take', () => {
       transforms: createTransforms(1, unlimited),
       configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
       contexts: createContextLoader(pool),
-      bodies: new PayloadMemory(268_435_456, 5000),
+      bodies: new FairQueue(268_435_456, 1),
+      bodyWaitMs: 5000,
     };
   });
   after(async () => {

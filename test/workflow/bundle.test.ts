@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleWorkflows } from '../../worker/workflow-bundle.ts';
+import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
 import { quietLogger } from '../support/quiet-temporal.ts';
 
 describe('workflow bundle', () => {

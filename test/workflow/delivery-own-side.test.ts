@@ -1,7 +1,7 @@
 // The delivery workflow while our own side is away, when its code has a mistake, and when its history is cut.
 import { expect } from 'chai';
 import type { AttemptOutcome } from '../../activities/types.ts';
-import { sendAll } from '../../temporal-config/workflow-signals.ts';
+import { sendAll } from '../../temporal-config/workflows.ts';
 import { cancel, release } from '../../workflows/messages.ts';
 import {
   deferred,

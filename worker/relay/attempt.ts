@@ -6,9 +6,8 @@
 // row: an organization whose deliveries fail by the hundreds waits for itself, and Temporal stays free for others.
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { retryDelay } from '../../core/delivery/backoff.ts';
-import type { Log } from '../../core/process/log.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import { LRUCache } from 'lru-cache';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
@@ -16,7 +15,7 @@ import { type OutboxRow, removeQueued } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { actingFor } from '../../db/connections/pool-turns.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
-import type { StartPolicy } from '../start-policies.ts';
+import type { StartPolicy } from '../../db/hot-path/start-policies.ts';
 
 // Pause after an attempt that could not be made: while the database is down, another one would fail too.
 const ERROR_REST_MS = 1000;

@@ -1,16 +1,15 @@
 // The relay: from the outbox to workflows. Each round (round.ts) claims the deliveries that this process may start, and starts them; they
 // count as in flight until their first result is recorded. loop.ts decides when rounds run; this file puts the parts together.
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
+import { throttled } from '../../core/process/log.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { BackgroundTasks, oneAtATime } from '../background-tasks.ts';
+import { BackgroundTasks, oneAtATime, RelayLoop } from './loop.ts';
 import { InFlight } from './in-flight.ts';
-import { lookAfterOverdue } from '../overdue.ts';
-import { createPacing } from '../pacing.ts';
-import { createStartPolicies } from '../start-policies.ts';
-import { createStarts, type StartsDeps } from './start.ts';
+import { lookAfterOverdue } from './overdue.ts';
+import { createPacing } from './pacing.ts';
+import { createStartPolicies } from './workflow-start.ts';
+import { Starts, type StartsDeps } from './start.ts';
 import { Claims } from './claim.ts';
-import { RelayLoop } from './loop.ts';
 import { createVacuum, runRound } from './round.ts';
 import type { Shards } from './shards.ts';
 
@@ -74,7 +73,7 @@ export function startRelay(deps: RelayDeps): Relay {
   const freePlace = (deliveryId: string) => {
     if (inFlight.delete(deliveryId)) news();
   };
-  const starts = createStarts({ ...deps, inFlight, freePlace, background });
+  const starts = new Starts({ ...deps, inFlight, freePlace, background });
   const isRunning = (deliveryId: string) => starts.isRunning(deliveryId) || deps.makesAttempt(deliveryId);
   const checkOverdue = oneAtATime(() => lookAfterOverdue({ ...deps, inFlight, isRunning, freePlace }));
   const vacuum = createVacuum(pool, background);

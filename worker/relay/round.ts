@@ -4,18 +4,23 @@
 // Rows in flight are not claimed again, so a round waits for nothing that may take long: blocked deliveries, starts and signals run in the
 // background.
 import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
-import { settleAll } from '../../core/process/settle-all.ts';
+import { settleAll } from '../../core/fairness/concurrency.ts';
 import { type OutboxRow, vacuumOutbox } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { type BackgroundTasks, oneAtATime } from '../background-tasks.ts';
+import { type BackgroundTasks, oneAtATime } from './loop.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Pacing } from '../pacing.ts';
-import { findResumed } from '../resume.ts';
-import type { StartPolicy } from '../start-policies.ts';
+import type { Pacing } from './pacing.ts';
+import { findResumed } from './overdue.ts';
+import type { StartPolicy } from '../../db/hot-path/start-policies.ts';
 import type { Starts } from './start.ts';
-import { holdOrFailOver } from './block.ts';
 import type { Claims } from './claim.ts';
 import type { Shards } from './shards.ts';
+import { electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
+import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
+import { nextProbe, oldestOpen } from '../../db/circuits/probes.ts';
+import { isLockTimeout } from '../../db/connections/database-errors.ts';
+import { actingFor, NoTurnError } from '../../db/connections/pool-turns.ts';
+import { withShortLocks } from '../../db/connections/short-locks.ts';
 
 interface RoundDeps {
   /** Runs the rare commands. */
@@ -88,7 +93,7 @@ function block(deps: RoundDeps, claimed: OutboxRow[]): OutboxRow[] {
     background.run(blockFresh(deps, rows));
   // Their own workflows find out where they go instead.
   const withWorkflow = blocked.filter((row) => row.resume === 'waiting');
-  background.run(settleAll(withWorkflow.map(starts.wakeWorkflow)));
+  background.run(settleAll(withWorkflow.map((row) => starts.wakeWorkflow(row))));
   return claimed.filter((row) => row.blockedBy === null);
 }
 
@@ -143,7 +148,7 @@ async function pace({ pacing, inFlight }: RoundDeps, rows: OutboxRow[], policyOf
 
 function start({ starts, background }: RoundDeps, rows: OutboxRow[], policyOf: PolicyOf): void {
   const waiting = rows.filter((row) => row.resume === 'waiting');
-  background.run(settleAll(waiting.map(starts.wakeWorkflow)));
+  background.run(settleAll(waiting.map((row) => starts.wakeWorkflow(row))));
   const fresh = rows.filter((row) => row.resume !== 'waiting');
   starts.come(fresh, policyOf);
   background.run(settleAll(fresh.map((row) => starts.start(row, policyOf(row)))));
@@ -169,4 +174,49 @@ export function createVacuum(pool: Pool, background: BackgroundTasks): Vacuum {
       background.run(vacuum());
     },
   };
+}
+
+/**
+ * Holds new deliveries, or hands them to a failover destination if it is the circuit that blocks them. They get no workflow, so a long outage
+ * costs rows instead of histories. When a circuit is half-open and
+ * nothing that counts in it is held, the oldest of them that has not ended is made the probe.
+ * Failure policy: what stays locked stays in the outbox, and a later round tries it again.
+ * @param blocked of one organization: what it keeps locked holds up nobody else
+ * @returns those to be started: the probe, what is no longer blocked, and what has ended
+ */
+export async function holdOrFailOver(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
+  const [first] = blocked;
+  if (first === undefined) return [];
+  try {
+    return await actingFor(first.organizationId, () => divert(pool, blocked));
+  } catch (error) {
+    if (!isLockTimeout(error) && !(error instanceof NoTurnError)) throw error;
+    return [];
+  }
+}
+
+async function divert(pool: Pool, blocked: OutboxRow[]): Promise<OutboxRow[]> {
+  const routes = await loadCircuits(pool, [...new Set(blocked.flatMap(({ routeId }) => routeId ?? []))]);
+  // As an attempt finds out (db/hot-path/load-attempts.ts); the claim knows failovers only.
+  const inCircuit = ({ routeId, destinationId, failoverOf }: OutboxRow) =>
+    failoverOf === null && routes.get(routeId ?? '')?.destinationIds.includes(destinationId) === true;
+  const halfOpen = blocked.filter((row) => row.blockedBy === 'half_open' && inCircuit(row));
+  for (const [routeId, waiting] of Map.groupBy(halfOpen, (row) => row.routeId)) {
+    if (routeId === null) continue;
+    if ((await nextProbe(pool, routeId)) !== undefined) continue;
+    const oldest = await oldestOpen(
+      pool,
+      waiting.map((row) => row.deliveryId),
+    );
+    if (oldest !== undefined) await withShortLocks(pool, (db) => electProbe(db, routeId, oldest));
+  }
+  const rows = blocked.map((row) => ({
+    deliveryId: row.deliveryId,
+    routeId: row.routeId,
+    destinationId: row.destinationId,
+    inCircuit: inCircuit(row),
+    hasWorkflow: false,
+  }));
+  const diverted = await withShortLocks(pool, (db) => divertBlocked(db, rows));
+  return blocked.filter(({ deliveryId }) => !diverted.has(deliveryId));
 }

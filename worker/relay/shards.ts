@@ -1,10 +1,9 @@
 // Keeps this worker's row and its share of the shards (db/hot-path/shards.ts), and knows which of them it owns.
 import { setTimeout as delay } from 'node:timers/promises';
 import { shardOf } from '../../core/text/ids.ts';
-import type { Lane } from '../../core/delivery/lane.ts';
-import type { Log } from '../../core/process/log.ts';
+import type { Lane } from '../../core/delivery/delivery.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import {
   type Beat,
@@ -43,31 +42,12 @@ export interface ShardsDeps {
   log: Log;
 }
 
-export interface Shards {
-  /** What is held now; null when that is nothing, or others may have taken it. */
-  held(): Held | null;
-  /** How many workers live, itself included. */
-  readonly workers: number;
-  /** Runs a claim. Shards are given up only after the claims that may have found something there. */
-  duringClaim<T>(claim: () => Promise<T>): Promise<T>;
-  /** Sets what tells the deliveries in flight: others must not start them when their shards are given up. */
-  reportInFlight(deliveryIds: () => string[]): void;
-  /** Call it when workers came or went. */
-  nudge(): void;
-  /** Gives all shards up: from now on others start what waits, without what is in flight here. Resolves at once. */
-  leave(): void;
-  /** Removes the worker, and with it the claim to what is in flight: others may start that from now on. */
-  release(): Promise<void>;
-}
-
 /**
- * Starts the beats.
+ * The beats of a worker, and the shards that it owns. They begin with the constructor.
  * Failure policy: while the database is away nothing is claimed. When it is back the worker goes on with the shards that it had, and takes
  * those of workers that do not come back.
  */
-export const holdShards = (deps: ShardsDeps): Shards => new HeldShards(deps);
-
-class HeldShards implements Shards {
+export class Shards {
   readonly #deps: ShardsDeps;
   readonly #claims = new Set<Promise<unknown>>();
   readonly #running: Promise<void>;
@@ -89,15 +69,18 @@ class HeldShards implements Shards {
     this.#running = this.#run();
   }
 
+  /** What is held now; null when that is nothing, or others may have taken it. */
   held(): Held | null {
     if (this.#shards.length === 0 || performance.now() >= this.#validUntil) return null;
     return { owner: this.#deps.name, shards: this.#shards };
   }
 
+  /** How many workers live, itself included. */
   get workers(): number {
     return this.#workers;
   }
 
+  /** Runs a claim. Shards are given up only after the claims that may have found something there. */
   async duringClaim<T>(claim: () => Promise<T>): Promise<T> {
     const running = claim();
     this.#claims.add(running);
@@ -108,20 +91,24 @@ class HeldShards implements Shards {
     }
   }
 
+  /** Sets what tells the deliveries in flight: others must not start them when their shards are given up. */
   reportInFlight(deliveryIds: () => string[]): void {
     this.#inFlight = deliveryIds;
   }
 
+  /** Call it when workers came or went. */
   nudge(): void {
     this.#isNudged = true;
     this.#wake();
   }
 
+  /** Gives all shards up: from now on others start what waits, without what is in flight here. Resolves at once. */
   leave(): void {
     this.#isLeaving = true;
     this.nudge();
   }
 
+  /** Removes the worker, and with it the claim to what is in flight: others may start that from now on. */
   async release(): Promise<void> {
     const { db, name, log } = this.#deps;
     this.#isStopped = true;

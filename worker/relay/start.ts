@@ -4,25 +4,23 @@ import { LRUCache } from 'lru-cache';
 import type { Parking } from '../../activities/parking.ts';
 import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
-import type { Log } from '../../core/process/log.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { throttled } from '../../core/process/throttled-log.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { lookAfterQueued } from '../../temporal-config/open-deliveries.ts';
-import { lookUp } from '../../temporal-config/workflow-state.ts';
+import { lookUp } from '../../temporal-config/workflows.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
-import type { ResumedDelivery } from '../../core/delivery/resumed-delivery.ts';
+import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
 import type { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
-import type { BackgroundTasks } from '../background-tasks.ts';
+import type { BackgroundTasks } from './loop.ts';
 import { createExpress, type Express } from './attempt.ts';
 import type { InFlight } from './in-flight.ts';
-import type { Choice, LaneChoice } from '../lane-choice.ts';
-import { resumeDelivery } from '../resume.ts';
-import { type Started, startDelivery } from '../start-delivery.ts';
-import type { StartPolicy } from '../start-policies.ts';
-import { signalTurn } from '../turns.ts';
+import type { Choice, LaneChoice } from './lane-choice.ts';
+import { resumeDelivery, signalTurn } from './overdue.ts';
+import { startDelivery, type Started } from './workflow-start.ts';
+import type { StartPolicy } from '../../db/hot-path/start-policies.ts';
 
 // A delivery whose start or signal failed keeps its place for this time: claimed again at once, it would fail again.
 const ERROR_REST_MS = 1000;
@@ -51,34 +49,7 @@ export interface StartsDeps {
   log: Log;
 }
 
-export interface Starts {
-  /** Call it with all deliveries that are about to start together. */
-  come(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void;
-  /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
-  start(row: OutboxRow, policy: StartPolicy): Promise<void>;
-  /** Starts the workflow of a delivery that continues from its recorded attempts. Never rejects. */
-  resume(row: OutboxRow, policy: StartPolicy, point: ResumedDelivery | undefined): Promise<void>;
-  /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
-  wakeWorkflow(row: OutboxRow): Promise<void>;
-  /** Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its workflow. */
-  isRunning(deliveryId: string): boolean;
-  /** Resolves when no attempt is running, or on timeout. */
-  drain(): Promise<void>;
-}
-
-export function createStarts(deps: StartsDeps): Starts {
-  const starts = new RelayStarts(deps);
-  return {
-    come: (rows, policyOf) => starts.come(rows, policyOf),
-    start: (row, policy) => starts.start(row, policy),
-    resume: (row, policy, point) => starts.resume(row, policy, point),
-    wakeWorkflow: (row) => starts.wakeWorkflow(row),
-    isRunning: (deliveryId) => starts.isRunning(deliveryId),
-    drain: () => starts.drain(),
-  };
-}
-
-class RelayStarts implements Starts {
+export class Starts {
   readonly #deps: StartsDeps;
   readonly #express: Express;
   // Temporal may have a workflow whose start failed, or get it while the start is under way: until then the overdue check does not
@@ -97,10 +68,12 @@ class RelayStarts implements Starts {
     });
   }
 
+  /** Call it with all deliveries that are about to start together. */
   come(rows: OutboxRow[], policyOf: (row: OutboxRow) => StartPolicy): void {
     for (const row of rows) this.#deps.lanes.comes(row, policyOf(row).lane);
   }
 
+  /** Starts a delivery that has no workflow; it keeps its place until its first result is recorded. */
   async start(row: OutboxRow, policy: StartPolicy): Promise<void> {
     const choice = this.#choose(row, policy);
     if (choice === undefined) return this.#deps.background.run(this.#restBeforeNextTry(row));
@@ -111,6 +84,7 @@ class RelayStarts implements Starts {
     else await this.#startWatched(row, policy, choice);
   }
 
+  /** Starts the workflow of a delivery that continues from its recorded attempts. Never rejects. */
   async resume(row: OutboxRow, policy: StartPolicy, point: ResumedDelivery | undefined): Promise<void> {
     const start = async (resumed: ResumedDelivery) =>
       (await this.#startWorkflow(row, policy, { resumed })) !== 'before';
@@ -122,6 +96,7 @@ class RelayStarts implements Starts {
     }
   }
 
+  /** Wakes the workflow of a delivery whose turn has come. Without a result it is signalled again after a while. Never rejects. */
   async wakeWorkflow(row: OutboxRow): Promise<void> {
     try {
       if (!(await this.#inTurn(row)) || !(await signalTurn(this.#deps, row))) this.#deps.freePlace(row.deliveryId);
@@ -130,10 +105,12 @@ class RelayStarts implements Starts {
     }
   }
 
+  /** Whether this process makes the first attempt of a delivery itself at the moment, or asks Temporal to start its workflow. */
   isRunning(deliveryId: string): boolean {
     return this.#express.isRunning(deliveryId) || this.#starting.has(deliveryId);
   }
 
+  /** Resolves when no attempt is running, or on timeout. */
   drain(): Promise<void> {
     return this.#express.drain();
   }

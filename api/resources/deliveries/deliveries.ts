@@ -1,7 +1,6 @@
 // The filters of deliveries.
 import { z } from 'zod';
-import { DELIVERY_STATUSES } from '../../../core/delivery/delivery-status.ts';
-import { LANES } from '../../../core/delivery/lane.ts';
+import { DELIVERY_STATUSES, LANES } from '../../../core/delivery/delivery.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
 import { openError, ownWords } from '../../../core/text/error-summary.ts';
 import { isId } from '../../../core/text/ids.ts';

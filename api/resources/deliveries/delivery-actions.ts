@@ -1,7 +1,7 @@
 // Retry, replay or cancel every delivery that a filter selects: a bounded step for each call, the newest first.
 import pMap from 'p-map';
 import { z } from 'zod';
-import { type DeliveryStatus, OPEN_STATUSES } from '../../../core/delivery/delivery-status.ts';
+import { type DeliveryStatus, OPEN_STATUSES } from '../../../core/delivery/delivery.ts';
 import { openError, ownWords } from '../../../core/text/error-summary.ts';
 import { isId } from '../../../core/text/ids.ts';
 import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';

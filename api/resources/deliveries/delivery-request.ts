@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { allows } from '../../../core/config/access.ts';
-import { isOpenStatus } from '../../../core/delivery/delivery-status.ts';
+import { isOpenStatus } from '../../../core/delivery/delivery.ts';
 import { FairQueue } from '../../../core/fairness/fair-queue.ts';
 import { type AttemptRecord, attemptsOf, type DeliveryRecord } from '../../../db/history/deliveries.ts';
 import { destinationVersion, type RecordVersion } from '../../../db/history/request-records.ts';

@@ -1,9 +1,8 @@
 // Why deliveries are held: by a pause, or by the circuit of their route.
 import { z } from 'zod';
-import { DELIVERY_STATUSES } from '../../../core/delivery/delivery-status.ts';
-import { LANES } from '../../../core/delivery/lane.ts';
+import { DELIVERY_STATUSES, LANES } from '../../../core/delivery/delivery.ts';
 import type { WorkflowLink } from '../../../core/temporal/temporal-link.ts';
-import { warehouseWorkflowId } from '../../../core/temporal/workflow-names.ts';
+import { warehouseWorkflowId } from '../../../core/temporal/names.ts';
 import { idTime, isId } from '../../../core/text/ids.ts';
 import { circuitStates } from '../../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';

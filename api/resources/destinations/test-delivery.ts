@@ -1,6 +1,6 @@
 // Test deliveries to a destination.
 import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
-import { isSuccess } from '../../../core/delivery/response-check.ts';
+import { isSuccess } from '../../../core/delivery/verdict.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { type Conversion, convertedCount } from '../../../core/warehouse/conversions.ts';

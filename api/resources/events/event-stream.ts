@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { idFloor, idTime, isId } from '../../../core/text/ids.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
-import { throttled } from '../../../core/process/throttled-log.ts';
+import { throttled } from '../../../core/process/log.ts';
 import { actingFor } from '../../../db/connections/pool-turns.ts';
 import { type Arrived, Arrivals, OVERLAP_MS } from '../../../db/history/arrivals.ts';
 import { isStillValid } from '../../../db/management/api-keys.ts';

@@ -1,8 +1,8 @@
 // Health probes: `/healthz` says that this process is alive, `/readyz` that it should get webhooks.
 import type { Client } from '@temporalio/client';
 import { z } from 'zod';
-import type { Lane } from '../../../core/delivery/lane.ts';
-import { CachedProbe } from '../../../core/process/cached-probe.ts';
+import type { Lane } from '../../../core/delivery/delivery.ts';
+import { CachedProbe } from '../../../core/process/poll-loop.ts';
 import { type Pool, takesWrites } from '../../../db/connections/pool.ts';
 import { countLanes } from '../../../db/hot-path/shards.ts';
 import { lookAtNamespace } from '../../../temporal-config/namespace.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
 import { emailList } from '../../../core/messages/recipients.ts';
-import { LANE_SETTINGS } from '../../../core/delivery/lane.ts';
+import { LANE_SETTINGS } from '../../../core/delivery/delivery.ts';
 import type { Route } from '../../../db/entities.ts';
 import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';

@@ -1,7 +1,7 @@
 // Deliveries: one event on its way to one destination.
 import { z } from 'zod';
 import type { Attempt, Client, Delivery } from '../../../client/index.ts';
-import { DELIVERY_STATUSES } from '../../../core/delivery/delivery-status.ts';
+import { DELIVERY_STATUSES } from '../../../core/delivery/delivery.ts';
 import { cell } from '../../output.ts';
 import { shortText } from '../bounded.ts';
 import { inputs, placesOf, record, records, timesOf } from '../inputs.ts';

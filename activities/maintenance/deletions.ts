@@ -1,0 +1,150 @@
+// Removes what deleted sources, destinations and organizations leave, in the background and at half speed (background-steps.ts).
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { cancelOfDeletedDestination } from '../../db/delivery/deleted-destinations.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { isOfRows } from '../../db/connections/database-errors.ts';
+import { nextPurge, purgeStep, type PurgeStep } from '../../db/retention/source-purges.ts';
+import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
+import { eachOf } from '../../core/fairness/concurrency.ts';
+import {
+  type Deletion,
+  dueDeletions,
+  noteEmptied,
+  noteTried,
+  removeOfOrganization,
+  removeOrganization,
+} from '../../db/organizations/deletion.ts';
+import type { InstallationClient } from '../../temporal-config/client.ts';
+import { deleteWorkflow, workflowsOf } from '../../temporal-config/workflows.ts';
+
+// The log tells of the progress of a deletion each time so many more events are gone.
+const TELL_EVERY = 100_000;
+
+/**
+ * One round of some seconds.
+ * @returns true when there is more to do right now; what has failed is told of and counted all the same
+ * @throws a database error that a retry does not fix, or one that keeps coming, when nothing else is to be done now
+ */
+export async function finishDeletions(pool: Pool, log: Log): Promise<boolean> {
+  const errors: unknown[] = [];
+  let hasMore = false;
+  const fail = (error: unknown, id?: string) => {
+    log.warn({ id, cause: causeOf(error) }, 'what a deletion has left cannot be removed now; it is tried again');
+    errors.push(error);
+  };
+  // One after the other (background-steps.ts), and each of them has its time.
+  for (const step of [cancelStep, removeStep]) {
+    // What has failed is left out for the rest of the round, so that it keeps no other deletion waiting.
+    const failed = new Map<string, unknown>();
+    try {
+      hasMore = (await repeat(() => step(pool, log, failed), performance.now() + ROUND_MS / 2, log)) || hasMore;
+    } catch (error) {
+      fail(error);
+    }
+    for (const [id, error] of failed) fail(error, id);
+  }
+  // The one that is thrown is told of by the caller.
+  for (const error of hasMore ? errors : errors.slice(1)) await tellOfFailure({ pool, log }, 'deletions', error);
+  if (errors.length > 0 && !hasMore) throw errors[0];
+  return hasMore;
+}
+
+type Step = (pool: Pool, log: Log, failed: Map<string, unknown>) => Promise<boolean>;
+
+const cancelStep: Step = async (pool, log, failed) => {
+  const step = await cancelOfDeletedDestination(pool, failed);
+  if (step === null) return false;
+  // It may only have removed what the queue still held of deliveries that have ended.
+  if (step.cancelled > 0) log.info(step, 'deliveries to a deleted destination were cancelled');
+  return true;
+};
+
+const removeStep: Step = async (pool, log, failed) => {
+  const sourceId = await nextPurge(pool, [...failed.keys()]);
+  if (sourceId === null) return false;
+  try {
+    tellOfPurge(await purgeStep(pool, sourceId), log);
+  } catch (error) {
+    if (!isOfRows(error)) throw error;
+    failed.set(sourceId, error);
+  }
+  return true;
+};
+
+function tellOfPurge(step: PurgeStep | null, log: Log): void {
+  if (step === null) return;
+  const { finished, eventsRemovedNow, ...progress } = step;
+  const { eventsRemoved } = progress;
+  const told = (events: number) => Math.floor(events / TELL_EVERY);
+  if (finished) log.info(progress, 'everything of a deleted source has been removed');
+  else if (told(eventsRemoved) > told(eventsRemoved - eventsRemovedNow))
+    log.info(progress, 'a deleted source is being removed');
+}
+
+const CONCURRENT_DELETIONS = 10;
+
+export interface OrganizationDeletionDeps {
+  pool: Pool;
+  client: InstallationClient;
+  log: Log;
+}
+
+/**
+ * One round of some seconds. It begins with the organizations that have waited longest, so that neither one whose deletion fails
+ * nor a very large one holds up the others.
+ * @returns true when there is more to do right now. An organization is looked at once more after a while, before its row goes
+ * @throws the first error, when nothing else is to be done now: what failed is tried again later
+ */
+export async function finishOrganizations(deps: OrganizationDeletionDeps): Promise<boolean> {
+  const until = performance.now() + ROUND_MS;
+  const errors: unknown[] = [];
+  let hasMore = false;
+  for (const deletion of await dueDeletions(deps.pool)) {
+    // More are left.
+    hasMore ||= performance.now() > until;
+    if (hasMore) break;
+    const { organizationId } = deletion;
+    await noteTried(deps.pool, organizationId);
+    try {
+      hasMore = await removeAll(deps, deletion, until);
+    } catch (error) {
+      deps.log.warn(
+        { organizationId, cause: causeOf(error) },
+        'the deletion of an organization failed; it is tried again',
+      );
+      errors.push(error);
+    }
+  }
+  // The one that is thrown is told of by the caller.
+  const untold = hasMore ? errors : errors.slice(1);
+  for (const error of untold) await tellOfFailure(deps, 'organizations', error);
+  if (errors.length > 0 && !hasMore) throw errors[0];
+  return hasMore;
+}
+
+/** In PostgreSQL first: what is left there would start workflows again. @returns true when time ran out */
+async function removeAll({ pool, client, log }: OrganizationDeletionDeps, deletion: Deletion, until: number) {
+  const { organizationId, eventsRemoved, isLastLook } = deletion;
+  let isEmpty = true;
+  const found = (some: boolean) => {
+    if (some) isEmpty = false;
+    return some;
+  };
+  if (await repeat(async () => found(await removeOfOrganization(pool, organizationId)), until, log)) return true;
+  if (client.attributes.missing) {
+    log.warn({ organizationId }, 'workflows of a deleted organization cannot be found without search attributes');
+  } else if (await repeat(async () => found(await removeWorkflows(client, organizationId)), until, log)) return true;
+  if (isLastLook && isEmpty) {
+    await removeOrganization(pool, organizationId);
+    log.info({ organizationId, eventsRemoved }, 'everything of a deleted organization has been removed');
+  } else await noteEmptied(pool, organizationId);
+  return false;
+}
+
+/** Running or closed, with their histories; a running one is ended by that. @returns false: there was none */
+async function removeWorkflows(client: InstallationClient, organizationId: string): Promise<boolean> {
+  const executions = await workflowsOf(client, organizationId);
+  await eachOf(executions, CONCURRENT_DELETIONS, (execution) => deleteWorkflow(client, execution));
+  return executions.length > 0;
+}

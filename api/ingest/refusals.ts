@@ -1,0 +1,171 @@
+// Tells an organization of the webhooks that were refused: all are counted, and a sample is kept (docs/refused-webhooks.md). A refusal costs
+// memory only, and not much; every few seconds what has come together is stored in one statement.
+// Rules: SRC-37, SRC-38.
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import { PollLoop } from '../../core/process/poll-loop.ts';
+import { PendingRefusals } from '../../core/ingest/pending-refusals.ts';
+import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
+import type { Queryable } from '../../db/connections/pool.ts';
+import { recordRefusals } from '../../db/refusals/record-refusals.ts';
+import type { Arrival } from './received.ts';
+import type { IngestIssues } from './ingest-issues.ts';
+import type { SourceRouting } from './routing.ts';
+import { headerTexts } from '../../core/http/header-text.ts';
+import { newId } from '../../core/text/ids.ts';
+import { KEPT_PAYLOAD_BYTES, type Refusal, type RefusalCause, type RefusedWebhook } from '../../core/ingest/refusal.ts';
+import { shownHeaders } from '../../core/ingest/shown-headers.ts';
+import { secretHeaders } from '../../core/verification/index.ts';
+import { ApiError } from '../request/errors.ts';
+
+const EVERY_MS = 5000;
+
+export interface RefusalDeps {
+  pool: Queryable;
+  issues: Pick<IngestIssues, 'refused'>;
+  log: Log;
+  /** How often they are stored; tests do it more often. */
+  everyMs?: number;
+}
+
+export class Refusals {
+  readonly #deps: RefusalDeps;
+  readonly #loop: PollLoop;
+  #pending = new PendingRefusals();
+  #failing = false;
+
+  constructor(deps: RefusalDeps) {
+    this.#deps = deps;
+    const rest = { ms: deps.everyMs ?? EVERY_MS };
+    this.#loop = new PollLoop({
+      round: () => this.#store().then(() => rest),
+      onError(error) {
+        deps.log.error({ cause: causeOf(error) }, 'refused webhooks were lost');
+        return rest;
+      },
+    });
+  }
+
+  /** Notes a webhook that was refused; not one to a source that does not exist: strangers can name any. */
+  note(arrival: Arrival, error: unknown): void {
+    const { source } = arrival;
+    // When it has been answered: how long that takes must not tell a stranger whether there is such a source.
+    if (source !== null) setImmediate(() => this.#add(arrival, source, error));
+  }
+
+  /** Stores what is left. */
+  async close(): Promise<void> {
+    // Those that were refused before are added by then.
+    await turn();
+    await this.#loop.stop();
+    await this.#store();
+    this.#drop(this.#pending.counted + this.#pending.takeUncounted());
+  }
+
+  #add(arrival: Arrival, source: SourceRouting, error: unknown): void {
+    try {
+      const refusal = refusalOf(error, arrival);
+      const describe = () => refusedWebhook(arrival, source, refusal);
+      this.#pending.add(source, refusal, arrival.receivedAt.getTime(), describe);
+      this.#deps.issues.refused(source, refusal, arrival.receivedAt.getTime());
+    } catch (reason) {
+      // Nobody waits for it, so the error would end the process.
+      this.#deps.log.error({ cause: causeOf(reason) }, 'a refused webhook could not be noted');
+    }
+  }
+
+  // Failure policy: while PostgreSQL is away they are kept for the next time, as far as there is room. What may have been stored is not
+  // stored again, and what PostgreSQL refuses would be refused again: they are dropped, and the log says how many.
+  async #store(): Promise<void> {
+    const taken = this.#pending;
+    this.#drop(taken.takeUncounted());
+    if (taken.isEmpty) return;
+    this.#pending = new PendingRefusals();
+    try {
+      const locked = await recordRefusals(this.#deps.pool, taken.counts(), taken.samples());
+      // The source is being changed, or deleted: then it will be gone the next time.
+      if (locked.size > 0) this.#pending.absorb(taken, locked);
+      this.#failing = false;
+    } catch (error) {
+      if (!this.#failing) this.#deps.log.warn({ cause: causeOf(error) }, 'refused webhooks cannot be stored');
+      this.#failing = true;
+      if (isConnectionLost(error) || !isTransientDatabaseError(error)) this.#drop(taken.counted);
+      else this.#keep(taken);
+    }
+  }
+
+  #keep(taken: PendingRefusals): void {
+    const meanwhile = this.#pending;
+    this.#pending = new PendingRefusals();
+    this.#pending.absorb(taken);
+    this.#pending.absorb(meanwhile);
+  }
+
+  #drop(count: number): void {
+    if (count > 0) this.#deps.log.warn({ count }, 'refused webhooks were not counted');
+  }
+}
+
+const BY_CODE: Readonly<Record<string, RefusalCause>> = {
+  INVALID_SIGNATURE: 'signature',
+  SOURCE_DISABLED: 'disabled',
+  ORGANIZATION_SUSPENDED: 'suspended',
+  PAYLOAD_TOO_LARGE: 'too_large',
+  INCOMPLETE_BODY: 'incomplete',
+  REQUEST_TIMEOUT: 'too_slow',
+  LIMIT_EXCEEDED: 'limit',
+  UNAVAILABLE: 'unavailable',
+};
+
+/** @param error what its receipt has ended with */
+export function refusalOf(error: unknown, { cause }: Pick<Arrival, 'cause'>): Refusal {
+  if (error instanceof ApiError) {
+    const { status, code = '', message, limit = null } = error;
+    return { cause: cause ?? BY_CODE[code] ?? 'error', limit, status, message };
+  }
+  // The answers are those of renderErrors (api/request/errors.ts), without the id of the request.
+  return isTransientDatabaseError(error)
+    ? { cause: 'unavailable', limit: null, status: 503, message: 'The database cannot be reached or is overloaded' }
+    : { cause: 'error', limit: null, status: 500, message: 'Something went wrong' };
+}
+
+/** What is kept of a refused webhook. It holds on to nothing large: of the body, the beginning is copied. */
+function refusedWebhook(arrival: Arrival, source: SourceRouting, refusal: Refusal): RefusedWebhook {
+  const { receivedAt, method, clientAddress, body, headers } = arrival;
+  return {
+    ...refusal,
+    id: newId('ref', receivedAt.getTime()),
+    organizationId: source.organizationId,
+    sourceId: source.sourceId,
+    at: receivedAt,
+    method,
+    clientAddress,
+    headers: shownHeaders(headerTexts(headers), { names: signatureHeaders(source), texts: tokensIn(arrival, source) }),
+    payloadSize: body === null ? announcedSize(headers) : body.length,
+    payloadStart: body && Buffer.from(body.subarray(0, KEPT_PAYLOAD_BYTES)),
+  };
+}
+
+/** The header of a signature may have any name. */
+function signatureHeaders({ verification, previous, provided }: SourceRouting): string[] {
+  const scheme = provided?.provider?.verification;
+  if (scheme !== undefined) return secretHeaders(scheme);
+  return [verification, previous?.verification].flatMap((its) =>
+    its !== undefined && 'header' in its ? [its.header.toLowerCase()] : [],
+  );
+}
+
+// Shorter ones were made up, and could be a part of any text.
+const SHORTEST_TOKEN = 16;
+
+function tokensIn({ below }: Arrival, { tokens: { current, previous } }: SourceRouting): string[] {
+  const [, first = null] = below.split('/');
+  const texts = [first, current, previous?.token ?? null];
+  return texts.filter((text): text is string => text !== null && text.length >= SHORTEST_TOKEN);
+}
+
+function announcedSize(headers: Readonly<Record<string, string>>): number | null {
+  const length = headers['content-length'] ?? '';
+  return /^\d{1,15}$/.test(length) ? Number(length) : null;
+}

@@ -1,0 +1,81 @@
+// Names of task queues, workflow ids and search attributes in Temporal. They are stored in histories, so a released name must not change.
+//
+// Where several installations share a namespace, each has a prefix. Clients put it before every name (temporal-config/client.ts).
+// Workflow code, which must not read settings, finds it in its own task queue.
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+
+/** The task queue of all workflows and of their activities, except those with a separate queue; of the installation without prefix. */
+export const TASK_QUEUE = 'hookyard';
+
+// In no prefix, and in no name without one: so names of two installations are never the same.
+const AFTER_PREFIX = '.';
+
+/** A name as Temporal knows it. @param prefix of the installation; empty: it has none */
+export const withPrefix = (prefix: string, name: string): string =>
+  prefix === '' ? name : `${prefix}${AFTER_PREFIX}${name}`;
+
+/** The name behind the prefix; null: it belongs to another installation. */
+export function withoutPrefix(prefix: string, name: string): string | null {
+  if (prefix === '') return name.includes(AFTER_PREFIX) ? null : name;
+  const before = `${prefix}${AFTER_PREFIX}`;
+  return name.startsWith(before) ? name.slice(before.length) : null;
+}
+
+/** The prefix of the installation whose workflows use this task queue. */
+export function prefixOf(taskQueue: string): string {
+  const end = `${AFTER_PREFIX}${TASK_QUEUE}`;
+  return taskQueue.endsWith(end) ? taskQueue.slice(0, -end.length) : '';
+}
+
+/** A query for the Temporal UI, of ids. Others in the namespace may have the same, in a copy of the database for example. */
+export const queryOf = (prefix: string, query: string): string =>
+  prefix === '' ? query : `${query} and TaskQueue = "${withPrefix(prefix, TASK_QUEUE)}"`;
+
+/** The task queue of the activities that send messages by mail or by HTTP, beside the queue of their workflows. */
+export const messageTaskQueue = (taskQueue: string, via: 'mail' | 'http'): string => `${taskQueue}-messages-${via}`;
+
+/** The task queue of the activities that replay events, beside the queue of their workflows. */
+export const replayTaskQueue = (taskQueue: string): string => `${taskQueue}-replay`;
+
+/** The task queue of the activities that write files to warehouses, beside the queue of their workflows. */
+export const warehouseTaskQueue = (taskQueue: string): string => `${taskQueue}-warehouse`;
+
+/** All task queues of an installation. @param taskQueue of its workflows */
+export const taskQueuesOf = (taskQueue: string): string[] => [
+  taskQueue,
+  messageTaskQueue(taskQueue, 'mail'),
+  messageTaskQueue(taskQueue, 'http'),
+  replayTaskQueue(taskQueue),
+  warehouseTaskQueue(taskQueue),
+];
+
+/** The workflow id of a circuit, made of its route's id. */
+export const circuitWorkflowId = (routeId: string): string => `circuit:${routeId}`;
+
+/** The workflow id of a message, made of its id. */
+export const messageWorkflowId = (messageId: string): string => `message:${messageId}`;
+
+/** The workflow id of a warehouse destination, made of its id. */
+export const warehouseWorkflowId = (destinationId: string): string => `warehouse:${destinationId}`;
+
+// The search attributes of delivery workflows, by which an operator filters in the Temporal UI. The first five are set at the start;
+// DeliveryStatus only when a delivery stops being routine, because every change of one is a write.
+
+const keyword = (name: string) => defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+
+export const organizationIdAttribute = keyword('OrganizationId');
+export const sourceIdAttribute = keyword('SourceId');
+export const routeIdAttribute = keyword('RouteId');
+export const destinationIdAttribute = keyword('DestinationId');
+export const eventIdAttribute = keyword('EventId');
+export const deliveryStatusAttribute = keyword('DeliveryStatus');
+
+/** Search attributes that a namespace must have, all of type Keyword. */
+export const searchAttributeNames = [
+  organizationIdAttribute,
+  sourceIdAttribute,
+  routeIdAttribute,
+  destinationIdAttribute,
+  eventIdAttribute,
+  deliveryStatusAttribute,
+].map(({ name }) => name);

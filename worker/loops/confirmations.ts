@@ -1,0 +1,113 @@
+// Asks the owners of addresses whether they want notifications, while HOOKYARD_NOTIFY_RECIPIENTS demands it.
+import { randomUUID } from 'node:crypto';
+import { CONFIRM_WITHIN_MS, renderConfirmation } from '../../core/messages/mail.ts';
+import type { Log } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
+import type { RecipientRule } from '../../core/messages/recipients.ts';
+import { PollLoop } from '../../core/process/poll-loop.ts';
+import { type Asked, noteAsked } from '../../db/messages/recipients.ts';
+import { type Claim, claimRecipients, forgetUnnamed, withNeverAsked } from '../../db/messages/recipient-claims.ts';
+import { sealConfirmation } from '../../db/encryption/confirmation-token.ts';
+import type { SecretBox } from '../../db/encryption/secret-box.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { MailError, type Mailer } from '../../outbound/mail.ts';
+import type { DuePart } from './due.ts';
+
+const EVERY_MS = 2000;
+const MAX_PER_ROUND = 10;
+const FORGET_EVERY_MS = 30_000;
+// Organizations at a time.
+const MAX_FORGETTING = 50;
+
+export interface ConfirmationDeps {
+  pool: Pool;
+  secretBox: SecretBox;
+  smtp: { mailer: Mailer; from: string };
+  recipientRule: () => RecipientRule;
+  /** Base of the links. */
+  publicUrl: string;
+  log: Log;
+}
+
+/** Failure policy: a mail that cannot be sent is tried again after five minutes; one that is refused for good is not. */
+export function dueConfirmations(deps: ConfirmationDeps): DuePart {
+  const ending = Promise.withResolvers<void>();
+  const isOn = () => deps.recipientRule() === 'confirmed';
+  const forgetting = startForgetting(deps, isOn);
+  return {
+    what: 'confirmation mails',
+    kinds: ['recipients'],
+    everyMs: () => EVERY_MS,
+    isOn,
+    async round() {
+      const claims = Map.groupBy(await claimRecipients(deps.pool, MAX_PER_ROUND), (each) => each.organizationId);
+      const asking = Array.from(claims, ([organizationId, mine]) => askNamed(deps, organizationId, mine));
+      // A worker that ends does not wait for a silent mail server; another one sends the mail again.
+      await Promise.race([Promise.all(asking), ending.promise]);
+      return null;
+    },
+    async stop() {
+      ending.resolve();
+      await forgetting.stop();
+    },
+  };
+}
+
+/** Removes now and then addresses that nobody names any more. However long that takes, nobody who is to be asked waits for it. */
+function startForgetting(deps: ConfirmationDeps, isOn: () => boolean): PollLoop {
+  const rest = { ms: FORGET_EVERY_MS };
+  let last = '';
+  const keep = (error: unknown) =>
+    deps.log.warn({ cause: causeOf(error) }, 'recipients that no route names are kept for now');
+  return new PollLoop({
+    async round() {
+      if (!isOn()) return rest;
+      const ids = await withNeverAsked(deps.pool, last, MAX_FORGETTING);
+      last = ids.length < MAX_FORGETTING ? '' : (ids.at(-1) ?? '');
+      for (const id of ids) await forgetUnnamed(deps.pool, id, null).catch(keep);
+      return rest;
+    },
+    onError(error) {
+      keep(error);
+      return rest;
+    },
+  });
+}
+
+/** Organization by organization: where the check fails, as with very many routes, the claims come back; others go on. */
+async function askNamed(deps: ConfirmationDeps, organizationId: string, claims: Claim[]): Promise<void> {
+  const first = claims.filter((each) => each.first);
+  try {
+    const forgotten = first.length > 0 ? await forgetUnnamed(deps.pool, organizationId, first) : [];
+    await Promise.all(claims.filter(({ address }) => !forgotten.includes(address)).map((each) => ask(deps, each)));
+  } catch (error) {
+    const { log } = deps;
+    log.warn({ organizationId, cause: causeOf(error) }, 'confirmation mails of an organization are sent later');
+  }
+}
+
+async function ask(deps: ConfirmationDeps, asked: Asked): Promise<void> {
+  const { smtp, log, publicUrl } = deps;
+  const { organizationId, organization, address } = asked;
+  const expiresAt = new Date(Date.now() + CONFIRM_WITHIN_MS);
+  const token = sealConfirmation(deps.secretBox, {
+    organizationId,
+    organization,
+    address,
+    expiresAt: expiresAt.getTime(),
+  });
+  try {
+    await smtp.mailer.send({
+      ...renderConfirmation({ organization, link: `${publicUrl}/notifications/confirm/${token}`, expiresAt }),
+      messageId: `<confirm.${randomUUID()}@${smtp.from.slice(smtp.from.lastIndexOf('@') + 1)}>`,
+      from: smtp.from,
+      to: [address],
+    });
+  } catch (error) {
+    if (!(error instanceof MailError)) throw error;
+    log.warn({ organizationId, error: error.summary }, 'a confirmation mail could not be sent');
+    if (!error.permanent) return;
+  }
+  await noteAsked(deps.pool, asked);
+  log.info({ organizationId }, 'a confirmation mail was sent to a recipient of notifications');
+}

@@ -1,0 +1,98 @@
+// Which lane a delivery takes: what its route or the service names, or the rule of the lane `adaptive` (core/delivery/lane-rule.ts).
+import { availableParallelism } from 'node:os';
+import type { Lane, LaneSetting } from '../../core/delivery/delivery.ts';
+import type { Leave } from '../../core/fairness/fair-queue.ts';
+import { LaneRule, type ReasonForRelay, WORKFLOWS_PER_PROCESSOR } from '../../core/delivery/lane-rule.ts';
+import type { Log } from '../../core/process/log.ts';
+import { laneChanges, leftToRelay } from '../../core/metrics/deliveries.ts';
+import type { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
+import type { OutboxRow } from '../../db/hot-path/claim.ts';
+
+export interface LaneChoiceDeps {
+  /** For routes without one. */
+  lane: LaneSetting;
+  turns: WorkflowTurns;
+  log: Pick<Log, 'info'>;
+}
+
+export interface Choice {
+  lane: Lane;
+  /** Whether the relay may make the attempt instead of a workflow. Then no other delivery needs to wait for this one's workflow. */
+  adapts: boolean;
+}
+
+type Belongings = Pick<OutboxRow, 'deliveryId' | 'organizationId'>;
+
+export interface LaneChoice {
+  /** The lane of deliveries whose route names none; `express` also while the relay makes the attempts of only one organization. */
+  current(): Lane;
+  /** A first attempt is due. Those that are claimed together come before a lane is chosen for any of them. */
+  comes(row: Belongings, named: LaneSetting | null): void;
+  /**
+   * The lane of a first attempt that has come.
+   * @param named that of its route, if it names one
+   * @param hasSlot whether its organization has room among the workflows in flight
+   */
+  choose(row: Belongings, named: LaneSetting | null, hasSlot: boolean): Choice;
+  /** The first attempt of a workflow begins, or never will, or may begin in another process. Nothing happens when it is told again. */
+  begun(deliveryId: string): void;
+  /** Temporal has refused the start of a workflow that adapts, or cannot be reached. */
+  refused(): void;
+}
+
+export function createLaneChoice({ lane: setting, turns, log }: LaneChoiceDeps): LaneChoice {
+  const perSecond = WORKFLOWS_PER_PROCESSOR * availableParallelism();
+  const rule = new LaneRule({ turns, perSecond, now: () => performance.now() });
+  /** Of the workflows whose first attempts have not begun, by delivery. */
+  const places = new Map<string, Leave>();
+  let shown: Lane = 'workflow';
+
+  function show(pressure: ReasonForRelay | null): void {
+    const lane = pressure === null ? 'workflow' : 'express';
+    if (lane === shown) return;
+    shown = lane;
+    laneChanges.add({ to: lane });
+    if (pressure !== null) log.info({ lane, pressure }, 'workflows fall behind: the relay makes first attempts itself');
+    else log.info({ lane }, 'workers have room: deliveries are workflows from their start again');
+  }
+
+  function byRule({ deliveryId, organizationId }: Belongings, hasSlot: boolean): Choice {
+    const place = hasSlot ? rule.choose(organizationId) : 'share';
+    if (place !== 'share') show(rule.pressure);
+    if (typeof place === 'string') {
+      leftToRelay.add({ reason: place });
+      return { lane: 'express', adapts: true };
+    }
+    begun(deliveryId);
+    places.set(deliveryId, place);
+    return { lane: 'workflow', adapts: true };
+  }
+
+  function begun(deliveryId: string): void {
+    places.get(deliveryId)?.();
+    places.delete(deliveryId);
+  }
+
+  // A service of another lane has no workflow for every delivery: a route that names the lane gets as many as there is room for.
+  const adaptsTo = (wanted: LaneSetting): boolean =>
+    wanted === 'adaptive' || (wanted === 'workflow' && setting !== 'workflow');
+
+  return {
+    current() {
+      if (setting !== 'adaptive') return setting;
+      return rule.pressure === null ? 'workflow' : 'express';
+    },
+    comes({ organizationId }, named) {
+      if (adaptsTo(named ?? setting)) rule.comes(organizationId);
+    },
+    choose(row, named, hasSlot) {
+      const wanted = named ?? setting;
+      return adaptsTo(wanted) ? byRule(row, hasSlot) : { lane: wanted as Lane, adapts: false };
+    },
+    begun,
+    refused() {
+      rule.pause('refused');
+      show(rule.pressure);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+// What a worker has of Temporal: one connection for client and Temporal workers, which eager starts need, the client, the code of the
+// workflows, and what is known of the namespace.
+import { NativeConnection, Worker, type WorkerOptions, type WorkflowBundleOption } from '@temporalio/worker';
+import type { Settings } from '../../core/config/config.ts';
+import type { Log } from '../../core/process/log.ts';
+import { InstallationClient } from '../../temporal-config/client.ts';
+import { nativeOptions, type TemporalConnection } from '../../temporal-config/connection.ts';
+import { type CodecKey, temporalDataConverter } from '../../temporal-config/payload-codec.ts';
+import { type Release, releaseOf, versioned } from './release.ts';
+import { type AttributeWatch, keepApiKey, watchAttributes } from './upkeep.ts';
+import { temporalLogger } from './log.ts';
+import { bundleWorkflows } from './workflow-bundle.ts';
+import type { DataConverter } from '@temporalio/common';
+
+export interface Connected {
+  client: InstallationClient;
+  workflowBundle: WorkflowBundleOption;
+  attributes: AttributeWatch;
+  /** Ends looking at the namespace and at the API key. */
+  stop(): Promise<void>;
+  /** For each Temporal worker of the process. */
+  common: WorkerDeps;
+}
+
+/** @param version of the package */
+export async function connectToTemporal(
+  settings: Settings,
+  temporal: TemporalConnection,
+  { keys, version, log }: { keys: readonly CodecKey[]; version: string; log: Log },
+): Promise<Connected> {
+  const dataConverter = temporalDataConverter(settings.HOOKYARD_TEMPORAL_CODEC, keys);
+  const prefix = settings.HOOKYARD_TEMPORAL_PREFIX;
+  const options = nativeOptions(temporal);
+  const [connection, workflowBundle] = await Promise.all([
+    NativeConnection.connect(options),
+    bundleWorkflows(temporalLogger(log)),
+  ]);
+  const { namespace } = temporal;
+  const apiKey = keepApiKey(connection, temporal, options.apiKey, log);
+  const attributes = await watchAttributes(connection, namespace, log);
+  const release = releaseOf(settings, version, workflowBundle);
+  const startsEagerly = release === null;
+  const client = new InstallationClient({ connection, namespace, dataConverter, prefix, attributes, startsEagerly });
+  const taskQueue = client.workflowQueue;
+  const common = { connection, namespace, dataConverter, taskQueue, release, settings, log };
+  const stop = async () => void (await Promise.all([attributes.stop(), apiKey.stop()]));
+  return { client, workflowBundle, attributes, stop, common };
+}
+
+// Time after the grace period of a shutdown after which the worker forces running activities to end.
+const FORCE_AFTER_MS = 2000;
+// By default the SDK holds heartbeats back for 80 % of their timeout: 12 of 15 s. Then one that comes 3 s late makes all attempts of this worker
+// count as lost, and they are made again.
+const LONGEST_BETWEEN_BEATS_MS = 2000;
+
+/** Shared by the workers of a process. */
+export interface WorkerDeps {
+  connection: NativeConnection;
+  namespace: string;
+  dataConverter: DataConverter;
+  /** Of the installation's workflows. */
+  taskQueue: string;
+  /** Null: workers are not versioned. */
+  release: Release | null;
+  settings: Pick<Settings, 'HOOKYARD_SHUTDOWN_SECONDS'>;
+  log: Log;
+}
+
+export interface RunningWorker {
+  /** Rejects when Temporal's worker ends with an error. */
+  ended: Promise<void>;
+  /** Whether it asks Temporal for tasks. */
+  isPolling(): boolean;
+  /** Lets running activities finish, for a while. */
+  stop(): Promise<void>;
+}
+
+export async function createWorker(deps: WorkerDeps, options: WorkerOptions): Promise<Worker> {
+  const graceMs = deps.settings.HOOKYARD_SHUTDOWN_SECONDS * 1000;
+  return Worker.create({
+    connection: deps.connection,
+    namespace: deps.namespace,
+    dataConverter: deps.dataConverter,
+    shutdownGraceTime: graceMs,
+    shutdownForceTime: graceMs + FORCE_AFTER_MS,
+    maxHeartbeatThrottleInterval: LONGEST_BETWEEN_BEATS_MS,
+    ...versioned(deps.release),
+    ...options,
+  });
+}
+
+export function run(worker: Worker): RunningWorker {
+  const ended = worker.run();
+  return {
+    ended,
+    isPolling() {
+      const { workflowPollerState, activityPollerState } = worker.getStatus();
+      return workflowPollerState === 'POLLING' && activityPollerState === 'POLLING';
+    },
+    async stop() {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+      // A forced end rejects; another worker repeats the interrupted activities.
+      await ended.catch(() => undefined);
+    },
+  };
+}
