@@ -1,5 +1,5 @@
 // The code of one organization must not take the threads from another's, however many transforms it has and however slow they are.
-// Deliveries: test/e2e/transform-turns.test.ts.
+// Deliveries: test/e2e/transform-budget.test.ts.
 import { expect } from 'chai';
 import { createTransforms, LateTurnError, NoTurnError, type Transforms } from '../../outbound/transforms/index.ts';
 import { expectError } from '../support/api-client.ts';

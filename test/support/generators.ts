@@ -51,7 +51,7 @@ const MAKERS: Record<Generator, (folder: string) => Promise<Story>> = {
   },
 };
 
-const WITHOUT = 'test/sdk/generators.test.ts';
+const WITHOUT = 'test/long/generators.test.ts';
 const GO = { CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -buildvcs=false', GOWORK: 'off' };
 const installNpm = () =>
   npmPackages({ name: 'generators', what: 'generators of clients, and Spectral', pins: join(FOLDER, 'npm') });

@@ -40,14 +40,14 @@ const GROUPS: Group[] = [
   { name: 'core', folders: ['test/core', 'test/http', 'test/conformance'], parts: 1, hasStack: false },
   { name: 'e2e', folders: ['test/e2e'], parts: 3 },
   // They kill and restart their servers, which must not be those of other tests.
-  { name: 'faults', folders: ['test/faults', 'test/local'], parts: 2 },
+  { name: 'faults', folders: ['test/faults', 'test/local'], parts: 3 },
   { name: 'security', folders: ['test/security'], parts: 3 },
   {
     name: 'api',
     folders: ['test/api', 'test/cli', 'test/client', 'test/contract', 'test/deploy', 'test/sdk'],
-    parts: 2,
+    parts: 3,
   },
-  { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 1 },
+  { name: 'database and workflows', folders: ['test/db', 'test/worker', 'test/workflow'], parts: 2 },
   // A browser takes much of a core, and is started once.
   { name: 'console', folders: ['test/console'], parts: 1 },
 ];
