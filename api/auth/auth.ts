@@ -1,7 +1,4 @@
-// Requests with wrong credentials, counted for each client address (an IPv4 address, or the /64 of an IPv6 one) in this process.
-// Beyond the limit they are answered 429. A valid key is let in from every address whatever others there do: behind one NAT or proxy
-// a stranger must not lock out a tenant. What guesses may cost is bounded instead: keys that this process has not seen before are
-// looked up two at a time for all addresses beyond their limit.
+// Who a request comes from: its API key, or the operator's key, and how often an address may be wrong.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { hashToken } from '../../core/config/api-token.ts';
 import { isUsable, type Settings } from '../../core/config/config.ts';
@@ -33,7 +30,13 @@ interface SignIns {
   fail(address: string): ApiError | null;
 }
 
-/** @param perMinute wrong credentials of one address that are answered 401 */
+/**
+ * Counts requests with wrong credentials of each client address (an IPv4 address, or the /64 of an IPv6 one) in this process; beyond the
+ * limit they are answered 429. A valid key is let in from every address whatever others there do: behind one NAT or proxy a stranger
+ * must not lock out a tenant. What guesses may cost is bounded instead: keys that this process has not seen before are looked up two at
+ * a time for all addresses beyond their limit.
+ * @param perMinute wrong credentials of one address that are answered 401
+ */
 export function createSignIns(perMinute: number, log: Log): SignIns {
   const failures = new WindowCounts({
     windowMs: WINDOW_MS,
@@ -116,8 +119,6 @@ function tooMany(seconds: number): ApiError {
     { 'Retry-After': String(seconds) },
   );
 }
-
-// API keys: who a request comes from.
 
 type Deps = Pick<ApiDeps, 'pool' | 'servicePool' | 'tuning' | 'log'>;
 

@@ -1,3 +1,4 @@
+// Connections of clients: what they may ask before any of our code runs, how refusals are answered, how connections end.
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { newId } from '../../core/text/ids.ts';

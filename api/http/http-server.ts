@@ -297,8 +297,6 @@ class ConnectionLimits {
   }
 }
 
-// Logs refused connections, rate-limited so that nobody can fill the log with them.
-
 const LOG_EVERY_MS = 60_000;
 
 /** @returns a function to call with every refused connection; it writes at most one line a minute */

@@ -1,4 +1,4 @@
-// Refused requests in the log: one line a second with their number, because a flood of requests must not be one of lines.
+// A line in the log for each request, and how long requests take; a flood of refused requests is one line a second.
 import { httpServerDuration } from '../../core/metrics/process.ts';
 import type { Log } from '../../core/process/log.ts';
 import { newId } from '../../core/text/ids.ts';

@@ -1,5 +1,4 @@
-// A warehouse in an export file. Beside the members of every destination it has `config`, in which only the secret is hidden, and
-// `fieldMapping`.
+// Destinations and warehouses as export files hold them.
 import { z } from 'zod';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
 import { secretFieldOf } from '../../core/warehouse/credentials.ts';

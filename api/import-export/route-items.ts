@@ -1,6 +1,4 @@
-// A route in an export file: it refers to other records by slug. Beside the members of the interface it has
-// `destinationSlugs`, because a route may have several destinations, and `description`, `expectedResponse` and (when set) `lane`,
-// without which it would not be the same route.
+// Routes as export files hold them: they refer to other records by slug.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { Destination, Filter, type Route, Schema, Source, Transform } from '../../db/entities.ts';

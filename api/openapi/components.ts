@@ -1,3 +1,4 @@
+// The description in the form that generators of clients can read: plain alternatives, named components, an example for each answer.
 import type { createDocument } from 'zod-openapi';
 import { NAMES } from './component-names.ts';
 

@@ -1,4 +1,4 @@
-// Parameters and headers that operations share, in the API's description.
+// An operation (api/request/operation.ts) in the form of the library that writes the description.
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiResponseObject } from 'zod-openapi';
 import { type Described, isConditional, isRepeatable, scopeOf } from '../request/operation.ts';
@@ -59,8 +59,6 @@ function pathParameter(name: string, prefixes: readonly string[]): z.ZodType {
   if (prefixes.length === 0) throw new Error('an operation with {id} must say what the id is of');
   return idOf(...prefixes).meta({ param: { in: 'path', name } });
 }
-
-// An operation (../operation.ts) in the form of the library that writes the description.
 
 export function toOperationObject(operation: Described): ZodOpenApiOperationObject {
   const { family = 'management', query, body, answer } = operation;

@@ -1,4 +1,4 @@
-// Work in the threads for filters, schemas and mappings, on behalf of a management request.
+// Work in threads and in the sandbox of transforms on behalf of a management request, and how it is answered when there is no room.
 import { ComputeBusyError, ComputeOverrunError } from '../../outbound/compute/index.ts';
 import { LateTurnError, NoTurnError, SandboxUnavailableError } from '../../outbound/transforms/index.ts';
 import { ApiError, limitExceeded, unavailable } from './errors.ts';
@@ -15,8 +15,6 @@ export async function inThreads<T>(work: () => Promise<T>): Promise<T> {
     throw error;
   }
 }
-
-// Transforms on behalf of a management request: how it is answered when it is not its turn.
 
 /** @throws ApiError 503 when the sandbox cannot be used at the moment; 429 when this organization has to wait */
 export async function inSandbox<T>(step: () => Promise<T>): Promise<T> {

@@ -81,8 +81,6 @@ export function errorBody({
   };
 }
 
-// The refusal because of a limit of the organization (core/fairness/limits.ts).
-
 /**
  * Retry-After of what no time heals by itself: records must be deleted, or the operator raises the limit. Long, so that programs
  * that obey it do not ask again and again, and finite, because 429 says that the request may succeed later.

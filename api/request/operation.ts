@@ -165,8 +165,6 @@ export function shortPath(path: string): string | null {
   return rest === undefined ? null : `/api/${rest}`;
 }
 
-// Answers what no handler does: OPTIONS, methods that a path does not have, unknown paths.
-
 /**
  * Middleware, the last one: OPTIONS lists the methods of a path (RFC 9110, section 9.3.7), without credentials because they are
  * public documentation; 405 for another method of such a path, else 404.

@@ -1,4 +1,4 @@
-// Shared schemas of query strings: pages, booleans, times, search texts. Bodies with the same members use some of them too.
+// Query strings of lists: pages and cursors, booleans, times, search texts. Bodies with the same members use some of them too.
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
 import { parseIsoTime } from '../../core/text/timestamps.ts';
@@ -93,8 +93,6 @@ export function parseTime(text: string): Date | null {
 export function containsPattern(text: string): string {
   return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
-
-// Lists: `page` and `pageSize`, `cursor`, and the shape of every list answer.
 
 const MAX_PAGE_SIZE = 100;
 const DEFAULT_PAGE_SIZE = 20;

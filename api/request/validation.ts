@@ -1,4 +1,4 @@
-// Reads JSON bodies of the management API; refusals follow "HTTP conventions".
+// Reads JSON bodies and checks them; an error of zod becomes a 400 whose message names the first offending member and what it must be.
 import { z } from 'zod';
 import { magnitudeOf } from '../../core/text/decimal.ts';
 import { ExactNumber, parseExact } from '../../core/text/exact-json.ts';
@@ -88,8 +88,6 @@ function parseJson(bytes: Buffer): unknown {
     throw new ApiError(400, 'INVALID_JSON', `The body is not valid JSON: ${reason}; send a JSON object in UTF-8`);
   }
 }
-
-// Turns zod errors into the API's 400: the message names the first offending field and what it must be.
 
 /** Adds an issue that carries a code of its own (INVALID_URL, ...) instead of VALIDATION_ERROR. */
 export function refuse(

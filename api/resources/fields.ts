@@ -5,6 +5,7 @@ import { checkCustomHeaders, checkHeaderName } from '../../core/http/headers.ts'
 import { pathProblem } from '../../core/ingest/ingest-path.ts';
 import { MAX_URL_LENGTH, urlProblem } from '../../core/http/http-url.ts';
 import { isSlug, MAX_SLUG_LENGTH } from '../../core/text/slugs.ts';
+import { parseTime } from '../request/query.ts';
 import { refuse } from '../request/validation.ts';
 
 export const name = z
@@ -111,6 +112,13 @@ export const forwardPath = z.boolean().meta({
   description:
     'Whether the path of a webhook below the address of its source (`allowPaths`) is added to the path of `url`.',
   examples: [false],
+});
+
+export const futureTime = z.string().transform((given, context) => {
+  const time = parseTime(given);
+  if (time && time.getTime() > Date.now()) return time;
+  refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
+  return z.NEVER;
 });
 
 const MAX_DELAY_MS = 86_400_000;

@@ -1,4 +1,4 @@
-// What the configuration records have in common: looking one up, unique names, and change under a row lock.
+// What configuration records have in common: looking one up, versions, transactions, slugs, bulk requests.
 import { type EntityName, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
@@ -112,8 +112,6 @@ export function requireWanted(ctx: Context, kind: string, { id, version }: Versi
   );
 }
 
-// Transactions of requests, which may wait for each other.
-
 // A new record locks its organization and then waits for the slug; a change locks the record that has it, and then the organization
 // (raise_config_version). PostgreSQL ends one of the two, which is repeated. So are others that it ends for such a reason.
 const MOST_CONFLICTS = 3;
@@ -132,8 +130,6 @@ export async function despiteConflicts<T>(work: () => Promise<T>): Promise<T> {
     }
   }
 }
-
-// Slugs of records, derived from the name when none is given.
 
 /** What makes slugs of a kind of record unique. */
 export interface SlugRules {

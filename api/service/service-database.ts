@@ -1,4 +1,4 @@
-// The database of an API process at its start: waits until it is reachable, prepares it, and says what the settings asked for in vain.
+// The database of an API process: its pools, when it is reachable and prepared.
 import { ConfigError } from '../../core/config/config-error.ts';
 import type { Settings } from '../../core/config/config.ts';
 import { apiConnections } from '../../core/config/database-connections.ts';
@@ -50,8 +50,6 @@ function tellOfPlan({ HOOKYARD_PLAN }: Settings, { slug, plan }: PreparedDatabas
     `HOOKYARD_PLAN=${HOOKYARD_PLAN} is ignored: the organization ${slug} has the plan ${plan} already; change it with hookyard orgs set-plan ${slug} ${HOOKYARD_PLAN}, or remove the variable`,
   );
 }
-
-// The database of an API process: its pools, when it is reachable and prepared (prepare-database.ts).
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 

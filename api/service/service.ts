@@ -231,8 +231,6 @@ function keepPartitions(pool: Pool, log: Log): NodeJS.Timeout {
   }, PARTITIONS_EVERY_MS).unref();
 }
 
-// The API process: wiring only. main.ts starts it.
-
 export async function runApiProcess(tuning: Tuning): Promise<void> {
   const canEndInOrder = endWithParent();
   const log = createLog(readLogSettings(process.env), 'api');

@@ -1,4 +1,4 @@
-// The filters of deliveries.
+// Deliveries of events to destinations: their filters, their history, and the actions retry, cancel and replay.
 import { z } from 'zod';
 import { DELIVERY_STATUSES, LANES } from '../../../core/delivery/delivery.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
@@ -87,8 +87,6 @@ function deliveryFilter({
   const errorPattern = error && containsPattern(error);
   return { sourceId, routeId, destinationId, status, statusCode, codeClass, errorPattern, lane, from, to };
 }
-
-// Deliveries of events to destinations: their history, and the actions retry, cancel and replay.
 
 const listSchema = z.object({ ...partParams, eventId: textParam, ...deliveryFilterParams });
 

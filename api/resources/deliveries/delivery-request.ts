@@ -1,4 +1,4 @@
-// Why the request of an attempt may not have been, or may not become, the one that its records make now.
+// The request of an attempt as it was or will be sent, and why it may have been another one.
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import { allows } from '../../../core/config/access.ts';
@@ -57,8 +57,6 @@ function changesSince(attempt: AttemptRecord | undefined, now: RecordVersion | n
       : version !== now.version;
   return isOther ? [doubt('DESTINATION_CHANGED', now)] : [];
 }
-
-// The request of an attempt as it was or will be sent.
 
 // Each takes memory for a payload, what a transform makes of it, and the text of both.
 const MAX_AT_ONCE = 8;

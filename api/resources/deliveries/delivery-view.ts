@@ -1,4 +1,4 @@
-// Why deliveries are held: by a pause, or by the circuit of their route.
+// Deliveries and attempts as the API shows them, and why a delivery is held.
 import { z } from 'zod';
 import { DELIVERY_STATUSES, LANES } from '../../../core/delivery/delivery.ts';
 import type { WorkflowLink } from '../../../core/temporal/temporal-link.ts';
@@ -63,8 +63,6 @@ function pausedHold(kind: 'route' | 'destination', id: string, { since, until, r
     advice: `it continues when that is resumed (POST /api/${kind}s/${id}/resume)`,
   };
 }
-
-// Deliveries and attempts as the API shows them.
 
 const statusCode = z
   .int()

@@ -1,4 +1,4 @@
-// What an HTTP destination holds, in both families. What warehouses have instead is in warehouses.ts.
+// What destinations hold: HTTP endpoints, and warehouses, which are in the same lists and files.
 import { z } from 'zod';
 import { AUTH_TYPES, authConfigSchemas } from '../../../core/delivery/auth-config.ts';
 import { METHODS } from '../../../core/http/methods.ts';
@@ -174,9 +174,6 @@ export function requirePlan(plan: string, type: DestinationType): void {
   if (type === 'http' || plan === 'pro' || plan === 'business') return;
   throw new ApiError(403, undefined, `Destinations of type ${type} need a Pro or Business plan`);
 }
-
-// What a warehouse destination holds. It is in the same lists and files as HTTP destinations, so it has their
-// members too, with their defaults.
 
 /** A config as answers show it: the members of its type, all optional here; the secret is masked. */
 const shownConfig = z.object(Object.fromEntries(WAREHOUSE_TYPES.flatMap((type) => shownMembers(type)))).meta({

@@ -1,4 +1,4 @@
-// Shared code of both destination families, which use the same table.
+// HTTP destinations as records: their columns from a create, update or replacement, their secrets, and their views.
 import { z } from 'zod';
 import { authConfigSchemas, type AuthType } from '../../../core/delivery/auth-config.ts';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
@@ -212,8 +212,6 @@ function sealSigningSecret(deps: ApiDeps, id: string, incoming: string | null, s
   if (problem !== null) throw invalid('signingSecret', problem);
   return deps.secretBox.encrypt(kept.value, id);
 }
-
-// A destination as answers show it, the same in both families.
 
 /** All members, secrets masked, for answers with one destination, which carry its `ETag`. */
 export async function showDestination(ctx: Context, deps: ApiDeps, destination: Destination) {

@@ -1,4 +1,4 @@
-// What batches and tests of warehouses tell alike of a file.
+// Tries a destination out: a test webhook, or a test file.
 import { z } from 'zod';
 import { isReceivable } from '../../../core/ingest/ingest-path.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
@@ -18,8 +18,6 @@ export const conversions = z
       .meta({ id: 'Conversion', description: 'A column, how many values did not fit it, and the event of the first.' }),
   )
   .meta({ description: 'Values that did not fit, by column.', examples: [[]] });
-
-// Tries a destination out: a test webhook, or a test file.
 
 const testSchema = z.object({
   payload: z.record(z.string(), z.unknown()).optional(),

@@ -1,4 +1,4 @@
-// Test deliveries to a destination.
+// Makes test deliveries: a webhook to an HTTP destination, a file to a warehouse.
 import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
 import { isSuccess } from '../../../core/delivery/verdict.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
@@ -108,8 +108,6 @@ function failedSend(
 ): TestResult {
   return { success: false, statusCode, latency, responseBody, error, message: `The test webhook failed: ${error}` };
 }
-
-// Test files to a warehouse.
 
 /** How long an upload may take, in ms; one that takes longer is reported as failed. */
 const DEADLINE_MS = 30_000;

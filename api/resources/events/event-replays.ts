@@ -1,4 +1,4 @@
-// Replays of events as the API shows them.
+// Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
 import { z } from 'zod';
 import { EVENT_REPLAY_STATUSES, REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
 import { boundTime, newId } from '../../../core/text/ids.ts';
@@ -130,8 +130,6 @@ function showFilter({ sourceId, status, routed, from, to, search }: ShownFilter)
 }
 
 const timeOf = (ms: number | null) => isoTime(ms === null ? null : new Date(ms));
-
-// Replays of events selected by the filters of the event list: preview count, start, progress and cancel.
 
 const MAX_DESTINATIONS = 100;
 // A replay takes minutes.

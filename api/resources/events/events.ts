@@ -1,4 +1,4 @@
-// Searches, which read rows: limits how many run at once, and answers when one cannot be finished.
+// Events: list and search, get, payload, timeline, delete.
 import { z } from 'zod';
 import { FairQueue } from '../../../core/fairness/fair-queue.ts';
 import { headerTexts } from '../../../core/http/header-text.ts';
@@ -71,8 +71,6 @@ function tooBroad({ searchedFrom, found }: SearchTooBroadError, filter: string) 
     'SEARCH_TOO_BROAD',
   );
 }
-
-// Events: list, get, payload, timeline, delete. Replays are in replays.ts.
 
 export const EVENT_STATUSES = ['pending', 'delivered', 'partial', 'failed'] as const;
 

@@ -1,5 +1,5 @@
-// Room in the backlog for what a request replays. Replays count like webhooks, so they are refused like webhooks: by the limit
-// `waitingDeliveries` of the organization, and by what all share.
+// Replays of events, one or many. They count like webhooks, so they are refused like webhooks: by the limit `waitingDeliveries` of the
+// organization, and by what all share.
 import { z } from 'zod';
 import { isId } from '../../../core/text/ids.ts';
 import { existingEventIds } from '../../../db/history/events.ts';
@@ -37,8 +37,6 @@ function tooManyDeliveries(eventId: string, most: number): ApiError {
   const what = `The event ${eventId} leads to more than ${most} deliveries; nothing was replayed. Disable routes, or give destinationIds`;
   return limitExceeded('deliveriesPerEvent', what, UNTIL_CHANGED_SECONDS);
 }
-
-// Replays of events, one or many.
 
 const MAX_IDS = 100;
 const ids = z.array(z.string()).min(1).max(MAX_IDS);

@@ -1,4 +1,4 @@
-// What an API key holds. Its token is shown once, in the answer to its creation.
+// API keys of the caller's organization. A token is shown once, in the answer to its creation.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
 import { allows, lacking, SCOPES } from '../../../core/config/access.ts';
@@ -19,7 +19,7 @@ import {
 } from '../../request/context.ts';
 import { ApiError, notFound } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
-import { listAnswer, newestFirst, pageParams, parseTime } from '../../request/query.ts';
+import { listAnswer, newestFirst, pageParams } from '../../request/query.ts';
 import { parseBody, parseQuery, refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { isoTime, requireId, transactional } from '../records.ts';
@@ -60,14 +60,7 @@ const allowedAddresses = z
     examples: [['203.0.113.0/24']],
   });
 
-const expiresAt = z
-  .string()
-  .transform((given, context) => {
-    const time = parseTime(given);
-    if (time && time.getTime() > Date.now()) return time;
-    refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
-    return z.NEVER;
-  })
+const expiresAt = field.futureTime
   .meta({
     description: "In the future; null never ends. Left out: as the request's own key.",
     examples: ['2036-01-01T00:00:00Z'],
@@ -92,8 +85,6 @@ const apiKeyMembers = membersOf<Omit<ApiKey, 'tokenHash' | 'revokedAt'>>()({
 const createApiKeySchema = z.object(createShape(apiKeyMembers));
 const apiKeyAnswer = z.object(answerShape(apiKeyMembers)).meta({ id: 'ApiKey' });
 const newApiKeyAnswer = z.object({ ...answerShape(apiKeyMembers), token: text('whr_...') }).meta({ id: 'NewApiKey' });
-
-// API keys of the caller's organization. A token is shown once, in the answer to its creation.
 
 const listSchema = z.object({ ...pageParams });
 

@@ -1,4 +1,4 @@
-// What a filter holds. Routes may hold conditions themselves.
+// Filters: conditions that several routes share. Routes may hold conditions themselves.
 import { z } from 'zod';
 import { type FilterCondition, OPERATOR_NAMES } from '../../../core/filters/conditions.ts';
 import {
@@ -77,8 +77,6 @@ const filterDefaults = defaultsOf(filterMembers);
 const createFilterSchema = z.object(createShape(filterMembers));
 const updateFilterSchema = z.object(updateShape(filterMembers));
 const filterAnswer = z.object(answerShape(filterMembers)).meta({ id: 'Filter' });
-
-// Filters: conditions that several routes share.
 
 const testSchema = z.object({
   payload: z.unknown().optional(),

@@ -1,4 +1,5 @@
-// Members that filters, transforms and schemas share: a name, a slug, and routes that refer to them.
+// What filters, schemas and transforms share: a name, a slug, routes that refer to them, and the endpoints for that. The file of each kind
+// adds its members and its test endpoint.
 import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../../core/text/ids.ts';
@@ -44,9 +45,6 @@ export const usedRows = {
   createdAt: readOnly(timestamp),
   updatedAt: readOnly(timestamp),
 };
-
-// Shared endpoints of filters, schemas and transforms, which have a name and a slug, and to which routes refer by id. The file of
-// each kind adds its members and its test endpoint.
 
 /** The members of a route that refer to a record. */
 export type RouteReference = 'filterId' | 'schemaId' | 'transformId';

@@ -1,4 +1,4 @@
-// What a schema holds.
+// JSON Schemas that the payloads of a route must match.
 import { z } from 'zod';
 import { sampleContent } from '../../../core/forms/index.ts';
 import type { JsonSchema } from '../../../core/schemas/schema.ts';
@@ -37,8 +37,6 @@ const schemaMembers = membersOf<Schema>()({
 const createSchemaSchema = z.object(createShape(schemaMembers));
 const updateSchemaSchema = z.object(updateShape(schemaMembers));
 const schemaAnswer = z.object(answerShape(schemaMembers)).meta({ id: 'Schema' });
-
-// JSON Schemas that the payloads of a route must match.
 
 const validateSchema = z.object({
   payload: z.unknown().refine((payload) => payload !== undefined, 'is required'),

@@ -1,4 +1,4 @@
-// What a transform holds.
+// Transforms: code that turns an event into the request that is sent.
 import { z } from 'zod';
 import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
 import { sampleContent } from '../../../core/forms/index.ts';
@@ -59,8 +59,6 @@ const transformAnswer = z.object(answerShape(transformMembers)).meta({ id: 'Tran
 /** Input of the test endpoint; nothing is stored. */
 const { type, code: codeRow, outputContentType: outputRow } = transformMembers;
 const codeShape = createShape({ type, code: codeRow, outputContentType: outputRow });
-
-// Transforms: code that turns an event into the request that is sent.
 
 const sampleSchema = z.object({
   payload: z.unknown().optional(),

@@ -1,4 +1,4 @@
-// What routes and destinations say of their pause, and what a pause and its end take.
+// Pauses of routes and of destinations: their deliveries wait, and go out at a rate when it is over.
 import { z } from 'zod';
 import {
   type Pausable,
@@ -10,8 +10,8 @@ import { inTransaction } from '../../../db/connections/pool.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { notFound } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
-import { parseTime } from '../../request/query.ts';
-import { parseOptionalBody, refuse } from '../../request/validation.ts';
+import { parseOptionalBody } from '../../request/validation.ts';
+import { futureTime } from '../fields.ts';
 import { findDestination, findRoute, isoTime } from '../records.ts';
 import { answerShape, computed } from '../table.ts';
 import { flag, idOf, text, timestamp } from '../values.ts';
@@ -32,14 +32,7 @@ export const pauseMembers = {
   ),
 };
 
-const until = z
-  .string()
-  .transform((given, context) => {
-    const time = parseTime(given);
-    if (time && time.getTime() > Date.now()) return time;
-    refuse(context, undefined, 'must be an ISO 8601 date and time in the future, for example 2030-01-01T00:00:00Z');
-    return z.NEVER;
-  })
+const until = futureTime
   .nullable()
   .optional()
   .meta({
@@ -82,8 +75,6 @@ export function showPause(pause: Pause | undefined) {
     pauseReason: pause?.reason ?? null,
   };
 }
-
-// Pauses of routes and of destinations: their deliveries wait, and go out at a rate when it is over.
 
 const ofRoutes = { tag: 'Routes', idOf: ['rte'], method: 'post' } as const;
 const ofDestinations = { tag: 'Destinations', idOf: ['dst', 'dst_wh'], method: 'post' } as const;

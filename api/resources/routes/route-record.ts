@@ -1,4 +1,4 @@
-// Makes routes and changes them, under the lock of their source.
+// Makes routes and changes them, under the lock of their source, with the records that they refer to.
 import { LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { addressesUnder } from '../../../core/http/own-address.ts';

@@ -1,4 +1,4 @@
-// What a source answers to a check of its address, as columns of its record and as answers show it.
+// The address of a source: its unguessable part, and what a check of it is answered, as columns and in answers.
 import { z } from 'zod';
 import { allows } from '../../../core/config/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
@@ -67,9 +67,6 @@ export function requireHmacSecret(
   if (source.handshake?.type !== 'hmac' || source.verificationSecret) return;
   throw invalid('handshake.type', 'hmac needs a verificationConfig with a secret, with which the answer is made');
 }
-
-// The unguessable part of a source's address: made when a source asks for it, replaced by a rotation. And the secret that a provider has
-// sent for its owner, which is shown like it.
 
 const DAY_SECONDS = 86_400;
 

@@ -1,4 +1,4 @@
-// Which members of a source go together with how it verifies.
+// Makes sources and replaces them, and which members go together with how a source verifies.
 import type { EntityData, RequiredEntityData } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { newId } from '../../../core/text/ids.ts';
@@ -74,8 +74,6 @@ function requireUntold(
     `must be required when the source is concealed, because fetching a key of ${whose} takes a time that tells of it`,
   );
 }
-
-// Makes sources, and replaces them as a whole.
 
 type Input = z.output<typeof createSourceSchema>;
 

@@ -1,4 +1,5 @@
 // What malformed requests are aimed at: every endpoint, with a body that would be right.
+import { managementOperations } from '../../../api/request/operations.ts';
 import { managementEndpoints } from '../../support/endpoints.ts';
 
 export interface Target {
@@ -59,8 +60,6 @@ const route = {
   ...{ expectedResponse: { statusCodes: [200], bodyContains: 'ok' }, enabled: true, allowOwnAddress: false },
 };
 const { sourceId: _source, ...routePatch } = route;
-const circuitConfig = { circuitCooldownSeconds: 1, circuitFailureThreshold: 1, circuitProbeSuccessThreshold: 1 };
-const pause = { reason: 'Maintenance', until: '2999-01-01T00:00:00Z' };
 const filter = { name: 'F', slug: 'f', conditions, logic: 'AND' };
 const schema = { name: 'S', slug: 's', schema: { type: 'object' } };
 const transform = { name: 'T', slug: 't', type: 'jsonata', code: '$', outputContentType: 'application/json' };
@@ -77,9 +76,9 @@ const importOf = (member: string, item: object) => ({ [member]: [item], conflict
 const { enabled: _enabled, ...destinationItem } = destination;
 const routeItem = { name: 'R', sourceSlug: 's', destinationSlug: 'd', priority: 1, isActive: true };
 
+/** Where the example with most members, of the operation, would not do. */
 const bodies: Record<string, Record<string, unknown>> = {
   'POST /api/api-keys': { name: 'K', scopes: ['read'], expiresAt: '2999-01-01T00:00:00Z' },
-  'POST /api/routes/:id/preview': { eventId: id('evt') },
   'POST /api/organizations/:orgId/sources': source,
   'PATCH /api/organizations/:orgId/sources/:id': source,
   'PUT /api/organizations/:orgId/sources/by-slug/:slug': declared(source),
@@ -88,40 +87,17 @@ const bodies: Record<string, Record<string, unknown>> = {
   'PUT /api/filters/by-slug/:slug': declared(filter),
   'PUT /api/schemas/by-slug/:slug': declared(schema),
   'PUT /api/transforms/by-slug/:slug': declared(transform),
-  'DELETE /api/destinations/bulk': { ids: [id('dst')] },
-  'POST /api/routes/bulk-pause': { routeIds: [id('rte')], isActive: true },
-  'POST /api/routes/:id/pause': pause,
-  'POST /api/routes/:id/resume': { releasePerSecond: 5 },
-  'POST /api/destinations/:id/pause': pause,
-  'POST /api/destinations/:id/resume': { releasePerSecond: 5 },
-  'POST /api/routes/bulk-delete': { routeIds: [id('rte')] },
   'POST /api/notification-recipients/resend': { address: 'ops@example.com' },
   'POST /api/alert-channels': alertChannel,
   'PATCH /api/alert-channels/:id': alertChannel,
-  'POST /api/alert-channels/:id/rotate-secret': {
-    secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    overlapSeconds: 60,
-  },
   'POST /api/destinations/import': importOf('destinations', destinationItem),
   'POST /api/routes/import': importOf('routes', routeItem),
   'POST /api/destinations': destination,
   'PATCH /api/destinations/:id': destination,
-  'POST /api/destinations/:id/test': { payload: {} },
-  'POST /api/destinations/:id/rotate-secret': { secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', overlapSeconds: 60 },
-  'POST /api/organizations/:orgId/sources/:id/rotate-secret': {
-    secret: 'the next secret of the provider',
-    overlapSeconds: 60,
-  },
-  'POST /api/organizations/:orgId/sources/:id/rotate-token': { overlapSeconds: 60 },
   'POST /api/organizations/:orgId/destinations': organizationDestination,
   'PATCH /api/organizations/:orgId/destinations/:id': organizationDestination,
   'POST /api/routes': route,
   'PATCH /api/routes/:id': routePatch,
-  'PATCH /api/routes/:id/circuit-config': circuitConfig,
-  'POST /api/providers/sample': {
-    ...{ provider: 'github', secret: 'shared with github', url: 'https://h.example/ingest/a/s' },
-    ...{ event: 'push', payload: '{}' },
-  },
   'POST /api/filters': filter,
   'PATCH /api/filters/:id': filter,
   'POST /api/filters/test': { ...sample, conditions, logic: 'AND' },
@@ -138,12 +114,20 @@ const bodies: Record<string, Record<string, unknown>> = {
   'PATCH /api/issues/:id': { state: 'acknowledged' },
   'POST /api/issues/:id/retry': { before: id('dlv'), dryRun: true },
   'POST /api/organizations/:orgId/events/:id/replay': { destinationIds: [id('dst')] },
-  'POST /api/organizations/:orgId/events/bulk/replay': { eventIds: [id('evt')], destinationIds: [id('dst')] },
   'POST /api/organizations/:orgId/events/replay': {
     ...{ sourceId: id('src'), status: 'failed', from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', search: 'a' },
     ...{ destinationIds: [id('dst')], ratePerSecond: 5, dryRun: true },
   },
 };
+
+function exampleOf(method: string, path: string): Record<string, unknown> | null {
+  const operation = managementOperations.find(
+    (each) => each.method === method.toLowerCase() && each.path.replaceAll(/\{(\w+)\}/g, ':$1') === path,
+  );
+  const examples = Object.values(operation?.body?.examples ?? {}) as Record<string, unknown>[];
+  const [largest = null] = examples.toSorted((one, other) => Object.keys(other).length - Object.keys(one).length);
+  return largest;
+}
 
 /** Members in which hardly anything is a mistake. */
 export const ANYTHING = ['payload', 'query', 'schema'];
@@ -152,7 +136,10 @@ export const ANYTHING = ['payload', 'query', 'schema'];
 const signIn: Target = { method: 'POST', path: '/api/auth/sign-in', body: { code: 'A'.repeat(43) } };
 
 export const targets: Target[] = [
-  ...managementEndpoints().map(({ method, path }) => ({ method, path, body: bodies[`${method} ${path}`] ?? null })),
+  ...managementEndpoints().map(({ method, path }) => ({
+    ...{ method, path },
+    body: bodies[`${method} ${path}`] ?? exampleOf(method, path),
+  })),
   signIn,
 ];
 
