@@ -30,19 +30,19 @@ interface Differences<FileName extends string | undefined> {
   fileName?: FileName;
 }
 
+function stored<Type extends z.ZodType, const FileName extends string | undefined>(
+  type: Type,
+  { answer = type, file = answer, fileName }: Differences<FileName>,
+) {
+  return { answer, file, fileName: fileName as FileName, isStored: true as const };
+}
+
 /** A create must have it, an update may. */
 export function required<Type extends z.ZodType, const FileName extends string | undefined = undefined>(
   type: Type,
-  { answer = type, file = answer, fileName }: Differences<FileName> = {},
+  differences: Differences<FileName> = {},
 ) {
-  return {
-    create: type,
-    update: type.optional(),
-    answer,
-    file,
-    fileName: fileName as FileName,
-    isStored: true as const,
-  };
+  return { ...stored(type, differences), create: type, update: type.optional() };
 }
 
 /** Optional in create and update; a new record without it gets the default. */
@@ -50,30 +50,19 @@ export function optional<
   Type extends z.ZodType,
   const Default extends z.output<Type>,
   const FileName extends string | undefined = undefined,
->(type: Type, fallback: Default, { answer = type, file = answer, fileName }: Differences<FileName> = {}) {
-  return {
-    create: type.optional(),
-    update: type.optional(),
-    answer,
-    file,
-    fileName: fileName as FileName,
-    default: fallback,
-    isStored: true as const,
-  };
+>(type: Type, fallback: Default, differences: Differences<FileName> = {}) {
+  return { ...stored(type, differences), create: type.optional(), update: type.optional(), default: fallback };
 }
 
 /** Optional in create and update; the stored value is derived from it, or from something else when it is not sent. */
 export function converted<Type extends z.ZodType, const FileName extends string | undefined = undefined>(
   type: Type,
-  { answer = type, file = answer, fileName }: Differences<FileName> = {},
+  differences: Differences<FileName> = {},
 ) {
   return {
+    ...stored(type, differences),
     create: type.optional(),
     update: type.optional(),
-    answer,
-    file,
-    fileName: fileName as FileName,
-    isStored: true as const,
     isConverted: true as const,
   };
 }
