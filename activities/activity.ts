@@ -3,7 +3,7 @@
 import { activityInfo, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { FairQueue } from '../core/fairness/fair-queue.ts';
-import { actingFor } from '../db/connections/pool-turns.ts';
+import { actingFor } from '../db/connections/by-organization.ts';
 
 // Well below the heartbeat timeouts of the workflows, so that one late beat does not look like a dead worker.
 const HEARTBEAT_MS = 4000;

@@ -15,10 +15,9 @@ import {
   releaseState,
 } from '../db/circuits/held-deliveries.ts';
 import { outlastPause, pausesOf } from '../db/circuits/pauses.ts';
-import { nextProbe } from '../db/circuits/probes.ts';
-import { endRelease, forgetCircuit, setWakeTime } from '../db/circuits/wake-ups.ts';
-import { loadSuspension } from '../db/organizations/suspension.ts';
-import { actingFor } from '../db/connections/pool-turns.ts';
+import { nextProbe, endRelease, forgetCircuit, setWakeTime } from '../db/circuits/wake-ups.ts';
+import { loadSuspension } from '../db/organizations/organizations.ts';
+import { actingFor } from '../db/connections/by-organization.ts';
 import { sendAll, signalWorkflow } from '../temporal-config/workflows.ts';
 import { inTurn } from './activity.ts';
 import { CONCURRENT_SIGNALS, release, releaseInTurn, type ReleaseDeps } from './release-held.ts';

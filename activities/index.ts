@@ -6,7 +6,7 @@ import { causeOf } from '../core/process/log-cause.ts';
 import { throttled } from '../core/process/log.ts';
 import { isTransientDatabaseError } from '../db/connections/database-errors.ts';
 import { cancelDeliveries } from '../db/delivery/delivery-commands.ts';
-import { actingFor } from '../db/connections/pool-turns.ts';
+import { actingFor } from '../db/connections/by-organization.ts';
 import { replayOnce } from '../db/replay/replay.ts';
 import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';

@@ -10,16 +10,14 @@ import {
   noticesFor,
   overdueDeliveries,
   type OverdueDelivery,
-} from '../db/reconciliation/reconciliation.ts';
-import type { InstallationClient } from '../temporal-config/client.ts';
-import type { ReconcilePosition, ReconcileStep, Repairs } from './types.ts';
-import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
-import {
   sleepingCircuits,
   wakeCircuits,
   wakeForgottenBatches,
   wakeForgottenHolds,
-} from '../db/reconciliation/lost-wakeups.ts';
+} from '../db/delivery/reconciliation.ts';
+import type { InstallationClient } from '../temporal-config/client.ts';
+import type { ReconcilePosition, ReconcileStep, Repairs } from './types.ts';
+import { type DeliveryRepair, type RepairDeps, repairOverdue } from '../temporal-config/open-deliveries.ts';
 import { circuitWorkflowId, deliveryStatusAttribute, withoutPrefix } from '../core/temporal/names.ts';
 import { lookUp, type Send, sendAll, signalWorkflow } from '../temporal-config/workflows.ts';
 

@@ -6,19 +6,19 @@ import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/delivery/event-replay.ts';
 import type { Log } from '../core/process/log.ts';
 import { causeOf } from '../core/process/log-cause.ts';
-import { type BacklogLimits, lookAtBacklog } from '../db/delivery/backlog.ts';
+import { type BacklogLimits, lookAtBacklog } from '../db/organizations/backlog.ts';
 import { type FindRoom, makePage, readProgress } from '../db/replay/event-replay-pages.ts';
 import { endEventReplay, type EventReplayKey } from '../db/replay/event-replays.ts';
-import { loadSuspension } from '../db/organizations/suspension.ts';
+import { loadSuspension } from '../db/organizations/organizations.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { actingFor } from '../db/connections/pool-turns.ts';
+import { actingFor } from '../db/connections/by-organization.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
 import type { Compute } from '../outbound/compute/index.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflows.ts';
 import { withHeartbeat } from './activity.ts';
 import type { ReplayActivities } from './types.ts';
 import { BacklogRoom } from '../core/fairness/backlog-room.ts';
-import { createStandings } from '../db/organizations/standing.ts';
+import { createStandings } from '../db/hot-path/routing.ts';
 
 // How long one activity makes pages, or searches while no event matches; then the workflow can handle a cancel, and it is another
 // organization's turn. An activity costs more than a small page.

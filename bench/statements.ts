@@ -8,7 +8,7 @@ import { loadAttempts } from '../db/hot-path/load-attempts.ts';
 import { registerWorker, SHARDS } from '../db/hot-path/shards.ts';
 import { type AttemptResult, recordResults } from '../db/hot-path/record-results.ts';
 import { type NewEvent, storeEvents } from '../db/hot-path/store-events.ts';
-import { DAY_MS, ensurePartitions } from '../db/retention/partitions.ts';
+import { DAY_MS, ensurePartitions } from '../db/sql/partitions.ts';
 import { createPool, type Pool } from '../db/connections/pool.ts';
 import { fillRecords } from './lists/records.ts';
 import { cpuMs } from './support/measure.ts';

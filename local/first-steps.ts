@@ -4,8 +4,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { dataFolder as dataFolderOf, isPackage } from '../core/config/data-folder.ts';
 import { createPool } from '../db/connections/pool.ts';
-import { makeConsoleCode } from '../db/management/console-codes.ts';
-import type { PreparedDatabase } from '../db/migrate/prepare.ts';
+import { makeConsoleCode } from '../db/organizations/keys.ts';
+import type { PreparedDatabase } from '../db/schema/prepare.ts';
 import { type Log, oneLine } from './errors.ts';
 
 export interface Running {

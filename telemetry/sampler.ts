@@ -15,8 +15,14 @@ import {
   SNAPSHOT_GAUGES,
   snapshotAge,
 } from '../core/metrics/snapshot.ts';
-import { type RetentionDays, takeFigures } from '../db/metrics/installation-figures.ts';
-import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../db/metrics/snapshot.ts';
+import {
+  type RetentionDays,
+  takeFigures,
+  claimSnapshot,
+  readSnapshot,
+  releaseSnapshot,
+  writeSnapshot,
+} from '../db/operations/figures.ts';
 import type { Pool } from '../db/connections/pool.ts';
 
 // One row is read so often at most by each process.

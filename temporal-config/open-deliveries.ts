@@ -7,7 +7,7 @@ import type { Log } from '../core/process/log.ts';
 import { endDeliveries } from '../db/delivery/delivery-commands.ts';
 import { type OutboxRow, removeQueued } from '../db/hot-path/claim.ts';
 import type { Pool } from '../db/connections/pool.ts';
-import { isOpen, type OverdueDelivery, requeueDeliveries } from '../db/reconciliation/reconciliation.ts';
+import { isOpen, type OverdueDelivery, requeueDeliveries } from '../db/delivery/reconciliation.ts';
 import { type Knowledge, lookUp, type Running, signalWorkflow } from './workflows.ts';
 
 export interface RepairDeps {

@@ -7,9 +7,8 @@ import { createLog, exitWith, type Log, logForNode, throttled } from '../core/pr
 import { causeOf } from '../core/process/log-cause.ts';
 import { withSecretFiles } from '../core/config/secret-files.ts';
 import type { Tuning } from '../core/config/tuning.ts';
-import { databaseUrl } from '../db/connections/client.ts';
-import { findDatabase } from '../db/connections/database.ts';
-import { prepareDatabase } from '../db/migrate/prepare.ts';
+import { databaseUrl, findDatabase } from '../db/connections/client.ts';
+import { prepareDatabase } from '../db/schema/prepare.ts';
 import { nativeOptions, temporalConnectionOptions } from '../temporal-config/connection.ts';
 import { ensureNamespace } from '../temporal-config/namespace.ts';
 import { installTemporalRuntime } from './temporal/log.ts';

@@ -13,7 +13,7 @@ import type { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import { queueForTurn } from '../../db/delivery/rate-limits.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { actingFor } from '../../db/connections/pool-turns.ts';
+import { actingFor } from '../../db/connections/by-organization.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import { QUEUED } from './limits.ts';
 

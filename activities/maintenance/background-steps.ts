@@ -5,7 +5,7 @@ import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { countFailure } from '../../db/retention/housekeeping.ts';
+import { countFailure } from '../../db/operations/expired.ts';
 
 /** How long one round takes, about. */
 export const ROUND_MS = 20_000;

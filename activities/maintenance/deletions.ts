@@ -1,10 +1,10 @@
 // Removes what deleted sources, destinations and organizations leave, in the background and at half speed (background-steps.ts).
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { cancelOfDeletedDestination } from '../../db/delivery/deleted-destinations.ts';
+import { cancelOfDeletedDestination } from '../../db/delivery/deletions.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { isOfRows } from '../../db/connections/database-errors.ts';
-import { nextPurge, purgeStep, type PurgeStep } from '../../db/retention/source-purges.ts';
+import { nextPurge, purgeStep, type PurgeStep } from '../../db/operations/source-purges.ts';
 import { repeat, ROUND_MS, tellOfFailure } from './background-steps.ts';
 import { eachOf } from '../../core/fairness/concurrency.ts';
 import {

@@ -4,34 +4,36 @@ import type { Settings } from '../../core/config/config.ts';
 import type { Log } from '../../core/process/log.ts';
 import { payloadDays } from '../../core/config/payload-days.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import { keyUse, reencrypt } from '../../db/encryption/rotation.ts';
-import { forgetAuditRecords } from '../../db/audit/records.ts';
-import { forgetIdempotentRequests } from '../../db/management/idempotent-requests.ts';
+import { keyUse, reencrypt } from '../../db/encryption/keys.ts';
+import { forgetAuditRecords } from '../../db/organizations/audit.ts';
+import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
 import {
   DAY_MS,
   daysBefore,
   dropPartitionsBefore,
   ensurePartitions,
   type PartitionedTable,
-} from '../../db/retention/partitions.ts';
+} from '../../db/sql/partitions.ts';
 import { mergeRollups } from '../../db/ledger/roll-up.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { forgetIdempotencyKeys } from '../../db/retention/idempotency-keys.ts';
-import { forgetIssues } from '../../db/retention/issues.ts';
-import { forgetRefusals } from '../../db/retention/refusals.ts';
-import { forgetRotatedSecrets } from '../../db/retention/rotated-secrets.ts';
+import {
+  forgetIdempotencyKeys,
+  forgetIssues,
+  forgetRefusals,
+  forgetRotatedSecrets,
+  forgetEarlierVersions,
+} from '../../db/operations/expired.ts';
 import { tellOfFailure } from './background-steps.ts';
 import { finishDeletions, finishOrganizations, type OrganizationDeletionDeps } from './deletions.ts';
 import type { Tuning } from '../../core/config/tuning.ts';
-import { databaseTime } from '../../db/clock.ts';
-import { forgetEarlierVersions } from '../../db/retention/earlier-versions.ts';
+import { databaseTime } from '../../db/sql/rules.ts';
 import { forgetEventReplays } from '../../db/replay/event-replays.ts';
 import {
   failOpenDeliveries,
   firstDayInFiles,
   removeWaitingBefore,
   removeYoungerDeliveries,
-} from '../../db/retention/retention.ts';
+} from '../../db/operations/retention.ts';
 import { forgetBatches } from '../../db/warehouse/batches.ts';
 
 // How long one round merges old statistics; after an upgrade it has months to catch up with.

@@ -4,7 +4,7 @@ import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { TO_UPLOAD_STATUSES } from '../../core/warehouse/batching.ts';
-import { bisectRefused } from '../../db/bisect-refused.ts';
+import { bisectRefused } from '../../db/sql/ranges.ts';
 import { isTransientDatabaseError, refusalOf } from '../../db/connections/database-errors.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { currentRoutes, routeKey } from '../../db/hot-path/attempt-config.ts';

@@ -12,7 +12,7 @@ import {
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { objectKey, partitionOf } from '../../core/warehouse/object-key.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
-import { databaseTime } from '../../db/clock.ts';
+import { databaseTime } from '../../db/sql/rules.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
   type BatchUnderWay,
@@ -27,7 +27,7 @@ import {
 } from '../../db/warehouse/batches.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
 import { endFlush, noteFilling, noteSeen, takeSnapshot, type WarehouseKey } from '../../db/warehouse/flushes.ts';
-import { loadSuspension, type Suspension } from '../../db/organizations/suspension.ts';
+import { loadSuspension, type Suspension } from '../../db/organizations/organizations.ts';
 import type { WarehouseAdvice } from '../types.ts';
 import { type FlushDeps, openDestination } from './deps.ts';
 

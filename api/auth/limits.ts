@@ -1,7 +1,7 @@
 // Limits of the organization and of its API keys on management requests and on records.
 import { WindowCounts } from '../../core/fairness/window-counts.ts';
-import { countBeforeAdding, type LimitedRecords } from '../../db/organizations/record-counts.ts';
-import type { EntityManager } from '../../db/orm.ts';
+import { countBeforeAdding, type LimitedRecords } from '../../db/records/record-counts.ts';
+import type { EntityManager } from '../../db/records/orm.ts';
 import { type ApiState, callerOf, type Context, type Next } from '../request/context.ts';
 import { ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
 import type { OrganizationRequests } from './organization-requests.ts';

@@ -1,6 +1,6 @@
 // Exchanges the one-time code of a sign-in link for a key that expires. It needs no credentials: the code is one.
 import { z } from 'zod';
-import { exchangeConsoleCode } from '../../db/management/console-codes.ts';
+import { exchangeConsoleCode } from '../../db/organizations/keys.ts';
 import { hashToken } from '../../core/config/api-token.ts';
 import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
 import type { ApiDeps, ApiRouter, Context } from '../request/context.ts';

@@ -3,7 +3,7 @@ import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { quotaRefusals } from '../../core/metrics/ingest.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
-import { MOST_COUNTED, PageTooDeepError } from '../../db/history/lists/part.ts';
+import { MOST_COUNTED, PageTooDeepError } from '../../db/sql/list-parts.ts';
 import { type AppContext, type Next, logOf } from '../request/context.ts';
 import { ApiError, errorBody, invalid, unavailable } from '../request/errors.ts';
 

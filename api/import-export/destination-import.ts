@@ -1,8 +1,8 @@
 // Import of destinations.
 import { isSlugOf, nextFreeSlug, slugify } from '../../core/text/slugs.ts';
-import { Destination } from '../../db/entities.ts';
-import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/management/slugs.ts';
-import type { EntityManager } from '../../db/orm.ts';
+import { Destination } from '../../db/records/entities.ts';
+import { type KnownDestination, knownDestinations, lockDestinations, takenSlugs } from '../../db/records/slugs.ts';
+import type { EntityManager } from '../../db/records/orm.ts';
 import { noteDryRun } from '../auth/audit-trail.ts';
 import { requireRecordRoom } from '../auth/limits.ts';
 import { maySeeSecrets } from '../auth/scopes.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
 import { secretFieldOf } from '../../core/warehouse/credentials.ts';
-import type { Destination } from '../../db/entities.ts';
+import type { Destination } from '../../db/records/entities.ts';
 import { openWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ApiDeps } from '../request/context.ts';
 import { check } from '../request/validation.ts';

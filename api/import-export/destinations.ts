@@ -1,6 +1,6 @@
 // Export and import of destinations.
 import { z } from 'zod';
-import { Destination } from '../../db/entities.ts';
+import { Destination } from '../../db/records/entities.ts';
 import { noteRecords } from '../auth/audit-trail.ts';
 import { requireScope } from '../auth/scopes.ts';
 import { type ApiDeps, type Context, entityManager } from '../request/context.ts';

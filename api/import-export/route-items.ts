@@ -1,8 +1,8 @@
 // Routes as export files hold them: they refer to other records by slug.
 import { type EntityName, LockMode } from '@mikro-orm/core';
 import type { z } from 'zod';
-import { Destination, Filter, type Route, Schema, Source, Transform } from '../../db/entities.ts';
-import { type EntityManager, lockRecords } from '../../db/orm.ts';
+import { Destination, Filter, type Route, Schema, Source, Transform } from '../../db/records/entities.ts';
+import { type EntityManager, lockRecords } from '../../db/records/orm.ts';
 import { check, refuse } from '../request/validation.ts';
 import * as field from '../resources/fields.ts';
 import {

@@ -1,5 +1,5 @@
 // What an import does with each route: a pure function of the file and the existing routes.
-import { type KnownRoute, pathOf } from '../../db/management/known-routes.ts';
+import { type KnownRoute, pathOf } from '../../db/records/routes.ts';
 import type { ConflictStrategy } from './files.ts';
 
 const MAX_NAME_LENGTH = 255;

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto';
 import type { Passage } from '../../core/filters/gate.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { hashPayload } from '../../core/text/payload.ts';
-import type { IdempotencyKeyRule } from '../../db/entities.ts';
+import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import { pathBelow, type Received } from './received.ts';
 import type { Decision } from './gatekeeper.ts';

@@ -8,7 +8,7 @@ import { PollLoop } from '../../core/process/poll-loop.ts';
 import { PendingRefusals } from '../../core/ingest/pending-refusals.ts';
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
-import { recordRefusals } from '../../db/refusals/record-refusals.ts';
+import { recordRefusals } from '../../db/history/refusals.ts';
 import type { Arrival } from './received.ts';
 import type { IngestIssues } from './ingest-issues.ts';
 import type { SourceRouting } from './routing.ts';

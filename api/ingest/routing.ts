@@ -15,9 +15,15 @@ import { describedScheme } from '../../core/verification/described/index.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
 import type { AnyScheme, Credentials } from '../../core/verification/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import type { IdempotencyKeyRule } from '../../db/entities.ts';
-import { configVersion, loadRouting, type RouteRow, type RoutingRow } from '../../db/hot-path/routing.ts';
-import { type Standing, standingOf } from '../../db/organizations/standing.ts';
+import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
+import {
+  configVersion,
+  loadRouting,
+  type RouteRow,
+  type RoutingRow,
+  type Standing,
+  standingOf,
+} from '../../db/hot-path/routing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { unavailable } from './answer.ts';

@@ -13,7 +13,7 @@ import type { WorkflowLink } from '../../core/temporal/temporal-link.ts';
 import type { OperatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import { type EntityManager, tenantEntityManager } from '../../db/orm.ts';
+import { type EntityManager, tenantEntityManager } from '../../db/records/orm.ts';
 import type { Compute } from '../../outbound/compute/index.ts';
 import type { SendAlert } from '../../outbound/messages.ts';
 import type { Transforms } from '../../outbound/transforms/index.ts';

@@ -12,7 +12,7 @@ import {
   RENEW_MS,
   releaseClaim,
   renewClaim,
-} from '../../db/management/idempotent-requests.ts';
+} from '../../db/organizations/idempotent-requests.ts';
 import { bufferBody } from './validation.ts';
 import { type ApiDeps, type Context, callerOf, type Next, organizationId, logOf } from './context.ts';
 import { ApiError, errorBody, invalid } from './errors.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type IdPrefix, isId } from '../../core/text/ids.ts';
 import { parseIsoTime } from '../../core/text/timestamps.ts';
-import type { Found, Part } from '../../db/history/lists/part.ts';
+import type { Found, Part } from '../../db/sql/list-parts.ts';
 import { isoTime } from '../resources/records.ts';
 import type { AppContext } from './context.ts';
 import { invalid } from './errors.ts';

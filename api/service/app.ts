@@ -2,7 +2,7 @@
 import Koa from 'koa';
 import { ownTurn } from '../../core/process/event-loop.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { actingFor } from '../../db/connections/pool-turns.ts';
+import { actingFor } from '../../db/connections/by-organization.ts';
 import { auditTrail, FirstOfMinute } from '../auth/audit-trail.ts';
 import { authenticate, requireOwnOrganization } from '../auth/auth.ts';
 import { keyRateLimit, organizationRateLimit } from '../auth/limits.ts';

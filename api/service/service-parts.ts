@@ -6,7 +6,7 @@ import type { Tuning } from '../../core/config/tuning.ts';
 import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { EncryptionKey, SecretBox } from '../../db/encryption/secret-box.ts';
 import { CountedIssues } from '../../db/issues/counted.ts';
-import { createStandings, transformBudgets } from '../../db/organizations/standing.ts';
+import { createStandings, transformBudgets } from '../../db/hot-path/routing.ts';
 import { createCompute } from '../../outbound/compute/index.ts';
 import { systemResolve } from '../../outbound/http/guarded-connect.ts';
 import { createLookUps } from '../../outbound/http/look-ups.ts';

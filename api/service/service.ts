@@ -16,7 +16,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import { loadEncryptionKeys } from '../../db/encryption/keys.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createStopLink } from '../../db/messages/recipients.ts';
-import { ensurePartitions } from '../../db/retention/partitions.ts';
+import { ensurePartitions } from '../../db/sql/partitions.ts';
 import { createAlertSender } from '../../outbound/messages.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type Metrics, startMetrics } from '../../telemetry/index.ts';

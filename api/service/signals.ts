@@ -4,7 +4,7 @@ import type { Client } from '@temporalio/client';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { makeDue, type OverdueDelivery } from '../../db/reconciliation/reconciliation.ts';
+import { makeDue, type OverdueDelivery } from '../../db/delivery/reconciliation.ts';
 import type { ReplayedDelivery } from '../../db/replay/replay.ts';
 import { repairOverdue } from '../../temporal-config/open-deliveries.ts';
 import { replayedSignals, type Send, sendAll, signalWorkflow } from '../../temporal-config/workflows.ts';

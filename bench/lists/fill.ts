@@ -1,8 +1,8 @@
 // Fills events, payloads, deliveries, attempts and roll-ups with a month of history, by sets, straight into the real schema.
 // Everything is derived from numbers by hashing, so the same call makes the same mix.
 import pMap from 'p-map';
-import { ensurePartitions } from '../../db/retention/partitions.ts';
-import { bucketOf } from '../../db/sql-rules.ts';
+import { ensurePartitions } from '../../db/sql/partitions.ts';
+import { bucketOf } from '../../db/ledger/entries.ts';
 import { inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
 import type { FilledRecords } from './records.ts';
 

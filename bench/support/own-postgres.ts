@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSettings } from '../../core/config/config.ts';
 import { onEndRequest } from '../../core/process/end-request.ts';
-import { prepareDatabase } from '../../db/migrate/prepare.ts';
+import { prepareDatabase } from '../../db/schema/prepare.ts';
 import { lockDataDir } from '../../local/lock.ts';
 import { freePorts } from '../../local/ports.ts';
 import { startPostgres } from '../../local/postgres/server.ts';

@@ -8,7 +8,7 @@ import { readSettings } from '../../core/config/config.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
-import { prepareDatabase } from '../../db/migrate/prepare.ts';
+import { prepareDatabase } from '../../db/schema/prepare.ts';
 import type { Stack } from '../../local/stack.ts';
 import { type ManagementCall, managementCaller } from './call.ts';
 import { type Cost, readCounters } from './cost.ts';

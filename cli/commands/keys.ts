@@ -79,7 +79,7 @@ async function byOperator(name: string, { scope = ['read', 'write'], allow, expi
   const [{ createKey }, { inTransaction }, { recordOperator }] = await Promise.all([
     import('../../db/organizations/organizations.ts'),
     import('../../db/connections/pool.ts'),
-    import('../../db/audit/operator.ts'),
+    import('../../db/organizations/audit.ts'),
   ]);
   return onDatabase(async (pool) => {
     const { id: organizationId, slug } = await findOrganizationOf(pool, org);

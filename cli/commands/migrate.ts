@@ -34,9 +34,9 @@ For --check any role will do that may read the tables.`,
       if (check && (grant ?? tenantRole) !== undefined)
         throw usage('--check changes nothing: leave out --grant and --tenant-role');
       if (check) return checkMigrations(output, url);
-      const { migrate } = await import('../../db/migrate/migrate.ts');
-      const { grantRuntime } = await import('../../db/migrate/runtime-rights.ts');
-      const { grantTenant } = await import('../../db/tenants/tenant-rights.ts');
+      const { migrate } = await import('../../db/schema/migrate.ts');
+      const { grantRuntime } = await import('../../db/schema/roles.ts');
+      const { grantTenant } = await import('../../db/schema/roles.ts');
       const { onDatabase } = await import('../database.ts');
       const applied = await onDatabase(async (pool) => {
         const names = await migrate(url);
@@ -63,7 +63,7 @@ async function ownersUrl(): Promise<string> {
 }
 
 async function checkMigrations(output: Output, url: string): Promise<void> {
-  const { missingMigrations } = await import('../../db/migrate/apply-migrations.ts');
+  const { missingMigrations } = await import('../../db/schema/migrate.ts');
   const { onDatabase } = await import('../database.ts');
   const missing = (await onDatabase((pool) => missingMigrations(pool), url)).map(({ name }) => name);
   output.result({ missing }, () => {

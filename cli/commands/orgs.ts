@@ -64,7 +64,7 @@ function addCreate(orgs: Command): void {
     .addOption(new Option('--plan <plan>', 'pro has a limit of everything').choices(PLANS).default('pro'))
     .action(async (name: string, { slug, plan }: { slug: string; plan: string }, command: Command) => {
       const { output } = contextOf(command);
-      const { createOrganization } = await import('../../db/migrate/prepare.ts');
+      const { createOrganization } = await import('../../db/schema/prepare.ts');
       const created = await onDatabase((pool) => createOrganization(pool, { name, slug, plan }));
       output.result(created, () => {
         output.line(created.token);
@@ -81,7 +81,7 @@ function addSuspendAndResume(orgs: Command): void {
     .description('refuse its webhooks and changes, and let its deliveries wait; slug or id')
     .action(async (name: string, _options, command: Command) => {
       const [{ suspendOrganization }, { inTransaction }] = await Promise.all([
-        import('../../db/organizations/suspension.ts'),
+        import('../../db/organizations/organizations.ts'),
         import('../../db/connections/pool.ts'),
       ]);
       await change(command, name, 'suspend', [], async (pool, { id, slug }) => {
@@ -93,7 +93,7 @@ function addSuspendAndResume(orgs: Command): void {
     .command('resume <organization>')
     .description('end a suspension; what has waited continues')
     .action(async (name: string, _options, command: Command) => {
-      const { resumeOrganization } = await import('../../db/organizations/suspension.ts');
+      const { resumeOrganization } = await import('../../db/organizations/organizations.ts');
       await change(command, name, 'resume', [], async (pool, { id, slug }) => {
         if (!(await resumeOrganization(pool, id))) return `${slug} is not suspended`;
         return `${slug} is resumed: its deliveries continue within seconds, a replay of events within half a minute`;
@@ -123,7 +123,7 @@ function addPlanAndLimits(orgs: Command): void {
     .action(async (name: string, limit: string, text: string, _options, command: Command) => {
       const [limitName, value] = [limitNameOf(limit), limitValueOf(text)];
       const [{ setLimits }, { inTransaction }] = await Promise.all([
-        import('../../db/organizations/limits.ts'),
+        import('../../db/organizations/organizations.ts'),
         import('../../db/connections/pool.ts'),
       ]);
       await change(command, name, 'set-limit', [limitName], async (pool, { id, slug }) => {
@@ -196,7 +196,7 @@ async function change(
 ): Promise<void> {
   const { output } = contextOf(command);
   const told = await onDatabase(async (pool) => {
-    const { recordOperator } = await import('../../db/audit/operator.ts');
+    const { recordOperator } = await import('../../db/organizations/audit.ts');
     const found = await findOrganizationOf(pool, name);
     const entry = { action: ACTIONS[word], resource: 'organization', recordIds: [found.id], members };
     const own = { organizationId: found.id, command: `hookyard orgs ${word}` };

@@ -108,7 +108,7 @@ const variables = {
     schema: z.string().regex(/^[A-Za-z0-9_-]{32,200}$/, 'must be 32 to 200 letters, digits, - and _'),
   },
   HOOKYARD_ORG_SLUG: { schema: slug, default: 'default' },
-  // Unset: business (db/migrate/prepare.ts).
+  // Unset: business (db/schema/prepare.ts).
   HOOKYARD_PLAN: { schema: oneOf(PLANS) },
   HOOKYARD_MIGRATE: { schema: onOff, default: 'on' },
   HOOKYARD_ENCRYPTION_KEYS: { schema: z.string().min(1) },

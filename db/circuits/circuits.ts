@@ -9,12 +9,11 @@ import {
 } from '../../core/delivery/circuit.ts';
 import { newId } from '../../core/text/ids.ts';
 import { circuitTransitions } from '../../core/metrics/deliveries.ts';
-import { afterCommit } from '../after-commit.ts';
-import { NOW_MS } from '../clock.ts';
+import { afterCommit } from '../connections/transactions.ts';
+import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
 import { closeCircuitIssues, openCircuitIssues } from '../issues/circuit-issues.ts';
-import { jsonParameter } from '../parameters.ts';
+import { jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { pauseBlocks, WAKE_CIRCUITS } from '../sql-rules.ts';
 
 /** A circuit as it was read; `version` 0: there is no row, the route has had no failure. */
 export interface StoredCircuit {
@@ -31,79 +30,45 @@ export interface StoredCircuit {
   readAt: number;
 }
 
-interface CircuitRow {
-  routeId: string;
-  organizationId: string;
-  destinationIds: string[];
-  cooldownSeconds: number;
-  failureThreshold: number;
-  probeSuccessThreshold: number;
-  state: CircuitState | null;
-  failureCount: number;
-  probeSuccessCount: number;
-  openedAt: Date | null;
-  probeDeliveryId: string | null;
-  probeUntil: Date | null;
-  isPaused: boolean;
-  version: number;
-  readAt: number;
-}
-
+const inMs = (at: string) => `(extract(epoch from ${at}) * 1000)::bigint`;
+// A route without a row is closed.
 const LOAD = `
-select r.id as "routeId", r.organization_id as "organizationId", r.destination_ids as "destinationIds", r.circuit_cooldown_seconds as "cooldownSeconds",
-       r.circuit_failure_threshold as "failureThreshold", r.circuit_probe_success_threshold as "probeSuccessThreshold",
-       c.state, coalesce(c.failure_count, 0) as "failureCount", coalesce(c.probe_success_count, 0) as "probeSuccessCount",
-       c.opened_at as "openedAt", c.probe_delivery_id as "probeDeliveryId", c.probe_until as "probeUntil",
+select r.id as "routeId", r.organization_id as "organizationId", r.destination_ids as "destinationIds",
+       json_build_object('cooldownSeconds', r.circuit_cooldown_seconds, 'failureThreshold', r.circuit_failure_threshold,
+                         'probeSuccessThreshold', r.circuit_probe_success_threshold) as rule,
+       json_build_object('state', coalesce(c.state, 'closed'), 'failureCount', coalesce(c.failure_count, 0),
+                         'probeSuccessCount', coalesce(c.probe_success_count, 0), 'openedAt', ${inMs('c.opened_at')},
+                         'probe', case when c.probe_delivery_id is not null and c.probe_until is not null
+                           then json_build_object(
+                           'deliveryId', c.probe_delivery_id, 'until', ${inMs('c.probe_until')}) end) as circuit,
        ${pauseBlocks('c')} as "isPaused", coalesce(c.version, 0) as version, ${NOW_MS} as "readAt"
 from routes r left join circuits c on c.route_id = r.id
 where r.id = any($1::text[])`;
 
 /** The circuits of routes; a route that does not exist (any more) is missing. */
 export async function loadCircuits(db: Queryable, routeIds: string[]): Promise<Map<string, StoredCircuit>> {
-  const { rows } = await db.query<CircuitRow>({ name: 'load-circuits', text: LOAD, values: [routeIds] });
-  return new Map(rows.map((row) => [row.routeId, stored(row)]));
+  const { rows } = await db.query<StoredCircuit>({ name: 'load-circuits', text: LOAD, values: [routeIds] });
+  return new Map(rows.map((row) => [row.routeId, row]));
 }
 
-function stored(row: CircuitRow): StoredCircuit {
-  const { routeId, organizationId, destinationIds, isPaused, version, readAt } = row;
-  const { cooldownSeconds, failureThreshold, probeSuccessThreshold } = row;
-  return {
-    routeId,
-    organizationId,
-    destinationIds,
-    isPaused,
-    version,
-    readAt,
-    rule: { cooldownSeconds, failureThreshold, probeSuccessThreshold },
-    circuit: {
-      state: row.state ?? 'closed',
-      failureCount: row.failureCount,
-      probeSuccessCount: row.probeSuccessCount,
-      openedAt: row.openedAt?.getTime() ?? null,
-      probe:
-        row.probeDeliveryId === null || row.probeUntil === null
-          ? null
-          : { deliveryId: row.probeDeliveryId, until: row.probeUntil.getTime() },
-    },
-  };
-}
-
-// Of two writers that read the same version, one fails and reads again. A circuit that opens begins the
-// draft of a recovery if the route notifies of these, so that the first success after it has closed is notified. Its issue opens and ends with it.
+// Of two writers that read the same version, one fails and reads again. A circuit that opens begins the draft of a
+// recovery if the route notifies of these, so that the first success after it has closed is notified. Its issue opens
+// and ends with it.
 const WRITE = `
 with input as (
-  select * from json_to_recordset($1::json) as i(route_id text, organization_id text, state text, failure_count int, probe_success_count int,
-    opened_at timestamptz, probe_delivery_id text, probe_until timestamptz, version int, wake bool, opened_by text,
-    issue_id text, sample_delivery_id text)
+  select * from json_to_recordset($1::json) as i(route_id text, organization_id text, state text, failure_count int,
+    probe_success_count int, opened_at timestamptz, probe_delivery_id text, probe_until timestamptz, version int,
+    wake bool, opened_by text, issue_id text, sample_delivery_id text)
 ), written as (
-  insert into circuits as c (route_id, organization_id, state, failure_count, probe_success_count, opened_at, probe_delivery_id,
-                             probe_until, version, wake_at)
-  select route_id, organization_id, state, failure_count, probe_success_count, opened_at, probe_delivery_id, probe_until,
-         version + 1, case when wake then now() end
+  insert into circuits as c (route_id, organization_id, state, failure_count, probe_success_count, opened_at,
+                             probe_delivery_id, probe_until, version, wake_at)
+  select route_id, organization_id, state, failure_count, probe_success_count, opened_at, probe_delivery_id,
+         probe_until, version + 1, case when wake then now() end
   from input order by route_id
   on conflict (route_id) do update
-    set state = excluded.state, failure_count = excluded.failure_count, probe_success_count = excluded.probe_success_count,
-        opened_at = excluded.opened_at, probe_delivery_id = excluded.probe_delivery_id, probe_until = excluded.probe_until,
+    set state = excluded.state, failure_count = excluded.failure_count,
+        probe_success_count = excluded.probe_success_count, opened_at = excluded.opened_at,
+        probe_delivery_id = excluded.probe_delivery_id, probe_until = excluded.probe_until,
         version = excluded.version, wake_at = coalesce(excluded.wake_at, c.wake_at)
     where c.version = excluded.version - 1
   returning route_id
@@ -216,8 +181,8 @@ export interface CountedAttempt {
 }
 
 /**
- * Counts attempts in the circuits of their routes, in the order in which they ended. Those of destinations that a route does not
- * lead to any more do not count; but a probe does, whose circuit has held it since before.
+ * Counts attempts in the circuits of their routes, in the order in which they ended. Those of destinations that a route
+ * does not lead to any more do not count; but a probe does, whose circuit has held it since before.
  * @returns the routes that now admit only a probe, or nothing
  */
 export async function countAttempts(db: Queryable, attempts: CountedAttempt[]): Promise<Set<string>> {
@@ -259,7 +224,10 @@ export async function electProbe(
   return circuits.get(routeId);
 }
 
-/** Closes the circuit of a route (CIRC-06); what it holds is released by its workflow. @returns the circuit afterwards */
+/**
+ * Closes the circuit of a route (CIRC-06); what it holds is released by its workflow.
+ * @returns the circuit afterwards
+ */
 export async function resetCircuit(db: Queryable, routeId: string): Promise<StoredCircuit | undefined> {
   const circuits = await changeCircuits(db, [routeId], ({ circuit }) =>
     circuit.state === 'closed' && circuit.failureCount === 0 ? [] : [{ type: 'reset' }],

@@ -1,12 +1,12 @@
-// Deliveries that a circuit blocks: handed to a failover destination, or held until it closes. Those of a paused route or
-// destination are held until that is resumed.
+// Deliveries that a circuit blocks: handed to a failover destination, or held until it closes. Those of a paused route
+// or destination are held until that is resumed.
 // Rules: ROUTE-52, CIRC-02, CIRC-07, PAUSE-10 to PAUSE-12.
 import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
-import { afterCommit } from '../after-commit.ts';
+import { afterCommit } from '../connections/transactions.ts';
 import { electProbe } from './circuits.ts';
-import { nextProbe } from './probes.ts';
-import { jsonParameter } from '../parameters.ts';
+import { nextProbe } from './wake-ups.ts';
+import { jsonParameter } from '../connections/parameters.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
 import {
@@ -15,15 +15,15 @@ import {
   failOver,
   FIRST_WAREHOUSE,
   firstEnabled,
-  heldRow,
   OPEN,
   pauseBlocks,
   toOutbox,
+  unhold,
   unqueue,
   WAITING_STATUS,
   WAKE_CIRCUITS,
   WAKE_RELAYS,
-} from '../sql-rules.ts';
+} from '../sql/rules.ts';
 
 /** A delivery that the circuit of its route does not admit, or a pause. */
 export interface BlockedDelivery {
@@ -43,19 +43,21 @@ export type Diversion =
 
 const REASON = "The circuit of the delivery's route is open";
 
-// The lock on the circuit orders this against its change: either this sees it closed and diverts nothing, or the transaction that
-// closes it waits, and then finds the held delivery. A delivery changes only while it is open, as everywhere; one that went to a
-// failover destination stops counting in its event and its successor counts instead. No attempt was made, so nothing is added to
-// the statistics of destinations; in the figures of the organization it ended.
-// A pause hands nothing over, and holds what the state of the circuit does not concern, too. So it comes before the circuit; and what
-// waits for a paused destination is not in the way of the circuit's other destinations, nor is it its probe any longer.
+// The lock on the circuit orders this against its change: either this sees it closed and diverts nothing, or the
+// transaction that closes it waits, and then finds the held delivery. A delivery changes only while it is open, as
+// everywhere; one that went to a failover destination stops counting in its event and its successor counts instead. No
+// attempt was made, so nothing is added to the statistics of destinations; in the figures of the organization it ended.
+// A pause hands nothing over, and holds what the state of the circuit does not concern, too. So it comes before the
+// circuit; and what waits for a paused destination is not in the way of the circuit's other destinations, nor is it its
+// probe any longer.
 const DIVERT = `
 with input as (
-  select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, at_destination text, in_circuit bool, has_workflow bool,
-    shard int, next_id text, next_shard int)
+  select * from json_to_recordset($1::json) as i(delivery_id text, route_id text, at_destination text, in_circuit bool,
+    has_workflow bool, shard int, next_id text, next_shard int)
 ), circuit as (
   select route_id as id, state, probe_delivery_id, paused_since from circuits c
-  where route_id in (select route_id from input union all select at_destination from input) and (state <> 'closed' or ${pauseBlocks('c')})
+  where route_id in (select route_id from input union all select at_destination from input)
+    and (state <> 'closed' or ${pauseBlocks('c')})
   order by route_id for share
 ), due as (
   select i.*, t.id as target, b.holder, b.is_paused, b.unprobed
@@ -80,22 +82,25 @@ with input as (
       finished_at = case when u.target is not null then now() end
   from due u
   where d.id = u.delivery_id and d.status in ${OPEN}
-  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, d.route_version, d.transform_version, u.*
+  returning d.id, d.organization_id, d.event_id, d.source_id, d.destination_id, d.priority, d.route_version,
+    d.transform_version, u.*
 ), unqueued as (
   ${unqueue('changed')}
 ), held as (
-  insert into held_deliveries as h (route_id, delivery_id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow,
-                                    outside_circuit)
+  insert into held_deliveries as h (route_id, delivery_id, organization_id, event_id, source_id, destination_id,
+                                    priority, shard, has_workflow, outside_circuit)
   select holder, id, organization_id, event_id, source_id, destination_id, priority, shard, has_workflow, not in_circuit
   from changed where target is null
   on conflict (route_id, delivery_id) do update
     set version = h.version + 1, has_workflow = h.has_workflow or excluded.has_workflow
 ), unheld as (
-  delete from held_deliveries h using changed c
-  where (c.target is not null or h.route_id <> c.holder) and ${heldRow('c')}
-), ${endElections('changed', 'e.holder <> c.route_id')}, ${countWithoutAttempt('changed', { failed_over: 'target is not null' })}, ${failOver('target', 'destination_id', '$2')}
+  ${unhold('changed', '(e.target is not null or h.route_id <> e.holder)')}
+), ${endElections('changed', 'e.holder <> c.route_id')},
+  ${countWithoutAttempt('changed', { failed_over: 'target is not null' })},
+${failOver('target', 'destination_id', '$2')}
 select id, holder, is_paused as "isPaused", unprobed, case when target is not null then next_id end as "takenOverBy",
-       case when target is not null then ${WAKE_RELAYS} end, case when exists (select from unelected) then ${WAKE_CIRCUITS} end
+       case when target is not null then ${WAKE_RELAYS} end, case when exists (select from unelected)
+         then ${WAKE_CIRCUITS} end
 from changed`;
 
 /**
@@ -141,8 +146,8 @@ function diversionOf({ holder, isPaused: byPause, takenOverBy }: Diverted): Dive
 }
 
 /**
- * Ensures that a half-open circuit has a probe. Otherwise its held deliveries could wait for ever: the search for the next probe,
- * when the circuit became half-open or the last probe ended, may have run right before they were held.
+ * Ensures that a half-open circuit has a probe. Otherwise its held deliveries could wait for ever: the search for the
+ * next probe, when the circuit became half-open or the last probe ended, may have run right before they were held.
  */
 async function electOldest(db: Queryable, routeId: string): Promise<void> {
   const next = await nextProbe(db, routeId);
@@ -183,7 +188,8 @@ export async function oldestHeld(
 ): Promise<HeldDelivery[]> {
   const { rows } = await db.query<HeldDelivery>(
     `select ${HELD} from held_deliveries
-     where route_id = $1 and delivery_id > $2 and ($4::text[] is null or destination_id = any($4)) order by delivery_id limit $3`,
+     where route_id = $1 and delivery_id > $2 and ($4::text[] is null or destination_id = any($4))
+       order by delivery_id limit $3`,
     [routeId, after, limit, destinationIds],
   );
   return rows;
@@ -250,8 +256,8 @@ export async function endHold(
   await db.query(RELEASE, [routeId, jsonParameter(rows)]);
 }
 
-// Held deliveries are released in order, so what is older than the oldest of them has been released. Those to a destination with a rate
-// limit are started in order by that: they would stop those to the other destinations.
+// Held deliveries are released in order, so what is older than the oldest of them has been released. Those to a
+// destination with a rate limit are started in order by that: they would stop those to the other destinations.
 const RELEASE_STATE = `
 with rate as materialized (
   select coalesce((select release_per_second from circuits where route_id = $1), $2::int) as per_second

@@ -2,9 +2,8 @@
 // The workflow of the circuit ends a pause whose time is over, and releases what it held.
 // Rules: PAUSE-09, PAUSE-14.
 import { admits, type CircuitState } from '../../core/delivery/circuit.ts';
-import { NOW_MS } from '../clock.ts';
+import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { pauseBlocks, WAKE_CIRCUITS } from '../sql-rules.ts';
 import type { BlockedDelivery } from './held-deliveries.ts';
 
 export interface Pause {
@@ -34,7 +33,10 @@ with record as materialized (
 )
 select since, until, reason, ${WAKE_CIRCUITS} from paused`;
 
-/** Pauses a route or destination, or changes when its pause ends and why it is. @returns undefined: there is none with this id */
+/**
+ * Pauses a route or destination, or changes when its pause ends and why it is.
+ * @returns undefined: there is none with this id
+ */
 export async function pause(
   db: Queryable,
   table: Pausable,
@@ -45,7 +47,10 @@ export async function pause(
   return rows[0];
 }
 
-/** Ends a pause, if there is one. @param perSecond the rate of what is released now, also without a pause; null: the usual one */
+/**
+ * Ends a pause, if there is one.
+ * @param perSecond the rate of what is released now, also without a pause; null: the usual one
+ */
 export async function resume(
   db: Queryable,
   { organizationId, id }: { organizationId: string; id: string },
@@ -53,7 +58,8 @@ export async function resume(
 ): Promise<void> {
   await db.query(
     `update circuits c
-     set paused_since = null, paused_until = null, pause_reason = null, release_per_second = $3, version = version + 1, wake_at = now()
+     set paused_since = null, paused_until = null, pause_reason = null, release_per_second = $3, version = version + 1,
+         wake_at = now()
      where organization_id = $1 and route_id = $2 and (${pauseBlocks('c')} or $3::int is not null)
      returning ${WAKE_CIRCUITS}`,
     [organizationId, id, perSecond],
@@ -90,7 +96,10 @@ with over as (
 select paused_until as until, version, ${NOW_MS} as "readAt" from circuits c
 where route_id = $1 and ${pauseBlocks('c')} and not exists (select from over)`;
 
-/** Ends the pause of a route or destination if its time is over. @returns the pause that lasts; undefined: there is none */
+/**
+ * Ends the pause of a route or destination if its time is over.
+ * @returns the pause that lasts; undefined: there is none
+ */
 export async function outlastPause(db: Queryable, id: string): Promise<LastingPause | undefined> {
   const { rows } = await db.query<LastingPause>(OUTLAST, [id]);
   return rows[0];

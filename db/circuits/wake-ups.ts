@@ -1,6 +1,8 @@
-// When the workflow of a circuit is to be woken, and by whom; and the end of what it was woken for (circuits.wake_at).
+// What the workflow of a circuit asks: when it is to be woken (circuits.wake_at), and which delivery is the next probe.
+// Rules: CIRC-03.
 import type { Queryable } from '../connections/pool.ts';
-import { dueInTurn, pauseBlocks } from '../sql-rules.ts';
+import { dueInTurn, pauseBlocks, OPEN } from '../sql/rules.ts';
+import { bounds } from '../connections/parameters.ts';
 
 /** A circuit whose workflow is to be woken. */
 export interface DueCircuit {
@@ -11,16 +13,19 @@ export interface DueCircuit {
   name: string | null;
 }
 
-// A claim moves the time ahead, like a lease: if this worker dies before it has woken the workflow, another worker does.
+// A claim moves the time ahead, like a lease: if this worker dies before it has woken the workflow, another worker
+// does.
 const CLAIM_DUE = `
 with due as (
-  select c.route_id from circuits c join (${dueInTurn('circuits', 'route_id', 'wake_at', '$1')}) w on w.route_id = c.route_id
+  select c.route_id from circuits c
+    join (${dueInTurn('circuits', 'route_id', 'wake_at', '$1')}) w on w.route_id = c.route_id
   where c.wake_at <= now() for update of c skip locked
 )
 update circuits c set wake_at = now() + interval '1 minute'
 from due d where c.route_id = d.route_id
 returning c.route_id as "routeId", c.organization_id as "organizationId",
-  coalesce((select name from routes r where r.id = c.route_id), (select name from destinations t where t.id = c.route_id)) as name`;
+  coalesce((select name from routes r where r.id = c.route_id),
+    (select name from destinations t where t.id = c.route_id)) as name`;
 
 /** Claims circuits whose workflow is to be woken, organization by organization, the longest overdue first. */
 export async function claimDueCircuits(db: Queryable, limit: number): Promise<DueCircuit[]> {
@@ -29,14 +34,18 @@ export async function claimDueCircuits(db: Queryable, limit: number): Promise<Du
 }
 
 /**
- * Sets the next wake-up of the workflow, unless a signal comes first; it has no effect if the circuit changed since `version`.
+ * Sets the next wake-up of the workflow, unless a signal comes first; it has no effect if the circuit changed since
+ * `version`.
  * @param wakeAt null: only an event wakes it
  */
 export async function setWakeTime(db: Queryable, routeId: string, version: number, wakeAt: Date | null): Promise<void> {
   await db.query('update circuits set wake_at = $3 where route_id = $1 and version = $2', [routeId, version, wakeAt]);
 }
 
-/** Nothing is held any more: it is not woken, and the next release has the usual rate; no effect if it changed since `version`. */
+/**
+ * Nothing is held any more: it is not woken, and the next release has the usual rate; no effect if it changed since
+ * `version`.
+ */
 export async function endRelease(db: Queryable, routeId: string, version: number): Promise<void> {
   await db.query('update circuits set wake_at = null, release_per_second = null where route_id = $1 and version = $2', [
     routeId,
@@ -50,4 +59,40 @@ export async function forgetCircuit(db: Queryable, routeId: string): Promise<voi
     `delete from circuits c where route_id = $1 and not ${pauseBlocks('c')} and not exists (select from routes where id = $1)`,
     [routeId],
   );
+}
+
+// A disabled destination gets no attempt, and one whose rate limit has a minute's worth waiting may get none for longer
+// than a probe has time. Deliveries to these are probes only when no other one is held: else each of them would keep
+// the other destinations waiting. What is held for paused destinations is not under the route (held-deliveries.ts).
+const NEXT = `
+with later as materialized (
+  select t.id from routes r join destinations t on t.id = any(r.destination_ids)
+  where r.id = $1 and (not t.enabled or t.rate_limit_per_minute <= (
+    select count(*) from (select from outbox o where o.organization_id = t.organization_id and o.destination_id = t.id
+      limit t.rate_limit_per_minute) waiting))
+)
+(select delivery_id as id from held_deliveries
+ where route_id = $1 and not outside_circuit and destination_id not in (select id from later) order by delivery_id
+   limit 1)
+union all
+(select delivery_id from held_deliveries where route_id = $1 and not outside_circuit order by delivery_id limit 1)
+limit 1`;
+
+/**
+ * Of the held deliveries that count in the circuit, the one that waits the longest. The attempt of another would tell
+ * it nothing.
+ */
+export async function nextProbe(db: Queryable, routeId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ id: string }>(NEXT, [routeId]);
+  return rows[0]?.id;
+}
+
+/** The oldest of these deliveries that has not ended. */
+export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
+  const { ids, low, high } = bounds(deliveryIds);
+  const { rows } = await db.query<{ id: string }>(
+    `select id from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN} order by id limit 1`,
+    [ids, low, high],
+  );
+  return rows[0]?.id;
 }

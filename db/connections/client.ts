@@ -1,9 +1,11 @@
-// The clients that all connections to PostgreSQL are made with: they know where the database is at the moment.
+// Where the database is, and the clients that all connections to PostgreSQL are made with: they know where it is at the
+// moment.
 import { readFileSync } from 'node:fs';
 import pg from 'pg';
 import type { Settings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/config-error.ts';
 import { currentSecret } from '../../core/config/secret-files.ts';
+import type { Queryable } from './pool.ts';
 
 /** The URL of a database, or what tells it for the next connection. */
 export type DatabaseUrl = string | (() => string);
@@ -13,8 +15,8 @@ const PROTOCOL = /^postgres(?:ql)?:\/\//;
 const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /**
- * A database of the settings. If its URL is in a file, every new connection reads it, so that a password (or a role) is replaced
- * without a restart. A file that holds no URL then leaves the last one in use.
+ * A database of the settings. If its URL is in a file, every new connection reads it, so that a password (or a role) is
+ * replaced without a restart. A file that holds no URL then leaves the last one in use.
  */
 export function databaseUrl(
   settings: Partial<Settings>,
@@ -55,4 +57,101 @@ export function checkTls(url: string, variable: string): void {
     }
   });
   if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Hookyard's database (docs/poolers.md). */
+export interface Database {
+  /** For pools. */
+  url: DatabaseUrl;
+  /** For LISTEN, migrations and locks of sessions. */
+  directUrl: DatabaseUrl;
+  /** Whether `url` leads to a pooler in transaction mode: where there is a direct URL. */
+  transactionPooler: boolean;
+}
+
+const REACH_TIMEOUT_MS = 5000;
+// Of pg/lib/connection.js, and OpenSSL's names for a certificate that is not accepted (Node documentation, "X509
+// certificate error codes").
+const NO_TLS = /does not support SSL connections/;
+const CERTIFICATE_REFUSED = /^(?:CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|ERR_TLS_CERT_)/;
+
+/**
+ * Finds the database, and connects to it once by each URL.
+ * @param url DATABASE_URL
+ * @throws ConfigError when the settings of TLS cannot be used, or a pooler refuses a start parameter; a database error
+ * when PostgreSQL cannot be reached
+ */
+export async function findDatabase(settings: Partial<Settings>, url: DatabaseUrl): Promise<Database> {
+  const directUrl = databaseUrl(settings, 'DATABASE_DIRECT_URL');
+  await reach(url, 'DATABASE_URL');
+  if (directUrl !== undefined) await reach(directUrl, 'DATABASE_DIRECT_URL');
+  return { url, directUrl: directUrl ?? url, transactionPooler: directUrl !== undefined };
+}
+
+/** @param variable names the URL in messages */
+async function reach(url: DatabaseUrl, variable: string): Promise<void> {
+  checkTls(currentUrl(url), variable);
+  const PgClient = clientOf(url);
+  const client = new PgClient({
+    connectionString: currentUrl(url),
+    application_name: 'hookyard-migrate',
+    connectionTimeoutMillis: REACH_TIMEOUT_MS,
+    query_timeout: REACH_TIMEOUT_MS,
+  });
+  // Without a listener, an error event would end the process. The statement under way fails as well.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    // A pooler may let clients in while PostgreSQL is away.
+    await client.query('select');
+  } catch (error) {
+    throw explained(error, variable);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function explained(error: unknown, variable: string): unknown {
+  if (!(error instanceof Error)) return error;
+  if (/unsupported startup parameter/i.test(error.message))
+    return new ConfigError([
+      `A pooler refuses a start parameter of ${variable} (${error.message}): remove it from the URL, and set it for the role instead (docs/poolers.md)`,
+    ]);
+  if (NO_TLS.test(error.message) || ('code' in error && CERTIFICATE_REFUSED.test(String(error.code))))
+    return new ConfigError([
+      `${variable}: no secure connection (${error.message}); sslrootcert must name the file of the authority that signed PostgreSQL's certificate, and the host must be in the certificate (docs/configuration.md)`,
+    ]);
+  return error;
+}
+
+const OLDEST = 15;
+/** The first whose roles can be granted without being inherited from: `with inherit false`. */
+export const INHERITANCE_BY_GRANT = 16;
+/** The first with a right to vacuum a table: `maintain`. */
+export const RIGHT_TO_VACUUM = 17;
+
+/** Its major version: 18. */
+export async function serverVersion(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ version: number }>(
+    `select current_setting('server_version_num')::int / 10000 as version`,
+  );
+  return rows[0]?.version ?? 0;
+}
+
+/**
+ * Refuses a server or a database that Hookyard does not run on.
+ * @throws ConfigError
+ */
+export async function requireServer(db: Queryable): Promise<void> {
+  const version = await serverVersion(db);
+  if (version < OLDEST)
+    throw new ConfigError([
+      `PostgreSQL ${version} is too old: Hookyard needs ${OLDEST} or newer. Upgrade the server, or use another one (docs/production.md)`,
+    ]);
+  const { rows } = await db.query<{ encoding: string }>('select getdatabaseencoding()::text as encoding');
+  const { encoding = '' } = rows[0] ?? {};
+  if (encoding !== 'UTF8')
+    throw new ConfigError([
+      `The database has the encoding ${encoding}, and webhooks have every character: make it with create database ... encoding 'UTF8' template template0`,
+    ]);
 }

@@ -1,5 +1,5 @@
-// What an error of PostgreSQL, or of the connection to it, means for the caller of the statement. Codes: PostgreSQL manual,
-// appendix A; those of Node: errno(3).
+// What an error of PostgreSQL, or of the connection to it, means for the caller of the statement. Codes: PostgreSQL
+// manual, appendix A; those of Node: errno(3).
 import { type ErrorSummary, named, ownWords } from '../../core/text/error-summary.ts';
 
 // Classes after which the same statement may succeed later: connection lost, no resources (memory, disk, connections),
@@ -10,8 +10,8 @@ const LOCK_NOT_AVAILABLE = '55P03';
 const QUERY_CANCELED = '57014';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
-// Values that PostgreSQL cannot store or compute (class 22), or that are too large (54): characters, numbers out of range, rows
-// too large.
+// Values that PostgreSQL cannot store or compute (class 22), or that are too large (54): characters, numbers out of
+// range, rows too large.
 const VALUE_CLASSES = ['22', '54'];
 const UNIQUE_VIOLATION = '23505';
 
@@ -56,8 +56,8 @@ function codeOf(error: unknown): string {
 const isSqlState = (code: string): boolean => /^[0-9A-Z]{5}$/.test(code);
 
 /**
- * Whether the database is unreachable, saturated or read-only, and not the statement or its values wrong: the same statement may
- * succeed later.
+ * Whether the database is unreachable, saturated or read-only, and not the statement or its values wrong: the same
+ * statement may succeed later.
  */
 export function isTransientDatabaseError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
@@ -76,7 +76,10 @@ export function isLockTimeout(error: unknown): boolean {
   return codeOf(error) === LOCK_NOT_AVAILABLE;
 }
 
-/** Whether an error comes from rows of a statement, which others may lock or PostgreSQL refuse to change, and not from the database. */
+/**
+ * Whether an error comes from rows of a statement, which others may lock or PostgreSQL refuse to change, and not from
+ * the database.
+ */
 export const isOfRows = (error: unknown): boolean =>
   isStatementTimeout(error) || isWriteConflict(error) || !isTransientDatabaseError(error);
 
@@ -104,7 +107,7 @@ export const isRefusedValue = (error: unknown): boolean => {
   return isSqlState(code) && VALUE_CLASSES.includes(code.slice(0, 2));
 };
 
-/** Such a refusal as one sentence. PostgreSQL's own message may quote the value (db/connections/quoted-values.ts). */
+/** Such a refusal as one sentence. PostgreSQL's own message may quote the value (db/connections/pool.ts). */
 export const refusalOf = (error: unknown): ErrorSummary =>
   ownWords`PostgreSQL refused a value of the delivery (SQLSTATE ${named(codeOf(error))})`;
 

@@ -1,20 +1,29 @@
 // The connection pool of the hand-written statements (hot-path/, history/).
 import pg from 'pg';
-import { transactionOf } from '../after-commit.ts';
+import { transactionOf, commitHook } from './transactions.ts';
 import { clientOf, currentUrl, type DatabaseUrl } from './client.ts';
-import { types } from './column-types.ts';
 import { isReadOnlyServer } from './database-errors.ts';
-import { keepSettings } from './keep-settings.ts';
-import { commitHook } from '../commit-hook.ts';
-import { cleanParameters } from '../parameters.ts';
-import { hideQuotedValues } from './quoted-values.ts';
-import type { ConnectionSettings } from './settings.ts';
-import { bindToOrganizations } from '../tenants/connections.ts';
+import { keepSettings, type ConnectionSettings } from './settings.ts';
+import { cleanParameters } from './parameters.ts';
+import { bindToOrganizations } from './by-organization.ts';
+import { parseExact } from '../../core/text/exact-json.ts';
+
+const { INT8, JSON: JSON_TEXT, JSONB } = pg.types.builtins;
+
+// Conditions and schemas hold numbers of users, and jsonb keeps their digits. Set for the whole process, so that the
+// object mapper and the hand-written statements read alike.
+for (const type of [JSON_TEXT, JSONB]) pg.types.setTypeParser(type, parseExact);
+
+/** The column types of the hand-written statements. */
+const types = new pg.TypeOverrides();
+// Counters and versions stay far below 2^53, so bigint columns are read as numbers.
+types.setTypeParser(INT8, (text) => Number(text));
 
 export type Pool = pg.Pool;
 // PostgreSQL manual, 19.7.1 and 19.7.4.
 const INDEX_SCANS: ConnectionSettings = { enable_seqscan: 'off', enable_bitmapscan: 'off' };
-// A statement without a name is planned for every call. A plan for any values has all partitions in it, and took 30 ms to make.
+// A statement without a name is planned for every call. A plan for any values has all partitions in it, and took 30 ms
+// to make.
 const PLANNED_ONCE: ConnectionSettings = { plan_cache_mode: 'force_generic_plan' };
 
 /** Runs statements: the pool, or one connection inside a transaction. */
@@ -22,19 +31,21 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 
 /**
  * Opens a pool; connections are made on demand and replaced when they break.
- * @param options.name what PostgreSQL shows its connections as (application_name): `hookyard-` and the role of the process. Every
+ * @param options.name what PostgreSQL shows its connections as (application_name): `hookyard-` and the role of the
+ * process. Every
  *   pool of the service has one (test/core/application-names.test.ts); an `application_name` in the URL counts instead
  * @param options.max most connections
  * @param options.statementTimeoutMs deadline of every statement in ms
  * @param options.lockTimeoutMs how long a statement waits for a lock; as long as its deadline by default
  * @param options.onError called when an idle connection breaks (PostgreSQL restarted, for example)
- * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection. Planning them for every call,
- * as PostgreSQL prefers for arrays, costs three times as much as running them. Statements whose best
+ * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection. Planning them for
+ * every call, as PostgreSQL prefers for arrays, costs three times as much as running them. Statements whose best
  *   plan depends on which filters are set must not run on such a pool. Since a plan may be made while a table is empty
  *   and be used when much waits in it, they find their rows by plain index scans, in the order of the index, whatever the
  *   statistics say: otherwise a claim reads and sorts all that waits for a destination (test/db/claim.test.ts).
- * @param options.tenantRole the role its connections act as, each for the organization it is taken for (tenants/connections.ts)
- * @param options.transactionPooler whether a pooler in transaction mode stands between (per-transaction.ts)
+ * @param options.tenantRole the role its connections act as, each for the organization it is taken for
+ * (connections/by-organization.ts)
+ * @param options.transactionPooler whether a pooler in transaction mode stands between (settings.ts)
  */
 export function createPool(
   databaseUrl: DatabaseUrl,
@@ -49,7 +60,7 @@ export function createPool(
     transactionPooler?: boolean;
   },
 ): Pool {
-  const { tenantRole, transactionPooler = false } = options;
+  const { tenantRole = null, transactionPooler = false } = options;
   const pool = new pg.Pool({
     Client: clientOf(databaseUrl),
     connectionString: currentUrl(databaseUrl),
@@ -67,32 +78,40 @@ export function createPool(
     ...(options.lockTimeoutMs !== undefined && { lock_timeout: String(options.lockTimeoutMs) }),
     ...(options.hotPath && INDEX_SCANS),
     ...(options.hotPath && !transactionPooler && PLANNED_ONCE),
-    ...(tenantRole && { role: tenantRole }),
   };
   surviveBreaks(pool);
-  keepSettings(pool, settings, transactionPooler);
   pool.on('connect', cleanParameters);
-  dropReadOnlyConnections(pool);
-  hideQuotedValues(pool);
-  if (tenantRole) bindToOrganizations(pool, tenantRole, transactionPooler);
+  preparePool(pool, settings, { tenantRole, transactionPooler });
   return pool;
 }
 
+/** Prepares the connections of a pool; that of the object mapper, too. */
+export function preparePool(
+  pool: pg.Pool,
+  settings: ConnectionSettings,
+  { tenantRole, transactionPooler }: { tenantRole: string | null; transactionPooler: boolean },
+): void {
+  keepSettings(pool, tenantRole ? { ...settings, role: tenantRole } : settings, transactionPooler);
+  dropReadOnlyConnections(pool);
+  hideQuotedValues(pool);
+  if (tenantRole) bindToOrganizations(pool, tenantRole, transactionPooler);
+}
+
 /**
- * Keeps a connection that breaks from ending the process: an error event without a listener does. The pool listens to idle ones, and
- * whoever uses one listens a moment after it was handed out; what PostgreSQL says at its end may be read between. The next statement on
- * the connection fails, and the pool replaces it.
+ * Keeps a connection that breaks from ending the process: an error event without a listener does. The pool listens to
+ * idle ones, and whoever uses one listens a moment after it was handed out; what PostgreSQL says at its end may be read
+ * between. The next statement on the connection fails, and the pool replaces it.
  */
 function surviveBreaks(pool: pg.Pool): void {
   pool.on('connect', (client) => client.on('error', () => undefined));
 }
 
 /**
- * Closes a connection whose server has refused a write, when it comes back to its pool. After a failover behind a name or a
- * pooler, connections may still lead to the server that is a standby now; and one that was made while the server was set
- * read-only stays so.
+ * Closes a connection whose server has refused a write, when it comes back to its pool. After a failover behind a name
+ * or a pooler, connections may still lead to the server that is a standby now; and one that was made while the server
+ * was set read-only stays so.
  */
-export function dropReadOnlyConnections(pool: pg.Pool): void {
+function dropReadOnlyConnections(pool: pg.Pool): void {
   const readOnly = new WeakSet<pg.ClientBase>();
   pool.on('connect', (client) => {
     if (!(client instanceof pg.Client)) return;
@@ -107,9 +126,9 @@ export function dropReadOnlyConnections(pool: pg.Pool): void {
 }
 
 /**
- * Whether the server accepts writes. Locks no row, so nobody waits for it; a read-only server refuses it, and then the pool drops
- * the connection. `query_timeout` ends the query on the client side, so that a network that drops packets does not keep the
- * connection.
+ * Whether the server accepts writes. Locks no row, so nobody waits for it; a read-only server refuses it, and then the
+ * pool drops the connection. `query_timeout` ends the query on the client side, so that a network that drops packets
+ * does not keep the connection.
  * @throws when the server cannot be reached within the deadline, ms
  */
 export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boolean> {
@@ -124,8 +143,8 @@ export async function takesWrites(pool: Pool, deadlineMs: number): Promise<boole
 }
 
 /**
- * Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. Inside of a request that records
- * what it does, the record is its last statement (commit-hook.ts).
+ * Runs `work` inside one transaction on one connection; rolls back and rethrows when it fails. Inside of a request that
+ * records what it does, the record is its last statement (transactions.ts).
  */
 export async function inTransaction<T>(pool: Pool, work: (db: pg.PoolClient) => Promise<T>): Promise<T> {
   const hook = commitHook();
@@ -169,4 +188,44 @@ async function transact<T>(pool: Pool, begin: string, work: (db: pg.PoolClient) 
     client.off('error', onError);
     client.release(broken);
   }
+}
+
+/**
+ * Removes quoted values from the errors of a pool's connections: errors go to logs and to Temporal, and some quote
+ * values of the statement, such as a header of a webhook or a response.
+ */
+function hideQuotedValues(pool: pg.Pool): void {
+  pool.on('connect', (client) => {
+    if (client instanceof pg.Client) client.connection.prependListener('errorMessage', hide);
+  });
+}
+
+// PostgreSQL manual, appendix A. Of a data exception the message itself may quote (`invalid input syntax for type
+// integer: "..."`); of a violated constraint the detail does (`Failing row contains (...)`), and `where` quotes JSON
+// around a mistake.
+function hide(error: unknown): void {
+  if (!(error instanceof pg.DatabaseError)) return;
+  const { code = '' } = error;
+  const isData = code.startsWith('22');
+  if (!isData && !code.startsWith('23')) return;
+  error.detail = undefined;
+  error.where = undefined;
+  if (!isData) return;
+  error.message = `A value was refused (SQLSTATE ${code})`;
+  // The stack begins with the message.
+  Error.captureStackTrace(error);
+}
+
+const SHORT_LOCK_MS = 1000;
+
+/**
+ * Runs statements about several organizations in a transaction of their own, on a pool without a lock time-out: what
+ * one of them keeps locked must not hold the others up for long.
+ * @throws a database error (`isLockTimeout`) when a row stays locked for a second; nothing has changed then
+ */
+export function withShortLocks<T>(pool: Pool, work: (db: Queryable) => Promise<T>): Promise<T> {
+  return inTransaction(pool, async (db) => {
+    await db.query(`set local lock_timeout = ${SHORT_LOCK_MS}`);
+    return work(db);
+  });
 }

@@ -1,24 +1,19 @@
-// Commands of users and workflows on deliveries and events. PostgreSQL is the record: these statements decide, and the workflows
-// are signalled afterwards (a workflow that misses the signal notices at its next attempt).
-// Rules: DEST-37.
+// Commands of users and workflows on deliveries, and which deliveries are open. PostgreSQL is the record: these
+// statements decide, and the workflows are signalled afterwards (a workflow that misses the signal notices at its next
+// attempt).
+import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { errorText } from '../../core/text/clean-text.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
-import { idFloor, idTime } from '../../core/text/ids.ts';
-import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
-import { afterCommit } from '../after-commit.ts';
-import { CLOCK_SKEW_MS } from '../clock.ts';
-import { isTransientDatabaseError } from '../connections/database-errors.ts';
-import { bounds } from '../parameters.ts';
-import { countRemoved, countWithoutAttempt } from '../ledger/entries.ts';
+import { bounds } from '../connections/parameters.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { afterCommit } from '../connections/transactions.ts';
+import { countWithoutAttempt } from '../ledger/entries.ts';
 import { noteOutcomes } from '../messages/route-mails.ts';
-import { endOpen } from './open-deliveries.ts';
-import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, WAKE_CIRCUITS } from '../sql-rules.ts';
+import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
+import { noLongerWaiting, OPEN, outboxRow, PRIMARY_DESTINATION, UNDER_WAY, WAKE_CIRCUITS } from '../sql/rules.ts';
 
 /** The error of deliveries that were open when their destination was deleted. */
 export const DESTINATION_DELETED = openError(ownWords`The destination was deleted`);
-// How many of them the request that deletes it cancels; the others are cancelled in the background (deleted-destinations.ts).
-const CANCELLED_AT_ONCE = 1000;
 
 /** Which open deliveries of an organization to end, and how. */
 export interface EndSelection {
@@ -32,12 +27,13 @@ export interface EndSelection {
   notInBatch?: boolean;
 }
 
-// A delivery is ended once: its status is checked again under the row lock, so if a cancel and a result race, exactly one counts
-// in the event's totals. A skipped delivery stops counting at all (EVT-10).
+// A delivery is ended once: its status is checked again under the row lock, so if a cancel and a result race, exactly
+// one counts in the event's totals. A skipped delivery stops counting at all (EVT-10).
 const END = `
 with ended as (
   update deliveries d
-  set status = $8, error = $2, error_summary = $10, next_attempt_at = null, finished_at = now(), counted = d.counted and $8 <> 'skipped'
+  set status = $8, error = $2, error_summary = $10, next_attempt_at = null, finished_at = now(), counted = d.counted
+    and $8 <> 'skipped'
   where d.organization_id = $1 and d.status in ${OPEN}
     and ($3::text[] is null or (d.id = any($3) and d.id between $6 and $7))
     and ($4::text[] is null or d.destination_id = any($4))
@@ -46,7 +42,8 @@ with ended as (
   returning d.id, d.organization_id, d.event_id, d.source_id, d.route_id, d.destination_id, d.priority, d.counted,
     ${PRIMARY_DESTINATION} as primary_id, d.attempt_count, d.status_code, d.finished_at
 ), ${noLongerWaiting('ended')}, change as (
-  select event_id, (count(*) filter (where counted))::int as failed, (count(*) filter (where not counted))::int as dropped
+  select event_id, (count(*) filter (where counted))::int as failed,
+         (count(*) filter (where not counted))::int as dropped
   from ended group by event_id
 ), held as (
   -- in the order in which results take them (hot-path/record-results.ts)
@@ -111,8 +108,8 @@ select id, organization_id, destination_id from left_alone on conflict do nothin
 
 /**
  * Stores the time of the next attempt of an open delivery, for display only. The delivery no longer waits for its turn.
- * @param isLeftToWorkflow whether it leaves the outbox too, because its workflow makes the next attempt: else the relay would
- * start it again and again
+ * @param isLeftToWorkflow whether it leaves the outbox too, because its workflow makes the next attempt: else the relay
+ * would start it again and again
  */
 export async function postponeDelivery(
   db: Queryable,
@@ -123,214 +120,99 @@ export async function postponeDelivery(
   await db.query(POSTPONE, [deliveryId, forMs, isLeftToWorkflow]);
 }
 
-const COUNT_REMOVED = `
-with gone as (
-  select $1::text as organization_id, $2::text as source_id, $3::timestamptz as received_at, $4::integer as payload_size
-), ${countRemoved('gone')}
-select from gone`;
+// Open deliveries are found among millions that have ended without an index for it, which would make recording every
+// attempt more expensive. Each that is not in a file of a warehouse is in one of three small tables: `outbox`,
+// `held_deliveries`, or, if only its workflow continues it, `retrying_deliveries`.
 
-/** Deliveries that one statement of the deletion of events removes. */
-const REMOVED_AT_ONCE = 5000;
+// Pages of a table that one statement goes through: some ten thousand rows.
+const LOOKING = new Stride(500);
 
-/**
- * Deletes an event with its payload, deliveries and attempts.
- * @returns the deliveries whose workflow may be open; null when the organization has no such event
- */
-export async function deleteEvent(
-  pool: Pool,
-  organizationId: string,
-  eventId: string,
-): Promise<{ withWorkflow: string[] } | null> {
-  return inTransaction(pool, async (db) => {
-    // Locked first, so that no replay adds deliveries meanwhile, and deleted when nothing belongs to it any more: what belongs to no
-    // event or delivery is no tenant's, so it could not be deleted for one (tenants/policies.ts).
-    const { rows } = await db.query<{ source: string; receivedAt: Date; size: number }>(
-      'select source_id as source, received_at as "receivedAt", payload_size as size from events where id = $2 and organization_id = $1 for update',
-      [organizationId, eventId],
-    );
-    const event = rows[0];
-    if (!event) return null;
-    const withWorkflow = await removeDeliveriesOf(db, eventId);
-    await removeEventsChildren(db, [eventId]);
-    await db.query('delete from events where id = $2 and organization_id = $1', [organizationId, eventId]);
-    await db.query(COUNT_REMOVED, [organizationId, event.source, event.receivedAt, event.size]);
-    return { withWorkflow };
-  });
-}
+const OPEN_IN = (table: string) => `
+select d.id, d.organization_id as "organizationId" from (
+  select delivery_id from ${table} w
+  where ctid >= $1::tid and ctid < $2::tid and ($3::text[] is null or destination_id = any($3))
+) w
+cross join lateral (
+  select * from deliveries d where d.id = w.delivery_id and d.status in ${OPEN} and d.batch_id is null
+    and ($4::text is null or d.event_id < $4) offset 0
+) d
+where exists (select from sources s where s.id = d.source_id)
+limit $5`;
 
-/** Removes the deliveries of an event in steps, ordered by id: after many replays an event may have a very large number of them. */
-async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<string[]> {
-  const withWorkflow: string[] = [];
-  for (let from = firstDeliveryOf(eventId); ; ) {
-    const { rows } = await db.query<{ id: string; hasWorkflow: boolean }>(
-      // One that failed waits for a replay.
-      `select id, status in ${OPEN} or status = 'failed' as "hasWorkflow"
-       from deliveries where event_id = $1 and id >= $2 order by id limit $3 for update`,
-      [eventId, from, REMOVED_AT_ONCE],
-    );
-    if (rows.length === 0) return withWorkflow;
-    withWorkflow.push(...rows.filter(({ hasWorkflow }) => hasWorkflow).map(({ id }) => id));
-    const { ids, low, high } = bounds(rows.map(({ id }) => id));
-    await removeAttempts(db, ids);
-    await db.query(REMOVE, [ids, low, high]);
-    if (rows.length < REMOVED_AT_ONCE) return withWorkflow;
-    from = ids.at(-1) ?? from;
-  }
-}
-
-/** No delivery is older than its event, apart from clock differences of processes; there is no upper bound. */
-export const firstDeliveryOf = (eventId: string): string =>
-  idFloor('dlv', Math.max(0, idTime(eventId) - CLOCK_SKEW_MS));
-
-/** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
-export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
-  const { low, high } = bounds(eventIds);
-  await db.query('delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3', [
-    eventIds,
-    low,
-    high,
-  ]);
-  // In steps, because a single event may have any number of deliveries.
-  for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; ) {
-    const { rows } = await db.query<{ id: string }>(
-      'select id from deliveries where event_id = any($1::text[]) and id >= $2 limit $3',
-      [eventIds, firstDeliveryOf(low), REMOVED_AT_ONCE],
-    );
-    removed = rows.length;
-    if (removed > 0) {
-      await removeDeliveries(
-        db,
-        rows.map(({ id }) => id),
-      );
-    }
-  }
-}
-
-const REMOVE = `
-with gone as (
-  delete from deliveries where id = any($1::text[]) and id between $2 and $3
-  returning id, organization_id, route_id, destination_id, priority
-), ${noLongerWaiting('gone')}
-select from gone`;
-
-/** Removes deliveries with their attempts, in the caller's transaction. */
-export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Promise<void> {
-  const { ids, low, high } = bounds(deliveryIds);
-  await db.query(REMOVE, [ids, low, high]);
-  await removeAttempts(db, ids);
-}
-
-/** Removes the attempts of deliveries that are being removed. */
-async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
-  const { ids, low, high } = bounds(deliveryIds);
-  await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
-    ids,
-    low,
-    high,
-  ]);
-}
-
-/**
- * Deletes a source with its routes. Its events and deliveries are invisible from then on: every read joins the source. An open
- * delivery ends when its next attempt finds no source. The rows are removed in the background (db/retention/source-purges.ts), so the
- * time does not depend on the number of events.
- * @param note called with the version that was deleted and the ids of its routes, before the commit; what it throws undoes the deletion
- */
-export function deleteSource(
-  pool: Pool,
-  organizationId: string,
-  sourceId: string,
-  note: (version: number, routeIds: string[]) => void = () => {},
-): Promise<boolean> {
-  return inTransaction(pool, async (db) => {
-    const { rows } = await db.query<{ version: number; routeIds: string[] }>(
-      `with gone as (delete from sources where id = $2 and organization_id = $1 returning version)
-       select version, array(select id from routes where organization_id = $1 and source_id = $2 order by id) as "routeIds" from gone`,
-      [organizationId, sourceId],
-    );
-    const [removed] = rows;
-    if (!removed) return false;
-    note(removed.version, removed.routeIds);
-    await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
-      sourceId,
-      organizationId,
-    ]);
-    return true;
-  });
-}
-
-/**
- * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history is kept
- * (DEST-37). If there are very many open deliveries, or the database is busy, the rest is cancelled in the background; deliveries
- * in a file that is being written end with it.
- * @param note called with those that existed and the ids of the routes that led to them, before the commit; what it throws undoes the
- * deletion
- * @returns the ids that existed, and the deliveries that were cancelled
- */
-export async function deleteDestinations(
-  pool: Pool,
-  organizationId: string,
-  destinationIds: string[],
-  note: (deleted: Removed[], routeIds: string[]) => void = () => {},
-): Promise<{ deleted: string[]; cancelled: string[] }> {
-  const deleted = await inTransaction(pool, async (db) => {
-    const { removed, routeIds } = await removeDestinations(db, organizationId, destinationIds);
-    note(removed, routeIds);
-    return removed.map(({ id }) => id);
-  });
-  return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
-}
-
-/** A record that was deleted, as it was. */
-interface Removed {
+export interface OpenDelivery {
   id: string;
-  version: number;
+  organizationId: string;
 }
 
-async function removeDestinations(
+/** Selects open deliveries; those in a file that is being written, and those of a deleted source, are excluded. */
+interface OpenFilter {
+  destinationIds?: string[];
+  /** Only of events with smaller ids. */
+  eventsBefore?: string;
+}
+
+/**
+ * Finds open deliveries, in no order, and hands them over in groups, none of them empty. One that moves between the
+ * tables meanwhile may be missed, or come twice.
+ * @param most of one group
+ * @param end ends them; returns whether to go on
+ * @returns whether all were gone through
+ */
+export async function endOpen(
   db: Queryable,
-  organizationId: string,
-  destinationIds: string[],
-): Promise<{ removed: Removed[]; routeIds: string[] }> {
-  // In the order of ids, so that two concurrent deletions queue instead of deadlocking.
-  const { rows } = await db.query<Removed>(
-    `with doomed as materialized (
-       select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
-     )
-     delete from destinations d using doomed where d.id = doomed.id returning d.id, d.version`,
-    [organizationId, destinationIds],
-  );
-  const ids = rows.map(({ id }) => id);
-  if (ids.length === 0) return { removed: [], routeIds: [] };
-  const routes = await db.query<{ id: string }>(
-    `update routes
-     set destination_ids = array(
-           select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
-         failover_destination_ids = array(
-           select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[]) order by n),
-         version = version + 1, updated_at = now()
-     where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])
-     returning id`,
-    [organizationId, ids],
-  );
-  return { removed: rows, routeIds: routes.rows.map(({ id }) => id).toSorted() };
+  { destinationIds, eventsBefore }: OpenFilter,
+  most: number,
+  end: (open: OpenDelivery[]) => Promise<boolean>,
+): Promise<boolean> {
+  for (const table of ['outbox', 'held_deliveries', 'retrying_deliveries']) {
+    let mayGoOn = true;
+    const look = async ({ from, to }: Pages) => {
+      const values = [from, to, destinationIds ?? null, eventsBefore ?? null, most];
+      return (await db.query<OpenDelivery>(OPEN_IN(table), values)).rows;
+    };
+    const take = async (pages: Pages) => {
+      // What was not ended is found again.
+      for (let known = new Set<string>(); mayGoOn; ) {
+        const open = await look(pages);
+        const rows = open.filter(({ id }) => !known.has(id));
+        if (rows.length === 0) return;
+        mayGoOn = await end(rows);
+        if (open.length < most) return;
+        known = new Set(open.map(({ id }) => id));
+      }
+    };
+    await throughPages(db, table, LOOKING, take, () => mayGoOn);
+    if (!mayGoOn) return false;
+  }
+  return true;
 }
 
-/** Failure policy: when the database fails, all of it is left to the background. */
-async function cancelSome(pool: Pool, organizationId: string, destinationIds: string[]): Promise<string[]> {
-  const cancelled: string[] = [];
-  if (destinationIds.length === 0) return cancelled;
-  let tried = 0;
-  try {
-    await endOpen(pool, { destinationIds }, CANCELLED_AT_ONCE, async (open) => {
-      const deliveryIds = open.map(({ id }) => id);
-      cancelled.push(...(await cancelDeliveries(pool, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
-      // Counts tried deliveries: one of a full step may have ended meanwhile.
-      tried += deliveryIds.length;
-      return tried < CANCELLED_AT_ONCE;
-    });
-  } catch (error) {
-    if (!isTransientDatabaseError(error)) throw error;
-  }
-  return cancelled;
+const OPEN_OF = `
+select delivery_id as id from (
+  select delivery_id from outbox where organization_id = $1
+  union select delivery_id from held_deliveries where organization_id = $1
+  union select delivery_id from retrying_deliveries where organization_id = $1
+  union select d.id from warehouse_batches b join deliveries d on d.destination_id = b.destination_id
+          and d.id between b.first_delivery_id and b.last_delivery_id and d.batch_id = b.id and d.status = 'pending'
+        where b.organization_id = $1 and b.status in ${UNDER_WAY}
+) open limit $2`;
+
+/** What may be open of an organization, those in files of a warehouse included; in no order. */
+export async function openOf(db: Queryable, organizationId: string, most: number): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(OPEN_OF, [organizationId, most]);
+  return rows.map(({ id }) => id);
+}
+
+// A row of the outbox with `resume` belongs to a workflow: if only that continues the delivery, it is counted there
+// (backlog.ts).
+const COUNT = `
+select ((select count(*) from outbox o where organization_id = $1
+           and (resume is null or not exists (select from retrying_deliveries r where r.delivery_id = o.delivery_id)))
+      + (select count(*) from held_deliveries where organization_id = $1)
+      + (select count(*) from retrying_deliveries where organization_id = $1))::float8 as open`;
+
+/** Counts the open deliveries of an organization that are in no file of a warehouse. */
+export async function countOpen(db: Queryable, organizationId: string): Promise<number> {
+  const { rows } = await db.query<{ open: number }>(COUNT, [organizationId]);
+  return rows[0]?.open ?? 0;
 }

@@ -1,10 +1,10 @@
-// Slots of destinations that may get fewer attempts at a time than there are workers. A slot is an advisory lock of a session: one of
-// as many keys as the destination has slots. Two workers never have the same one, and PostgreSQL frees it when the session ends, so
-// also when the worker dies. A worker that is cut off or suspended loses its session after half a minute, and uses a slot for two
-// seconds without asking PostgreSQL (core/delivery/destination-places.ts).
+// Slots of destinations that may get fewer attempts at a time than there are workers. A slot is an advisory lock of a
+// session: one of as many keys as the destination has slots. Two workers never have the same one, and PostgreSQL frees
+// it when the session ends, so also when the worker dies. A worker that is cut off or suspended loses its session after
+// half a minute, and uses a slot for two seconds without asking PostgreSQL (core/delivery/destination-places.ts).
 // Rules: DLV-38.
-import type pg from 'pg';
-import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
+import type { DatabaseUrl } from '../connections/client.ts';
+import { KeptConnection } from '../connections/kept-connection.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 const TIMEOUT_MS = 3000;
@@ -26,21 +26,25 @@ export async function maximaOf(db: Queryable, ids: string[]): Promise<{ id: stri
   return rows;
 }
 
-/** A session of its own, from the first slot until it is closed. */
+/** The slots that a worker has, in a session of its own from the first slot until it is closed. */
 export class DestinationSlots {
-  readonly #url: DatabaseUrl;
-  readonly #onLost: () => void;
-  readonly #lostAfterMs: number;
-  #session: { client: pg.Client; held: Map<string, number> } | null = null;
+  readonly #connection: KeptConnection;
+  /** By destination; a new map with each session. */
+  #held = new Map<string, number>();
 
   /**
    * @param onLost called when the session ends, and with it the slots
    * @param lostAfterMs without an exchange
    */
   constructor(url: DatabaseUrl, onLost: () => void, lostAfterMs = LOST_AFTER_MS) {
-    this.#url = url;
-    this.#onLost = onLost;
-    this.#lostAfterMs = lostAfterMs;
+    this.#connection = new KeptConnection(url, {
+      timeoutMs: TIMEOUT_MS,
+      setUp: `set idle_session_timeout = ${lostAfterMs}`,
+      onLost: () => {
+        this.#held = new Map();
+        onLost();
+      },
+    });
   }
 
   /**
@@ -50,8 +54,8 @@ export class DestinationSlots {
    * @throws when the database does not answer; then all slots are given back
    */
   async exchange(left: string[], wanted: { destinationId: string; maximum: number }[]): Promise<string[]> {
-    this.#session = this.#session ?? (await this.#connect());
-    const { client, held } = this.#session;
+    const client = await this.#connection.session();
+    const held = this.#held;
     try {
       const given = left.filter((id) => held.has(id));
       if (given.length > 0) await client.query(LEAVE, [given, given.map((id) => held.get(id))]);
@@ -65,40 +69,12 @@ export class DestinationSlots {
       return taken.map(([id]) => id);
     } catch (error) {
       // Locks may have been taken of which nothing is known here.
-      this.#lose(client);
+      this.#connection.drop(client);
       throw error;
     }
   }
 
-  async close(): Promise<void> {
-    await this.#session?.client.end().catch(() => undefined);
-  }
-
-  #lose(client: pg.Client): void {
-    if (this.#session?.client !== client) return;
-    this.#session = null;
-    this.#onLost();
-    void client.end().catch(() => undefined);
-  }
-
-  async #connect(): Promise<{ client: pg.Client; held: Map<string, number> }> {
-    const client = new (clientOf(this.#url))({
-      connectionString: currentUrl(this.#url),
-      application_name: 'hookyard-worker',
-      keepAlive: true,
-      connectionTimeoutMillis: TIMEOUT_MS,
-      query_timeout: TIMEOUT_MS,
-    });
-    // Without a listener, an error event would end the process. A broken connection ends as well.
-    client.on('error', () => undefined);
-    client.once('end', () => this.#lose(client));
-    try {
-      await client.connect();
-      await client.query(`set idle_session_timeout = ${this.#lostAfterMs}`);
-    } catch (error) {
-      await client.end().catch(() => undefined);
-      throw error;
-    }
-    return { client, held: new Map() };
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 }

@@ -1,20 +1,21 @@
 // Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
 // Rules: DEST-13, DLV-25.
 import { shardOf } from '../../core/text/ids.ts';
-import { databaseTime } from '../clock.ts';
+import { databaseTime, OPEN, toOutbox, WAITING_STATUS, WAKE_RELAYS } from '../sql/rules.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { OPEN, toOutbox, WAITING_STATUS, WAKE_RELAYS } from '../sql-rules.ts';
 
 const MINUTE_MS = 60_000;
 
-// The row lock orders reservations. A slot is one emission interval (a minute divided by the limit) after the one before
-// it and never in the past, so slots are evenly spaced and a pause gives no burst.
+// The row lock orders reservations. A slot is one emission interval (a minute divided by the limit) after the one
+// before it and never in the past, so slots are evenly spaced and a pause gives no burst.
 const RESERVE = `
 with slot as (
-  select destination_id, greatest(next_at, clock_timestamp()) as at from rate_limits where destination_id = $1 for update
+  select destination_id, greatest(next_at, clock_timestamp()) as at from rate_limits where destination_id = $1
+    for update
 )
 update rate_limits l set next_at = s.at + make_interval(secs => $2::float8 / 1000)
-from slot s where l.destination_id = s.destination_id and s.at <= clock_timestamp() + make_interval(secs => $3::float8 / 1000)
+from slot s where l.destination_id = s.destination_id
+  and s.at <= clock_timestamp() + make_interval(secs => $3::float8 / 1000)
 returning greatest(0, extract(epoch from s.at - clock_timestamp()) * 1000)::float8 as "inMs",
           ceil(extract(epoch from s.at) * 1000)::float8 as at`;
 
@@ -55,8 +56,8 @@ export async function reserveSlot(
   return (await reserve()).rows[0] ?? null;
 }
 
-// Locks the delivery before its row in the outbox, like all statements that end deliveries. `next_attempt_at` is for display
-// only: the earliest time.
+// Locks the delivery before its row in the outbox, like all statements that end deliveries. `next_attempt_at` is for
+// display only: the earliest time.
 const QUEUE = `
 with waiting as (
   update deliveries d
@@ -73,9 +74,9 @@ with waiting as (
 select ${WAKE_RELAYS} from queued`;
 
 /**
- * Puts a delivery, whose workflow waits, into the outbox, among the new deliveries of its destination. A relay signals the
- * workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So waiting is free, the order is
- * kept, a new limit applies at once, and a cancelled delivery takes no slot.
+ * Puts a delivery, whose workflow waits, into the outbox, among the new deliveries of its destination. A relay signals
+ * the workflow when its turn has come; the row leaves the outbox when the attempt has its slot. So waiting is free, the
+ * order is kept, a new limit applies at once, and a cancelled delivery takes no slot.
  * @returns false when the delivery has ended
  */
 export async function queueForTurn(db: Queryable, deliveryId: string): Promise<boolean> {
@@ -88,7 +89,10 @@ export async function lookAtSlot(db: Queryable, at: number): Promise<Slot> {
   return { at, inMs: at - (await databaseTime(db)) };
 }
 
-/** The next slot of each destination that nobody has reserved; a destination without a reservation is missing: its slot is now. */
+/**
+ * The next slot of each destination that nobody has reserved; a destination without a reservation is missing: its slot
+ * is now.
+ */
 export async function nextSlots(db: Queryable, destinationIds: string[]): Promise<Map<string, Slot>> {
   const { rows } = await db.query<Slot & { id: string }>(
     `select destination_id as id, extract(epoch from next_at - clock_timestamp())::float8 * 1000 as "inMs",

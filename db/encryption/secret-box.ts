@@ -2,6 +2,7 @@
 // so that a cipher text copied to another record does not open.
 // Rules: AUTH-13.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { z } from 'zod';
 
 const VERSION = 'v1';
 const IV_BYTES = 12;
@@ -13,7 +14,9 @@ export interface EncryptionKey {
   key: Buffer;
 }
 
-/** Thrown when a cipher text cannot be decrypted with the available keys; the message names the missing or wrong key id. */
+/**
+ * Thrown when a cipher text cannot be decrypted with the available keys; the message names the missing or wrong key id.
+ */
 export class DecryptionError extends Error {
   override readonly name = 'DecryptionError';
 }
@@ -55,5 +58,51 @@ export class SecretBox {
     } catch {
       throw new DecryptionError(`encryption key "${keyId}" does not open the data it should`);
     }
+  }
+}
+
+// Secrets in links of mails are sealed, so that nothing is stored and nobody can make one. Each is bound to its use: no
+// other sealed text opens as one.
+const TO_CONFIRM = 'notification-recipient';
+const TO_STOP = 'notification-stop';
+
+const recipient = z.object({
+  organizationId: z.string(),
+  /** Its slug. */
+  organization: z.string(),
+  address: z.string(),
+});
+const confirmation = recipient.extend({
+  /** ms since 1970. */
+  expiresAt: z.number(),
+});
+export type Confirmation = z.output<typeof confirmation>;
+/** A link that stops mails works for ever. */
+export type Stop = z.output<typeof recipient>;
+
+/** Letters, digits, dots, hyphens and underscores. */
+export const sealConfirmation = (box: SecretBox, given: Confirmation): string =>
+  box.encrypt(JSON.stringify(given), TO_CONFIRM);
+
+export const sealStop = (box: SecretBox, given: Stop): string => box.encrypt(JSON.stringify(given), TO_STOP);
+
+/** Null for a text that this service has not made. */
+export const openConfirmation = (box: SecretBox, token: string): Confirmation | null =>
+  open(box, token, TO_CONFIRM, confirmation);
+
+/** Null for a text that this service has not made. */
+export const openStop = (box: SecretBox, token: string): Stop | null => open(box, token, TO_STOP, recipient);
+
+function open<Schema extends z.ZodType>(
+  box: SecretBox,
+  token: string,
+  purpose: string,
+  schema: Schema,
+): z.output<Schema> | null {
+  try {
+    return schema.parse(JSON.parse(box.decrypt(token, purpose)));
+  } catch (error) {
+    if (error instanceof DecryptionError) return null;
+    throw error;
   }
 }

@@ -1,15 +1,13 @@
-// Reads deliveries and their attempts. Which ones a filter selects: delivery-filter.ts. Deliveries of a deleted source are invisible, like its events.
+// Reads deliveries and their attempts. Deliveries of a deleted source are invisible, like its events.
 import { isId } from '../../core/text/ids.ts';
-import type { Lane } from '../../core/delivery/delivery.ts';
-import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
-import { type AttemptExchange, readExchange } from '../hot-path/attempt-exchange.ts';
-import { bounds } from '../parameters.ts';
+import { type Lane, DELIVERY_STATUSES } from '../../core/delivery/delivery.ts';
+import { firstDeliveryOf, READ_IN_ORDER } from '../sql/rules.ts';
+import { type AttemptExchange, readExchange } from '../hot-path/record-results.ts';
+import { bounds } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
-import { type DeliveryFilter, deliverySelection } from './delivery-filter.ts';
-import { READ_IN_ORDER } from '../sql-rules.ts';
 import { NEXT_ROWS_MS } from './events.ts';
-import { findPart } from './lists/find.ts';
-import { countMatching, type Found, type Part, readPart } from './lists/part.ts';
+import { findPart } from './search.ts';
+import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { Parameters, rangeOfSelection, rowMatches, type Selection } from './selection.ts';
 
 export interface DeliveryRecord {
@@ -42,7 +40,8 @@ export interface DeliveryRecord {
 
 const COLUMNS = `
 d.id, d.event_id as "eventId", d.source_id as "sourceId", d.route_id as "routeId", d.destination_id as "destinationId",
-s.name as "sourceName", w.name as "routeName", t.name as "destinationName", d.status, d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
+s.name as "sourceName", w.name as "routeName", t.name as "destinationName", d.status,
+d.attempt_count as "attemptCount", d.status_code as "statusCode", d.latency, d.error,
 d.next_attempt_at as "nextAttemptAt", d.delivered_at as "deliveredAt", d.finished_at as "finishedAt",
 d.failover_of as "failoverOf", d.replay_of as "replayOf", d.lane, d.batch_id as "batchId"`;
 
@@ -212,4 +211,81 @@ async function shortAttemptsOf(db: Queryable, deliveryIds: string[]): Promise<Ma
     [deliveryIds, low, high],
   );
   return Map.groupBy(rows, ({ deliveryId }) => deliveryId);
+}
+
+/** Of the latest attempt; `none`: attempts were made, and the latest had no answer. */
+export const CODE_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx', 'none'] as const;
+export type CodeClass = (typeof CODE_CLASSES)[number];
+
+export interface DeliveryFilter {
+  sourceId?: string;
+  routeId?: string;
+  destinationId?: string;
+  /** One of these. */
+  status?: string[];
+  /** Of the latest attempt. */
+  statusCode?: number;
+  codeClass?: CodeClass;
+  /** A LIKE pattern that the error of the latest attempt must match; letter case is ignored. */
+  errorPattern?: string;
+  /** In which the first attempt was made. */
+  lane?: Lane;
+  /** Created at or after. */
+  from?: Date;
+  /** Created at or before. */
+  to?: Date;
+}
+
+// What succeeds has no error (core/delivery/verdict.ts), so most rows need not be read.
+const WITH_ERROR = DELIVERY_STATUSES.filter((status) => status !== 'delivered');
+
+export function deliverySelection(organizationId: string, filter: DeliveryFilter): Selection {
+  const { from, to, sourceId, routeId, destinationId, status, errorPattern } = filter;
+  const statuses =
+    errorPattern === undefined ? status : WITH_ERROR.filter((each) => status === undefined || status.includes(each));
+  const conditions = conditionsOf(filter);
+  return {
+    kind: 'delivery',
+    organizationId,
+    from,
+    to,
+    where: { source_id: sourceId, route_id: routeId, destination_id: destinationId, status: statuses },
+    ...(conditions.length > 0 && {
+      also: (query: Parameters) => conditions.map((condition) => condition(query)).join(' and '),
+    }),
+  };
+}
+
+/** Whether it asks for what the latest attempt was answered. */
+export const isDeliverySearch = (filter: DeliveryFilter): boolean => conditionsOf(filter).length > 0;
+
+function conditionsOf({ statusCode, codeClass, errorPattern, lane }: DeliveryFilter) {
+  const conditions: ((query: Parameters) => string)[] = [];
+  if (statusCode !== undefined) conditions.push((query) => `r.status_code = ${query.add(statusCode)}`);
+  if (codeClass === 'none') conditions.push(() => 'r.status_code is null and r.attempt_count > 0');
+  else if (codeClass !== undefined) {
+    const first = Number(codeClass.charAt(0)) * 100;
+    conditions.push((query) => `r.status_code between ${query.add(first)} and ${query.add(first + 99)}`);
+  }
+  if (errorPattern !== undefined) conditions.push((query) => `r.error ilike ${query.add(errorPattern)}`);
+  if (lane !== undefined) conditions.push((query) => `r.lane = ${query.add(lane)}`);
+  return conditions;
+}
+
+export interface RecordVersion {
+  version: number;
+  updatedAt: Date;
+}
+
+/** Null: it was deleted. */
+export async function destinationVersion(
+  db: Queryable,
+  organizationId: string,
+  destinationId: string,
+): Promise<RecordVersion | null> {
+  const { rows } = await db.query<RecordVersion>(
+    'select version, updated_at as "updatedAt" from destinations where organization_id = $1 and id = $2',
+    [organizationId, destinationId],
+  );
+  return rows[0] ?? null;
 }

@@ -1,12 +1,13 @@
-// Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while its rows
-// are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of those days.
+// Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while
+// its rows are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of
+// those days.
 import type { TypedBody } from '../../core/forms/index.ts';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
-import { idFloor } from '../../core/text/ids.ts';
-import { bounds } from '../parameters.ts';
+import { idTime } from '../../core/text/ids.ts';
+import { bounds } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
-import { findPart } from './lists/find.ts';
-import type { Part } from './lists/part.ts';
+import { findPart } from './search.ts';
+import type { Part } from '../sql/list-parts.ts';
 import { madeIn, type Selection } from './selection.ts';
 
 export interface EventRecord {
@@ -48,11 +49,17 @@ export interface EventFilter {
   from?: Date;
   /** Received at or before. */
   to?: Date;
-  /** A LIKE pattern that the payload's text must match, as it was received or without JSON escapes; letter case is ignored. */
+  /**
+   * A LIKE pattern that the payload's text must match, as it was received or without JSON escapes; letter case is
+   * ignored.
+   */
   payloadPattern?: string;
 }
 
-/** How long payloads are searched for what follows a cursor, ms; and rows for other filters, so that an answer stays quick. */
+/**
+ * How long payloads are searched for what follows a cursor, ms; and rows for other filters, so that an answer stays
+ * quick.
+ */
 const NEXT_PAYLOADS_MS = 2000;
 export const NEXT_ROWS_MS = 25;
 
@@ -69,18 +76,6 @@ export interface EventListFilter extends Omit<EventFilter, 'status'> {
 /** The condition on a payload `p`. @param pattern an expression: a LIKE pattern; letter case is ignored */
 const payloadMatches = (pattern: string): string =>
   `case when p.is_text then payload_matches(p.body, ${pattern}) else false end`;
-
-/** Which events `e` a filter selects: `from` and `where`, with the parameters $1 to $7 of `matchingValues`. */
-export const MATCHING = `
-from events e join sources s on s.id = e.source_id
-where e.organization_id = $1 and e.id >= $2 and e.id < $3
-  and ($4::text is null or e.source_id = $4)
-  and ($5::text is null or e.status = $5)
-  and ($7::boolean is null or e.routed = $7)
-  and ($6::text is null or exists (
-    select from event_payloads p
-    where p.event_id = e.id and p.event_id >= $2 and p.event_id < $3
-      and ${payloadMatches('$6')}))`;
 
 /** Whether its filters need more than rows of events. */
 export const isEventSearch = ({ payloadPattern, routeId, destinationId }: EventListFilter): boolean =>
@@ -130,23 +125,6 @@ async function eventsById(db: Queryable, organizationId: string, ids: string[]):
   return rows;
 }
 
-/** The parameters of `MATCHING`; the range of ids is given as it is, with an upper bound that is not part of it. */
-export function matchingValues(
-  organizationId: string,
-  range: [low: string, high: string],
-  { sourceId, status, payloadPattern, routed }: EventFilter,
-): unknown[] {
-  return [organizationId, ...range, sourceId ?? null, status ?? null, payloadPattern ?? null, routed ?? null];
-}
-
-/** The ids made inside a time range, as a lower bound and an upper bound that is not part of it. */
-export function idRange(prefix: 'evt' | 'dlv', { from, to }: { from?: Date; to?: Date }): [string, string] {
-  return [
-    from ? idFloor(prefix, from.getTime()) : `${prefix}_`,
-    to ? idFloor(prefix, to.getTime() + 1) : `${prefix}_~`,
-  ];
-}
-
 export async function findEvent(db: Queryable, organizationId: string, id: string): Promise<EventRecord | null> {
   const { rows } = await db.query<EventRecord>(
     `select ${COLUMNS} from events e join sources s on s.id = e.source_id where e.organization_id = $1 and e.id = $2`,
@@ -173,4 +151,57 @@ export async function loadContent(db: Queryable, organizationId: string, eventId
   );
   const [row] = rows;
   return row === undefined ? null : { body: row.body, contentType: row.contentType ?? undefined };
+}
+
+/** How much later than others an event may be stored and still be found, ms. Storing takes milliseconds. */
+export const OVERLAP_MS = 5000;
+const PAGE = 100;
+/** Pages of one look. */
+const MOST_PAGES = 10;
+
+/** What one look found, oldest first. */
+export interface Arrived {
+  events: EventRecord[];
+  /** More arrived than one look reads: the oldest of it was left out. */
+  isCut: boolean;
+}
+
+/**
+ * Events in the order in which they arrive. Ids are in the order of receipt, but what is received first may be stored
+ * second, so each look begins a little before the latest event that was seen.
+ */
+export class Arrivals {
+  readonly #pool: Pool;
+  readonly #organizationId: string;
+  readonly #filter: Pick<EventFilter, 'sourceId' | 'routed'>;
+  readonly #fromMs: number;
+  #latestMs: number;
+  readonly #seen = new Map<string, number>();
+
+  /** @param fromMs what was received from then on, ms since 1970 */
+  constructor(pool: Pool, organizationId: string, filter: Pick<EventFilter, 'sourceId' | 'routed'>, fromMs: number) {
+    this.#pool = pool;
+    this.#organizationId = organizationId;
+    this.#filter = filter;
+    this.#fromMs = fromMs;
+    this.#latestMs = fromMs;
+  }
+
+  /** What arrived since the last look, at most 1,000 events. @throws while the database is away */
+  async next(): Promise<Arrived> {
+    const from = new Date(Math.max(this.#fromMs, this.#latestMs - OVERLAP_MS));
+    const fresh: EventRecord[] = [];
+    let after: string | null = null;
+    for (let pages = 0; pages < MOST_PAGES; pages += 1) {
+      const part = { limit: PAGE, after, withTotal: false };
+      const { events, next } = await listEvents(this.#pool, this.#organizationId, { ...this.#filter, from }, part);
+      fresh.push(...events.filter(({ id }) => !this.#seen.has(id)));
+      after = next;
+      if (after === null) break;
+    }
+    for (const { id } of fresh) this.#seen.set(id, idTime(id));
+    this.#latestMs = Math.max(this.#latestMs, ...fresh.map(({ id }) => idTime(id)));
+    for (const [id, ms] of this.#seen) if (ms < this.#latestMs - OVERLAP_MS) this.#seen.delete(id);
+    return { events: fresh.toReversed(), isCut: after !== null };
+  }
 }

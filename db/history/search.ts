@@ -1,15 +1,30 @@
-// Lists whose filters no index tells (a status, a route, a text in payloads or errors). Such an index would make storing every webhook,
-// or recording every attempt, more expensive. So the rows of an index are read in steps, newest first: for a page until it is full, and
-// for a total until MOST_COUNTED rows were read. What follows a cursor is searched for a limited time, and the answer says how far.
+// Lists whose filters no index tells (a status, a route, a text in payloads or errors). Such an index would make
+// storing every webhook, or recording every attempt, more expensive. So the rows of an index are read in steps, newest
+// first: for a page until it is full, and for a total until MOST_COUNTED rows were read. What follows a cursor is
+// searched for a limited time, and the answer says how far.
 // Rules: LIST-11, LIST-12, ERR-16.
 import { isOpenStatus } from '../../core/delivery/delivery.ts';
-import { idFloor } from '../../core/text/ids.ts';
+import { idFloor, idTime } from '../../core/text/ids.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { openOf } from '../delivery/open-deliveries.ts';
-import { deliveriesOf, eventsByDeliveries, stepAmong } from './events-by-deliveries.ts';
-import { estimateIndexed, newestRange } from './lists/indexed.ts';
-import { MOST_COUNTED, PageTooDeepError } from './lists/part.ts';
-import { KINDS, Parameters, type Range, rangeOfSelection, rowMatches, rowsOf, type Selection } from './selection.ts';
+import { openOf } from '../delivery/delivery-commands.ts';
+import {
+  estimateIndexed,
+  newestRange,
+  KINDS,
+  Parameters,
+  type Range,
+  rangeOfSelection,
+  rowMatches,
+  rowsOf,
+  type Selection,
+  prepare,
+  type RowRange,
+  matches,
+  countIndexed,
+  readIndexed,
+} from './selection.ts';
+import { MOST_COUNTED, PageTooDeepError, type Found, type Part } from '../sql/list-parts.ts';
+import { deliveriesFrom } from '../sql/rules.ts';
 
 /** How long a search for a page may read, ms; a running step is completed. */
 export const SEARCH_MS = 5000;
@@ -18,7 +33,7 @@ const COUNT_MS = 1000;
 /** Rows of a step, of a page and after a cursor. The first step is small: mostly it has all that is wanted. */
 const ROWS_PER_PAGE_STEP = 20_000;
 const ROWS_PER_NEXT_STEP = 2000;
-export const FIRST_ROWS = 200;
+const FIRST_ROWS = 200;
 const GROWTH = 8;
 /** Open deliveries that are looked up one by one. */
 const MOST_OPEN = 20_000;
@@ -100,7 +115,7 @@ const place = (n: number): number => Math.min(Math.max(0, n), 2 ** 30);
  * @param forMs starts no further step after this time
  * @returns `searchedFrom`: the time was over; everything from then on was searched, ms
  */
-export async function searchNewest(
+async function searchNewest(
   db: Queryable,
   selection: Selection,
   limit: number,
@@ -178,4 +193,143 @@ async function countIn(
 }
 
 /** A cursor from which a search continues. */
-export const cursorAt = ({ kind }: Selection, ms: number): string => idFloor(KINDS[kind].prefix, ms);
+const cursorAt = ({ kind }: Selection, ms: number): string => idFloor(KINDS[kind].prefix, ms);
+
+// Events by where they were delivered. A delivery made with its event has an id of the same second or so, so these
+// events are found in the order of the deliveries to a destination. The others (replays, failovers) are few, and have
+// indexes (deliveries_apart_by_...).
+
+/** The width of the eighth character of an id (core/text/ids.ts), ms. */
+const SLOT_MS = 1024;
+const slotEnd = (ms: number): number => Math.ceil(ms / SLOT_MS) * SLOT_MS;
+
+/** Whether a delivery `r` was not made together with its event; the indexes deliveries_apart_by_... have these. */
+const APART = 'substr(r.id, 5, 8) <> substr(r.event_id, 5, 8)';
+
+/** The deliveries that are gone through for the events of a selection with `delivered`. */
+const deliveriesOf = ({ organizationId, where, delivered, from, to }: Selection): Selection => ({
+  kind: 'delivery',
+  organizationId,
+  from,
+  to,
+  where: { ...delivered, source_id: where.source_id },
+});
+
+/**
+ * Goes through the events of a selection with `delivered`, newest first.
+ * @param rows how many deliveries one step reads
+ */
+async function* eventsByDeliveries(db: Queryable, selection: Selection, rows: number): AsyncGenerator<Step> {
+  const deliveries = deliveriesOf(selection);
+  const { from: first, to: last } = rangeOfSelection(selection);
+  let end = (await prepare(db, deliveries)).isOwn ? last : first;
+  // The first step is small: mostly it has all that a part of a list needs.
+  let most = Math.min(rows, FIRST_ROWS);
+  while (end > first) {
+    const around = { from: first - (first % SLOT_MS), to: slotEnd(end) };
+    // Whole slots: what was made together with an event of a slot is in the same one.
+    const range = await newestRange(db, deliveries, around, most, SLOT_MS);
+    const reached = Math.max(first, range.from);
+    const apart = await eventsApart(db, deliveries, { from: reached, to: end }, most);
+    const from = apart.length < most ? reached : Math.max(reached, idTime(apart.at(-1) ?? '') + 1);
+    // More than fit into a step are of one millisecond.
+    if (from >= end) most *= 4;
+    else {
+      const together = await eventsTogether(db, deliveries, range);
+      const events = [...new Set([...together, ...apart])].filter((id) => id >= idFloor('evt', from));
+      yield stepAmong(db, selection, { from, to: end, rows: range.rows }, events);
+      end = from;
+      most = Math.min(rows, most * 4);
+    }
+  }
+}
+
+/** The newest events of a range with a delivery that was made apart from them. */
+async function eventsApart(db: Queryable, deliveries: Selection, { from, to }: Range, most: number): Promise<string[]> {
+  const query = new Parameters();
+  const high = to === Infinity ? 'evt_~' : idFloor('evt', to);
+  const { rows } = await db.query<{ id: string }>(
+    `select distinct r.event_id as id from deliveries r
+     where ${APART} and ${matches(query, deliveries)}
+       and r.event_id >= ${query.add(idFloor('evt', from))} and r.event_id < ${query.add(high)}
+       and r.id >= ${query.add(deliveriesFrom(from))}
+     order by 1 desc limit ${query.add(most)}`,
+    query.values,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** The events of deliveries that were made with them in a range. */
+async function eventsTogether(db: Queryable, deliveries: Selection, range: Range): Promise<string[]> {
+  const query = new Parameters();
+  const { rows } = await db.query<{ id: string }>(
+    `select r.event_id as id from deliveries r where ${rowMatches(query, deliveries, range)} and not ${APART}`,
+    query.values,
+  );
+  return rows.map(({ id }) => id);
+}
+
+// Rows are looked up one by one: `offset 0` keeps the inner query as it is, which PostgreSQL would else join by reading
+// the range.
+/** A step that finds what matches among some ids. @param range in which they were made */
+function stepAmong(db: Queryable, selection: Selection, range: RowRange, candidates: string[]): Step {
+  const matching = async (limit: number) => {
+    if (candidates.length === 0) return [];
+    const query = new Parameters();
+    const { rows } = await db.query<{ id: string }>(
+      `select x.id from unnest(${query.add(candidates)}::text[]) as p(id) cross join lateral (
+         select r.id from ${rowsOf(selection)}
+         where r.id = p.id collate "C" and ${rowMatches(query, selection, range)} offset 0
+       ) x order by x.id desc limit ${query.add(limit)}`,
+      query.values,
+    );
+    return rows.map(({ id }) => id);
+  };
+  return {
+    from: range.from,
+    rows: range.rows,
+    newest: matching,
+    async count({ first, end }) {
+      const ids = await matching(candidates.length);
+      return { ids: ids.slice(first, end), total: ids.length };
+    },
+  };
+}
+
+/**
+ * Finds a part of a list.
+ * @param db one snapshot
+ * @param forMs how long what follows a cursor may be searched for
+ * @throws SearchTooBroadError where a page cannot be found in time; PageTooDeepError
+ */
+export async function findPart(db: Queryable, selection: Selection, part: Part, forMs: number): Promise<Found> {
+  const { isOwn, isIndexed } = await prepare(db, selection);
+  const isCounting = 'offset' in part || part.withTotal;
+  if (!isOwn) return { ids: [], total: isCounting ? 0 : null, totalIsExact: true, next: null, searchedUntil: null };
+  const paged = isIndexed ? indexedPage : searchPage;
+  if ('offset' in part) return { ...(await paged(db, selection, part)), next: null, searchedUntil: null };
+  const { after, limit, withTotal } = part;
+  const { total, totalIsExact } = withTotal
+    ? await paged(db, selection, { limit: 0, offset: 0 })
+    : { total: null, totalIsExact: true };
+  const rest = { ...selection, ...(after !== null && { before: after }) };
+  // One more shows whether there are more.
+  const most = limit + 1;
+  const { ids, searchedFrom } = isIndexed
+    ? { ids: await readIndexed(db, rest, { limit: most, offset: 0 }), searchedFrom: null }
+    : await searchNewest(db, rest, most, forMs);
+  const shown = ids.slice(0, limit);
+  const found = { ids: shown, total, totalIsExact };
+  if (ids.length > limit) return { ...found, next: shown.at(-1) ?? null, searchedUntil: null };
+  if (searchedFrom === null) return { ...found, next: null, searchedUntil: null };
+  return { ...found, next: cursorAt(selection, searchedFrom), searchedUntil: new Date(searchedFrom) };
+}
+
+async function indexedPage(db: Queryable, selection: Selection, { limit, offset }: { limit: number; offset: number }) {
+  const counted = await countIndexed(db, selection);
+  const totalIsExact = counted <= MOST_COUNTED;
+  if (offset >= MOST_COUNTED && !totalIsExact) throw new PageTooDeepError();
+  const ids = limit === 0 || offset >= counted ? [] : await readIndexed(db, selection, { limit, offset });
+  const total = totalIsExact ? counted : Math.max(counted, await estimateIndexed(db, selection));
+  return { ids, total, totalIsExact };
+}

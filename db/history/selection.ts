@@ -1,5 +1,8 @@
 // What a list selects, and the conditions of it in SQL.
-import { boundTime, type IdPrefix, idFloor } from '../../core/text/ids.ts';
+import { boundTime, type IdPrefix, idFloor, idTime } from '../../core/text/ids.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { READ_IN_ORDER } from '../sql/rules.ts';
+import { countMatching } from '../sql/list-parts.ts';
 
 /** A range of time, ms since 1970; the end is not part of it, and may be Infinity. */
 export interface Range {
@@ -60,7 +63,7 @@ function idBounds(prefix: IdPrefix, { from, to }: Range): [low: string, high: st
 }
 
 /** The condition on the ids of rows `r` of a selection that were made in a range. */
-export function madeWithin(query: Parameters, { kind, before = '~' }: Selection, range: Range): string {
+function madeWithin(query: Parameters, { kind, before = '~' }: Selection, range: Range): string {
   const [low, high] = idBounds(KINDS[kind].prefix, range);
   return `r.id >= ${query.add(low)} and r.id < ${query.add(before < high ? before : high)}`;
 }
@@ -85,11 +88,116 @@ export function matches(
     .join(' and ');
 }
 
-/** Collects the values of a statement whose conditions depend on the filters, so that each is planned for its filters. */
+/**
+ * Collects the values of a statement whose conditions depend on the filters, so that each is planned for its filters.
+ */
 export class Parameters {
   readonly values: unknown[] = [];
   /** @returns the `$n` that stands for it */
   add(value: unknown): string {
     return `$${this.values.push(value)}`;
   }
+}
+
+// Rows in the order of an index, of which nothing but the index is read: those of an organization, or of one source
+// (events) or destination (deliveries). Lists without another filter are read so; others go through these rows in steps
+// (search.ts).
+
+const OWNER = {
+  source_id: 'select organization_id from sources where id = $2',
+  // Deliveries stay when their destination is deleted.
+  destination_id: `select coalesce((select organization_id from destinations where id = $2),
+    (select organization_id from deliveries where destination_id = $2 limit 1))`,
+};
+
+/** What is known of a selection before its rows are read. */
+interface Prepared {
+  /** False: its source or destination is none of the organization, so there are no rows. */
+  isOwn: boolean;
+  /** Whether the index alone tells its rows: they match, and are visible. */
+  isIndexed: boolean;
+}
+
+/** Prepares a transaction for reading a list: from now on PostgreSQL reads in the order of an index. */
+export async function prepare(db: Queryable, selection: Selection): Promise<Prepared> {
+  const { kind, organizationId, where, also, delivered } = selection;
+  const { subject } = KINDS[kind];
+  const { [subject]: id, ...others } = where;
+  const isPlain = !also && !delivered && Object.values(others).every((value) => value === undefined);
+  const owner = id === undefined ? 'true' : `(${OWNER[subject]}) = $1`;
+  // Rows of a deleted source are invisible until they are gone.
+  const { rows } = await db.query<{ isOwn: boolean | null; isPurging: boolean }>(
+    `select ${owner} as "isOwn", exists (select from source_purges where organization_id = $1) as "isPurging", ${READ_IN_ORDER}`,
+    id === undefined ? [organizationId] : [organizationId, id],
+  );
+  return { isOwn: rows[0]?.isOwn === true, isIndexed: isPlain && rows[0]?.isPurging === false };
+}
+
+/** `from` and `where` of the rows `r` that the index has of a selection, whatever its other filters are. */
+function inIndex(query: Parameters, selection: Selection, range: Range): string {
+  const { kind, organizationId, where } = selection;
+  const { table, subject } = KINDS[kind];
+  const id = where[subject];
+  const of = id === undefined ? `r.organization_id = ${query.add(organizationId)}` : `r.${subject} = ${query.add(id)}`;
+  return `from ${table} r where ${of} and ${madeWithin(query, selection, range)}`;
+}
+
+/** Counts them, up to one more than MOST_COUNTED. */
+export async function countIndexed(db: Queryable, selection: Selection): Promise<number> {
+  const query = new Parameters();
+  const matching = inIndex(query, selection, rangeOfSelection(selection));
+  return countMatching(db, matching, query.values);
+}
+
+/** The newest of them. */
+export async function readIndexed(
+  db: Queryable,
+  selection: Selection,
+  { limit, offset }: { limit: number; offset: number },
+): Promise<string[]> {
+  const query = new Parameters();
+  const { rows } = await db.query<{ id: string }>(
+    `select r.id ${inIndex(query, selection, rangeOfSelection(selection))}
+     order by r.id desc limit ${query.add(limit)} offset ${query.add(offset)}`,
+    query.values,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** How many there are by the statistics of PostgreSQL, which reads no row for it. */
+export async function estimateIndexed(db: Queryable, selection: Selection): Promise<number> {
+  const query = new Parameters();
+  const { rows } = await db.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(
+    `explain (format json) select ${inIndex(query, selection, rangeOfSelection(selection))}`,
+    query.values,
+  );
+  return rows[0]?.['QUERY PLAN'][0].Plan['Plan Rows'] ?? 0;
+}
+
+/** A part of a range with a number of rows. */
+export interface RowRange extends Range {
+  rows: number;
+}
+
+/**
+ * The newest part of a range that has about so many of them; the whole range when it has fewer.
+ * @param widthMs a part begins at a multiple of it
+ */
+export async function newestRange(
+  db: Queryable,
+  selection: Selection,
+  range: Range,
+  most: number,
+  widthMs = 1,
+): Promise<RowRange> {
+  const query = new Parameters();
+  const { rows } = await db.query<{ rows: number; first: string | null }>(
+    `select count(*)::int as rows, min(id) as first from (
+       select r.id ${inIndex(query, selection, range)} order by r.id desc limit ${query.add(most)}) x`,
+    query.values,
+  );
+  const { rows: read = 0, first = null } = rows[0] ?? {};
+  if (first === null || read < most) return { ...range, rows: read };
+  const from = Math.floor(idTime(first) / widthMs) * widthMs;
+  return { from: Math.max(range.from, from), to: range.to, rows: read };
 }

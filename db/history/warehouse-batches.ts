@@ -4,7 +4,7 @@ import type { Compression, FileFormat } from '../../core/warehouse/object-key.ts
 import type { BatchStatus } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
 import { inSnapshot, type Pool } from '../connections/pool.ts';
-import { countMatching, type Found, type Part, readPart } from './lists/part.ts';
+import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 
 export interface BatchRecord {
   id: string;
@@ -32,7 +32,8 @@ export interface BatchRecord {
 const COLUMNS = `
 id, status, partition, key, file_format as "fileFormat",
 compression, events, bytes, misfits, conversions, sha256,
-first_received_at as "firstReceivedAt", last_received_at as "lastReceivedAt", attempts, error, created_at as "createdAt",
+first_received_at as "firstReceivedAt", last_received_at as "lastReceivedAt", attempts, error,
+created_at as "createdAt",
 frozen_at as "frozenAt", uploaded_at as "uploadedAt", finished_at as "finishedAt"`;
 
 type Batches = Omit<Found, 'ids'> & { batches: BatchRecord[] };

@@ -1,4 +1,5 @@
-// Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored; `openSecrets` decrypts them.
+// Reads destinations, routes and transforms for attempts. Credentials are returned encrypted, as stored; `openSecrets`
+// decrypts them.
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import type { ExpectedResponse, FailoverRule } from '../../core/delivery/verdict.ts';
 import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
@@ -94,7 +95,8 @@ export function openSecrets(row: DestinationRow, secretBox: SecretBox): OpenDest
 
 // A version never changes: it is that of the record as it is now, or an earlier one (earlier_versions).
 const versionOf = (table: 'routes' | 'transforms') => `
-select delivery_config(r) as config from ${table} r where organization_id = $1 and id = $2 and ($3::int is null or version = $3)
+select delivery_config(r) as config from ${table} r where organization_id = $1 and id = $2
+  and ($3::int is null or version = $3)
 union all
 select config from earlier_versions where organization_id = $1 and record_id = $2 and version = $3
 limit 1`;
@@ -140,7 +142,8 @@ export interface RouteVersion {
 }
 
 const CURRENT = `
-select w.id as "routeId", w.version as "routeVersion", case when r.id is null then e.config else delivery_config(r) end as config
+select w.id as "routeId", w.version as "routeVersion", case when r.id is null then e.config
+  else delivery_config(r) end as config
 from unnest($2::text[], $3::int[]) as w(id, version)
 left join routes r on r.id = w.id and r.organization_id = $1
 left join earlier_versions e on r.id is null and e.record_id = w.id and e.version = w.version and e.organization_id = $1
@@ -148,7 +151,10 @@ where coalesce(r.id, e.record_id) is not null`;
 
 export const routeKey = ({ routeId, routeVersion }: RouteVersion): string => `${routeId} ${routeVersion}`;
 
-/** Routes as they are now, a deleted one as it was in that version; by `routeKey`. One is missing that was deleted and is not kept. */
+/**
+ * Routes as they are now, a deleted one as it was in that version; by `routeKey`. One is missing that was deleted and
+ * is not kept.
+ */
 export async function currentRoutes(
   db: Queryable,
   organizationId: string,

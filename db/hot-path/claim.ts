@@ -1,10 +1,13 @@
-// Claiming: which deliveries a relay starts next.
+// Claiming: which deliveries a relay starts next, and what their workflows start with.
 import type { Queryable } from '../connections/pool.ts';
-import { circuitBlocks, FIRST_WAREHOUSE, OPEN, outboxRow, pauseBlocks } from '../sql-rules.ts';
+import { circuitBlocks, FIRST_WAREHOUSE, OPEN, outboxRow, pauseBlocks } from '../sql/rules.ts';
+import type { RetryPolicy } from '../../core/delivery/backoff.ts';
+import type { LaneSetting } from '../../core/delivery/delivery.ts';
 
 /**
- * A delivery whose first attempt has no result yet; or has one, but Temporal has no workflow for what is left (lane `express`); or
- * whose next attempt waits: for a slot of a rate limit, a place at its destination, its organization's turn or resumption.
+ * A delivery whose first attempt has no result yet; or has one, but Temporal has no workflow for what is left (lane
+ * `express`); or whose next attempt waits: for a slot of a rate limit, a place at its destination, its organization's
+ * turn or resumption.
  */
 export interface OutboxRow {
   deliveryId: string;
@@ -22,30 +25,29 @@ export interface OutboxRow {
 }
 
 /**
- * `lost`, `ended`: the delivery's workflow is gone, and it continues from its recorded attempts; with `ended` the workflow's id
- * may be reused. `waiting`: its workflow runs, and waits for its turn.
+ * `lost`, `ended`: the delivery's workflow is gone, and it continues from its recorded attempts; with `ended` the
+ * workflow's id may be reused. `waiting`: its workflow runs, and waits for its turn.
  */
 export type Resume = 'lost' | 'ended' | 'waiting';
 
-// A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of its first
-// attempt. Two relays never read the same row, because a shard has one owner, whom the claim itself checks: a worker that was taken
-// for dead while it was paused reads nothing. What a worker had in flight when it gave a shard up is left to it (`handed_over`).
-// If its shards are taken away after a claim, both start the same workflow id and the second start is refused; or, in the express lane,
-// both make the attempt and one of them is recorded.
-// The recursive parts hop from organization to organization, and inside each from destination to destination (one probe each), so
-// the cost follows the number of destinations with work that are examined, not the length of the backlog; and neither can starve
-// another. Of the rows of a destination it steps over those of other workers: of N workers each reads about N for each row that it takes
-// (docs/scaling.md). Callers go round-robin: each claim starts behind the last organization that the one before has examined, and inside
-// an organization behind its last destination, whether that had something to start or not. A claim ends when enough is found, so
-// nothing is fetched needlessly and the next one gets its turn.
+// A claim writes nothing: the relay remembers what it has in flight, and a row leaves the outbox with the result of its
+// first attempt. Two relays never read the same row, because a shard has one owner, whom the claim itself checks: a
+// worker that was taken for dead while it was paused reads nothing. What a worker had in flight when it gave a shard up
+// is left to it (`handed_over`). If its shards are taken away after a claim, both start the same workflow id and the
+// second start is refused; or, in the express lane, both make the attempt and one of them is recorded. The recursive
+// parts hop from organization to organization, and inside each from destination to destination (one probe each), so the
+// cost follows the number of destinations with work that are examined, not the length of the backlog; and neither can
+// starve another. Of the rows of a destination it steps over those of other workers: of N workers each reads about N
+// for each row that it takes (docs/scaling.md). Callers go round-robin: each claim starts behind the last organization
+// that the one before has examined, and inside an organization behind its last destination, whether that had something
+// to start or not. A claim ends when enough is found, so nothing is fetched needlessly and the next one gets its turn.
 // It ends before the warehouses, whose ids come after all others: their deliveries are written in files
-// (db/warehouse/batches.ts).
-// Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with the whole array took longer than the
-// rest of the statement.
-// The circuits are few rows, looked up by key: for each destination, which may be paused, and for the route of each claimed row; only
-// primary deliveries are subject to its state, and all to its pause.
-// An organization whose limit of rows was not reached has a last row without a delivery, which says where it was left: null when
-// no destination is left in it. PostgreSQL reads a CTE only as far as needed, so a full claim has not gone further.
+// (db/warehouse/batches.ts). Deliveries in flight are a sub-select, which PostgreSQL hashes: comparing each row with
+// the whole array took longer than the rest of the statement. The circuits are few rows, looked up by key: for each
+// destination, which may be paused, and for the route of each claimed row; only primary deliveries are subject to its
+// state, and all to its pause. An organization whose limit of rows was not reached has a last row without a delivery,
+// which says where it was left: null when no destination is left in it. PostgreSQL reads a CTE only as far as needed,
+// so a full claim has not gone further.
 const nextOrganization = (after: string) =>
   `(select n.organization_id from outbox n where n.organization_id > ${after} order by n.organization_id limit 1)`;
 const nextDestination = (after: string) =>
@@ -75,7 +77,8 @@ cross join lateral (
     from destination last where last.id is not null and last.number < $9
   )
   select found.* from destination d
-  left join lateral (select true as is_paused from circuits c where c.route_id = d.id and ${pauseBlocks('c')} limit 1) p on true
+  left join lateral (select true as is_paused from circuits c where c.route_id = d.id and ${pauseBlocks('c')}
+    limit 1) p on true
   cross join lateral (
     (select delivery_id as "deliveryId", destination_id as "destinationId", organization_id as "organizationId",
             event_id as "eventId", source_id as "sourceId", route_id as "routeId", priority,
@@ -202,9 +205,9 @@ interface Stopped {
 
 const isStopped = (row: OutboxRow | Stopped): row is Stopped => row.deliveryId === null;
 
-// The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row. The delivery is
-// looked up by the parameter: by the row, PostgreSQL 18 crashes when it checks a row again that has changed while it waited
-// (docs/postgresql-18-lost-update.md).
+// The workflow may have reached its next attempt meanwhile, and wait for its turn: then its signal depends on the row.
+// The delivery is looked up by the parameter: by the row, PostgreSQL 18 crashes when it checks a row again that has
+// changed while it waited (docs/postgresql-18-lost-update.md).
 const REMOVE = `
 with left_alone as (
   delete from outbox o where organization_id = $1 and destination_id = $2 and priority = $3 and delivery_id = $4
@@ -213,7 +216,8 @@ with left_alone as (
   returning delivery_id, organization_id, destination_id
 )
 insert into retrying_deliveries (delivery_id, organization_id, destination_id)
-select * from left_alone where exists (select from deliveries d where d.id = $4 and d.status in ${OPEN}) on conflict do nothing`;
+select * from left_alone where exists (select from deliveries d where d.id = $4 and d.status in ${OPEN})
+  on conflict do nothing`;
 
 /** Removes a delivery from the outbox whose workflow has taken over: while it is open, `retrying_deliveries` has it. */
 export async function removeQueued(
@@ -239,11 +243,54 @@ export async function stillQueued(db: Queryable, rows: OutboxRow[]): Promise<Map
   return new Map(found.rows.map((row) => [row.delivery_id, row.resume]));
 }
 
-// Small indexes too, which PostgreSQL skips when few pages have dead rows; the file is not truncated, which would block claims; nothing is
-// done while another process vacuums (PostgreSQL manual, VACUUM).
+// Small indexes too, which PostgreSQL skips when few pages have dead rows; the file is not truncated, which would block
+// claims; nothing is done while another process vacuums (PostgreSQL manual, VACUUM).
 const VACUUM = 'vacuum (index_cleanup on, truncate off, process_toast off, skip_locked) outbox';
 
-/** Vacuums the dead rows of the outbox and its index. Not inside a transaction. Without the right to, nothing happens. */
+/**
+ * Vacuums the dead rows of the outbox and its index. Not inside a transaction. Without the right to, nothing happens.
+ */
 export async function vacuumOutbox(db: Queryable): Promise<void> {
   await db.query(VACUUM);
+}
+
+/** The input of a delivery workflow besides ids. */
+export interface StartPolicy {
+  retryPolicy: RetryPolicy;
+  /** Null: unlimited. */
+  rateLimitPerMinute: number | null;
+  /** Most attempts at a time, all workers together; null: as many as the destination copes with. */
+  maxConcurrency: number | null;
+  /** Of the route; null: the setting of the service. */
+  lane: LaneSetting | null;
+  destinationName: string;
+  sourceName: string;
+  /** Null: no route, or it was deleted. */
+  routeName: string | null;
+}
+
+const LOAD_POLICIES = `
+select t.id as "destinationId", s.id as "sourceId", t.retry_policy as "retryPolicy",
+       t.rate_limit_per_minute as "rateLimitPerMinute", t.max_concurrency as "maxConcurrency",
+       t.name as "destinationName", s.name as "sourceName", wanted.route_id as "routeId",
+       r.name as "routeName", r.lane
+from unnest($1::text[], $2::text[], $3::text[]) as wanted(destination_id, source_id, route_id)
+join destinations t on t.id = wanted.destination_id
+join sources s on s.id = wanted.source_id
+left join routes r on r.id = wanted.route_id`;
+
+type Way = Pick<OutboxRow, 'destinationId' | 'sourceId' | 'routeId'>;
+
+/** The policies of rows of the outbox; one is missing when its destination or source was deleted. */
+export async function loadStartPolicies(db: Queryable, wanted: Way[]): Promise<(StartPolicy & Way)[]> {
+  const { rows } = await db.query<StartPolicy & Way>({
+    name: 'start-policies',
+    text: LOAD_POLICIES,
+    values: [
+      wanted.map(({ destinationId }) => destinationId),
+      wanted.map(({ sourceId }) => sourceId),
+      wanted.map(({ routeId }) => routeId),
+    ],
+  });
+  return rows;
 }

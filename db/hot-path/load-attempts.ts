@@ -1,13 +1,12 @@
-// Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version through a cache
-// (activities/config-cache.ts), so an unchanged destination costs two integers.
+// Loads the inputs of attempts: one statement for many deliveries. Configuration is not read here but by version
+// through a cache (activities/config-cache.ts), so an unchanged destination costs two integers.
 import type { ReceivedAddress } from '../../core/delivery/delivery-url.ts';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import type { ErrorSummary } from '../../core/text/error-summary.ts';
-import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
-import { bounds } from '../parameters.ts';
+import { firstDeliveryOf, circuitBlocks, pauseBlocks } from '../sql/rules.ts';
+import { bounds } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { circuitBlocks, pauseBlocks } from '../sql-rules.ts';
-import { statementOfDay, type Tables } from './statement-of-day.ts';
+import { statementOfDay, type Tables } from '../sql/partitions.ts';
 
 /** A delivery with its event, as an attempt needs them. */
 export interface AttemptContext {
@@ -48,7 +47,10 @@ export interface AttemptContext {
   /** By which it was made; null: by no route, or without a transform. */
   routeVersion: number | null;
   transformVersion: number | null;
-  /** Of the span that recorded the webhook, or of the trace that was made for it; null: the sender's, or the event is gone. */
+  /**
+   * Of the span that recorded the webhook, or of the trace that was made for it; null: the sender's, or the event is
+   * gone.
+   */
   traceparent: string | null;
   /** The delivery that this one replays. */
   replayOf: string | null;
@@ -67,18 +69,22 @@ export function receivedAddress(context: Pick<AttemptContext, 'eventPath' | 'eve
 // It is none to a failover destination, and its route still leads to its destination.
 const IN_CIRCUIT = '(d.original_destination_id is null and coalesce(d.destination_id = any(r.destination_ids), false))';
 
-// The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing). `lateral`
-// with a limit is one probe each: otherwise a plan that was made while the tables were small reads all events between the
-// oldest and the newest of a group.
+// The bounds on the ids let PostgreSQL open only the partitions of those days (an array alone prunes nothing).
+// `lateral` with a limit is one probe each: otherwise a plan that was made while the tables were small reads all events
+// between the oldest and the newest of a group.
 const loadFrom = ({ events, event_payloads, deliveries }: Tables) => `
 select d.id as "deliveryId", d.organization_id as "organizationId", d.event_id as "eventId", d.source_id as "sourceId",
        d.route_id as "routeId", d.destination_id as "destinationId", d.status, d.attempt_count as "attemptCount",
-       d.status_code as "statusCode", d.error_summary as error, extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
+       d.status_code as "statusCode", d.error_summary as error,
+       extract(epoch from d.next_attempt_at - now())::float8 * 1000 as "retryInMs",
        d.original_destination_id as "originalDestinationId", d.failover_reason as "failoverReason",
-       e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart", e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion", r.version as "currentRouteVersion",
-       d.route_version as "routeVersion", d.transform_version as "transformVersion",
-       e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.path as "eventPath", e.query as "eventQuery", e.received_at as "receivedAt",
-       coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or ${IN_CIRCUIT} and ${circuitBlocks('c', 'd.id')}, false) as blocked,
+       e.headers as "eventHeaders", p.body, coalesce(e.payload_size > $6, false) as "isBodyApart",
+       e.payload_size as "payloadSize", s.slug as "sourceSlug", t.version as "destinationVersion",
+       r.version as "currentRouteVersion", d.route_version as "routeVersion", d.transform_version as "transformVersion",
+       e.traceparent, d.replay_of as "replayOf", e.method as "eventMethod", e.path as "eventPath",
+       e.query as "eventQuery", e.received_at as "receivedAt",
+       coalesce(${pauseBlocks('c')} or ${pauseBlocks('dc')} or ${IN_CIRCUIT} and ${circuitBlocks('c', 'd.id')},
+         false) as blocked,
        ${IN_CIRCUIT} as "inCircuit"
 from ${deliveries} d
 left join lateral (select * from ${events} where id = d.event_id and id between $4 and $5 limit 1) e on true
@@ -99,7 +105,8 @@ const ANY_SIZE = 2_147_483_647;
 /**
  * Loads deliveries by id; one that does not exist (any more) is missing from the map.
  * @param options.mostBytes larger payloads are left out
- * @param options.asTenant whether `db` has the rights of a tenant, which are rights to the partitioned tables (db/tenants/)
+ * @param options.asTenant whether `db` has the rights of a tenant, which are rights to the partitioned tables
+ * (db/schema/roles.ts)
  */
 export async function loadAttempts(
   db: Queryable,
@@ -136,8 +143,8 @@ with recursive chain(id, earlier, destination_id) as (
 select id, array_agg(destination_id) as destinations from chain where destination_id is not null group by id`;
 
 /**
- * The destinations of the deliveries that were handed over before these, by the id of the delivery to a failover destination. Only
- * for these there is a statement.
+ * The destinations of the deliveries that were handed over before these, by the id of the delivery to a failover
+ * destination. Only for these there is a statement.
  */
 export async function destinationsBefore(
   db: Queryable,

@@ -1,15 +1,15 @@
-// The connection on which a worker listens (PostgreSQL LISTEN and NOTIFY) and shows that it lives (shards.ts). A connection may be dead
-// without either side knowing it: a beat without an answer shows that, and it is made anew.
+// The connection on which a worker listens (PostgreSQL LISTEN and NOTIFY) and shows that it lives (shards.ts). A
+// connection may be dead without either side knowing it: a beat without an answer shows that, and it is made anew.
 import type pg from 'pg';
 import type { Log } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { clientOf, currentUrl, type DatabaseUrl } from '../connections/client.ts';
+import type { DatabaseUrl } from '../connections/client.ts';
+import { KeptConnection } from '../connections/kept-connection.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { CHANNEL, WAKE_RELAYS } from '../sql-rules.ts';
+import { CHANNEL, WAKE_RELAYS } from '../sql/rules.ts';
 
 const RECONNECT_MS = 500;
-const CONNECT_TIMEOUT_MS = 2000;
-const QUERY_TIMEOUT_MS = 2000;
+const TIMEOUT_MS = 2000;
 // A beat that is lost in a crash of PostgreSQL is followed by another one; nobody waits for the disk once a second.
 const SET_UP = `set synchronous_commit = off; listen ${CHANNEL}`;
 
@@ -36,49 +36,30 @@ interface OutboxListenerDeps {
  * Failure policy: while it is away, the relay polls, and what becomes due is found at the next look.
  */
 export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListenerDeps): OutboxListener {
-  const PgClient = clientOf(databaseUrl);
-  let client: pg.Client | undefined;
   let retry: NodeJS.Timeout | undefined;
   let closed = false;
-  let isListening = false;
+  const connection = new KeptConnection(databaseUrl, {
+    timeoutMs: TIMEOUT_MS,
+    setUp: SET_UP,
+    onLost: connectLater,
+    onNotification(payload) {
+      if (payload === 'due') deps.due();
+      else if (payload === 'workers') deps.workers();
+      else deps.deliveries();
+    },
+  });
 
   async function connect(): Promise<void> {
-    const next = new PgClient({
-      connectionString: currentUrl(databaseUrl),
-      application_name: 'hookyard-worker',
-      keepAlive: true,
-      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-      query_timeout: QUERY_TIMEOUT_MS,
-    });
-    client = next;
-    next.on('notification', ({ payload }) => tell(payload));
-    // Without a listener, an error event would end the process. A broken connection ends as well.
-    next.on('error', () => undefined);
     try {
-      await next.connect();
-      next.once('end', onEnd);
-      await next.query(SET_UP);
-      isListening = true;
+      await connection.session();
       // For commits while nobody listened.
       deps.workers();
       deps.due();
       deps.deliveries();
     } catch (error) {
       deps.log.debug({ cause: causeOf(error) }, 'the relay polls until it can listen again');
-      await next.end().catch(() => undefined);
       connectLater();
     }
-  }
-
-  function tell(payload: string | undefined): void {
-    if (payload === 'due') deps.due();
-    else if (payload === 'workers') deps.workers();
-    else deps.deliveries();
-  }
-
-  function onEnd(): void {
-    isListening = false;
-    connectLater();
   }
 
   function connectLater(): void {
@@ -87,16 +68,13 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
   }
 
   const query = async (...statement: Parameters<pg.Client['query']>): Promise<unknown> => {
-    const current = client;
-    if (!isListening || current === undefined) throw new Error('The connection that listens is away');
+    if (!connection.isUp) throw new Error('The connection that listens is away');
+    const client = await connection.session();
     try {
-      return await current.query(...statement);
+      return await client.query(...statement);
     } catch (error) {
       // An error of the server leaves the connection as it is.
-      if (!isOfServer(error)) {
-        isListening = false;
-        current.end().catch(() => undefined);
-      }
+      if (!isOfServer(error)) connection.drop(client);
       throw error;
     }
   };
@@ -104,12 +82,12 @@ export function listenForDeliveries(databaseUrl: DatabaseUrl, deps: OutboxListen
   const connected = connect();
   return {
     db: { query } as Queryable,
-    hears: () => isListening,
+    hears: () => connection.isUp,
     async close() {
       closed = true;
       clearTimeout(retry);
       await connected;
-      await client?.end().catch(() => undefined);
+      await connection.close();
     },
   };
 }

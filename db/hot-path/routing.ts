@@ -1,14 +1,16 @@
-// Reads a source and its routes for ingest. Secrets are returned encrypted, as stored.
+// Reads a source with its routes for ingest, and what organizations may do. Secrets are returned encrypted, as stored.
 import type { FilterLogic } from '../../core/filters/filter.ts';
 import { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
 import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
 import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
 import type { SourceHandshake } from '../../core/ingest/source-handshake.ts';
-import type { IdempotencyKeyRule } from '../entities.ts';
-import type { StandingRow } from '../organizations/standing.ts';
+import type { IdempotencyKeyRule } from '../records/entities.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { transformVersion } from '../sql-rules.ts';
+import { transformVersion } from '../sql/rules.ts';
+import { LRUCache } from 'lru-cache';
+import type { Plan } from '../../core/config/access.ts';
+import { type LimitOverrides, type Limits, limitsOf } from '../../core/fairness/limits.ts';
 
 export interface RoutingRow {
   organizationId: string;
@@ -54,7 +56,9 @@ export interface RouteRow {
   destinations: { id: string; enabled: boolean }[];
 }
 
-/** A row for the routes, and one for each of their schemas and filters: what is read of the answer in one turn is small. */
+/**
+ * A row for the routes, and one for each of their schemas and filters: what is read of the answer in one turn is small.
+ */
 type PartRow = Omit<RoutingRow, 'routes' | 'size'> & { json: string } & (
     | { part: 'routes' }
     | { part: 'schema'; partId: string; name: string; version: number }
@@ -65,10 +69,13 @@ type NamingRoute = Omit<RouteRow, 'schema' | 'filter'> & { schemaId: string | nu
 // One statement, one snapshot: the version belongs to exactly this configuration.
 const LOAD = `
 select o.id as "organizationId", o.config_version as "configVersion",
-       json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing, s.id as "sourceId", s.enabled, s.verification, s.provider, s.answer, s.handshake, s.handshake_token as "handshakeToken",
-       s.verification_secret as secret, s.previous_verification_secret as "previousSecret",
-       extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil", s.idempotency_key as "idempotencyKey",
-       s.ingest_token as "ingestToken", s.ingest_token_value as "ingestTokenValue", s.previous_token_value as "previousTokenValue",
+       json_build_object('plan', o.plan, 'limits', o.limits, 'suspended', o.suspended_at is not null) as standing,
+       s.id as "sourceId", s.enabled, s.verification, s.provider, s.answer, s.handshake,
+       s.handshake_token as "handshakeToken", s.verification_secret as secret,
+       s.previous_verification_secret as "previousSecret",
+       extract(epoch from s.previous_secret_until)::float8 * 1000 as "previousSecretUntil",
+       s.idempotency_key as "idempotencyKey", s.ingest_token as "ingestToken",
+       s.ingest_token_value as "ingestTokenValue", s.previous_token_value as "previousTokenValue",
        s.previous_token_until as "previousTokenUntil", s.concealed, s.allow_paths as "allowPaths",
        p.part, p.id as "partId", p.name, p.version, p.logic, p.json
 from organizations o join sources s on s.organization_id = o.id and o.deleted_at is null
@@ -135,4 +142,57 @@ export async function configVersion(db: Queryable, organizationId: string): Prom
     values: [organizationId],
   });
   return rows[0]?.version;
+}
+
+/** What an organization may do at the moment. */
+export interface Standing {
+  limits: Limits;
+  suspended: boolean;
+}
+
+export interface StandingRow {
+  plan: Plan;
+  limits: LimitOverrides;
+  suspended: boolean;
+}
+
+// A change is in force after this time at the latest, in every process.
+const MAX_AGE_MS = 5000;
+const MAX_CACHED = 10_000;
+
+export function standingOf({ plan, limits, suspended }: StandingRow): Standing {
+  return { limits: limitsOf(plan, limits), suspended };
+}
+
+/** Null when the organization was deleted. */
+async function loadStanding(db: Queryable, organizationId: string): Promise<Standing | null> {
+  const { rows } = await db.query<StandingRow>({
+    name: 'load-standing',
+    text: 'select plan, limits, suspended_at is not null as suspended from organizations where id = $1',
+    values: [organizationId],
+  });
+  return rows[0] ? standingOf(rows[0]) : null;
+}
+
+export type Standings = (organizationId: string) => Promise<Standing | null>;
+
+/**
+ * Looks organizations up, each at most every five seconds; concurrent look-ups share a query.
+ * Failure policy: a failed query is thrown and not kept.
+ */
+export function createStandings(db: Queryable): Standings {
+  const cached = new LRUCache<string, Promise<Standing | null>>({ max: MAX_CACHED, ttl: MAX_AGE_MS });
+  return (organizationId) => {
+    const known = cached.get(organizationId);
+    if (known) return known;
+    const loaded = loadStanding(db, organizationId);
+    cached.set(organizationId, loaded);
+    loaded.catch(() => cached.delete(organizationId));
+    return loaded;
+  };
+}
+
+/** The `transformMsPerMinute` of organizations; of one that was deleted meanwhile there is nothing to run any more. */
+export function transformBudgets(standings: Standings): (organizationId: string) => Promise<number> {
+  return async (organizationId) => (await standings(organizationId))?.limits.transformMsPerMinute ?? 0;
 }

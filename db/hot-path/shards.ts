@@ -1,12 +1,13 @@
-// Which worker claims which shards of the outbox. A worker raises the beat in its row of `workers` about once a second. Its share is all
-// shards divided by the workers. What it has too much of it gives up, and it takes what is free.
+// Which worker claims which shards of the outbox. A worker raises the beat in its row of `workers` about once a second.
+// Its share is all shards divided by the workers. What it has too much of it gives up, and it takes what is free.
 //
-// Nobody compares clocks. A worker takes another one for dead when it has seen the same beat for DEAD_MS of its own monotonic clock, and
-// its own beats were answered all the time. It deletes the row with that beat, which frees the shards. If the other one lives after all, it
-// finds its row gone, and registers again with no shards; its claims find none before that, because a claim looks at the owner (claim.ts).
+// Nobody compares clocks. A worker takes another one for dead when it has seen the same beat for DEAD_MS of its own
+// monotonic clock, and its own beats were answered all the time. It deletes the row with that beat, which frees the
+// shards. If the other one lives after all, it finds its row gone, and registers again with no shards; its claims find
+// none before that, because a claim looks at the owner (claim.ts).
 import type { Lane } from '../../core/delivery/delivery.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { WAKE_WORKERS } from '../sql-rules.ts';
+import { WAKE_WORKERS } from '../sql/rules.ts';
 
 /** Number of shards; `shardOf` of core/text/ids.ts gives each delivery one of them. */
 export const SHARDS = 64;
@@ -15,7 +16,8 @@ export const DEAD_MS = 2000;
 
 const BEAT = `
 with me as (
-  update workers set beat = beat + 1, seen_at = now(), is_leaving = $2, lane = $3, version = $4, handed_over = $5 where name = $1
+  update workers set beat = beat + 1, seen_at = now(), is_leaving = $2, lane = $3, version = $4, handed_over = $5
+    where name = $1
   returning name
 ), other as (
   select count(*) as workers, count(*) filter (where not is_leaving) as sharing,
@@ -106,7 +108,8 @@ export async function giveUp(
     `with me as (
        update workers set handed_over = $3 where name = $1 returning name
      ), given as (
-       update shards set owner = null where shard = any($2::smallint[]) and owner in (select name from me) returning shard
+       update shards set owner = null where shard = any($2::smallint[]) and owner in (select name from me)
+         returning shard
      )
      select ${WAKE_WORKERS} from given limit 1`,
     [name, shards, inFlight],
@@ -121,7 +124,8 @@ export async function endWorker(db: Queryable, name: string): Promise<void> {
 }
 
 /**
- * How many workers there are, at least 1. Those that end count, as they may have attempts under way, and dead ones for some seconds.
+ * How many workers there are, at least 1. Those that end count, as they may have attempts under way, and dead ones for
+ * some seconds.
  * @param name of this worker, which counts before it is registered
  */
 export async function liveWorkers(db: Queryable, name: string): Promise<number> {

@@ -1,10 +1,10 @@
 // Storing events: one statement for a group of ingest requests, however many events, deliveries and sources it has.
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { othersFirst } from '../../core/process/event-loop.ts';
-import { bounds, bytesParameter, jsonParameter } from '../parameters.ts';
+import { bounds, bytesParameter, jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { countArrivals, countWithoutAttempt } from '../ledger/entries.ts';
-import { toOutbox } from '../sql-rules.ts';
+import { toOutbox } from '../sql/rules.ts';
 
 /** How a delivery ends whose route's schema or filter could not let it through. */
 type GateFailure = 'schema_failed' | 'filter_failed';
@@ -64,19 +64,19 @@ export interface StoreResult {
 
 // What makes this safe under concurrency:
 // - `fresh` compares the versions by which events were routed in the snapshot of the very statement that inserts, so no
-//   event is routed by a configuration older than the last committed one. Only the events of that version wait for it: an
-//   organization whose configuration keeps changing does not block others.
+//   event is routed by a configuration older than the last committed one. Only the events of that version wait for it:
+//   an organization whose configuration keeps changing does not block others.
 // - `keys` inserts on the primary key (source, key): of two concurrent repeats the second waits for the first, then
-//   sees an unexpired row, returns nothing, and its event is not inserted. The key of an event that is gone, however it went, is taken
-//   like an expired one; only repeats ask for that (event_is_stored). The group holds each key once (the caller ensures it),
-//   and in one order everywhere, so that groups of several processes queue for each other.
+//   sees an unexpired row, returns nothing, and its event is not inserted. The key of an event that is gone, however it
+//   went, is taken like an expired one; only repeats ask for that (event_is_stored). The group holds each key once (the
+//   caller ensures it), and in one order everywhere, so that groups of several processes queue for each other.
 // - an event's status comes from its totals by the rule of every other statement (event_status): without a delivery to
 //   wait for it is delivered or failed at once.
 // It does not notify the relays: that would lock all notifying commits of the server against each other (PostgreSQL's
-// PreCommit_Notify) until this one is on disk. Anyone who calls it does so afterwards (wakeRelays).
-// Bodies are taken from their array where they are stored: PostgreSQL copies what a common table expression or a function in FROM
-// returns, to disk when it is large.
-// Most groups are plain, and need no part that is only for keys or failures: PostgreSQL would prepare its run for every group.
+// PreCommit_Notify) until this one is on disk. Anyone who calls it does so afterwards (wakeRelays). Bodies are taken
+// from their array where they are stored: PostgreSQL copies what a common table expression or a function in FROM
+// returns, to disk when it is large. Most groups are plain, and need no part that is only for keys or failures:
+// PostgreSQL would prepare its run for every group.
 const storing = ({ full }: { full: boolean }) => `
 with fresh as (
   select used.organization_id, used.version
@@ -84,25 +84,29 @@ with fresh as (
   join organizations o on o.id = used.organization_id and o.config_version = used.version
 ), input as (
   select *
-  from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text, routed bool,
-         method text, path text, query text, headers jsonb, client_address text, traceparent text, payload_size int, payload_hash text, is_text bool, deliveries_count int,
+  from json_to_recordset($2::json) as i(ord int, id text, organization_id text, version bigint, source_id text,
+         routed bool, method text, path text, query text, headers jsonb, client_address text, traceparent text,
+         payload_size int, payload_hash text, is_text bool, deliveries_count int,
          deliveries_failed int, received_at timestamptz, validated_at timestamptz, key_hash text, key_seconds int)
   where (i.organization_id, i.version) in (select organization_id, version from fresh)
 ), ${full ? ACCEPTED_BY_KEYS : ALL_ACCEPTED}, stored_events as (
-  insert into events (id, organization_id, source_id, status, routed, method, path, query, headers, client_address, traceparent,
-                      payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, queued_at)
-  select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, path, query, headers, client_address,
-         traceparent, payload_size, payload_hash, deliveries_count, deliveries_failed, received_at, validated_at, clock_timestamp()
+  insert into events (id, organization_id, source_id, status, routed, method, path, query, headers, client_address,
+                      traceparent, payload_size, payload_hash, deliveries_count, deliveries_failed, received_at,
+                      validated_at, queued_at)
+  select id, organization_id, source_id, event_status(deliveries_count, 0, deliveries_failed), routed, method, path,
+         query, headers, client_address, traceparent, payload_size, payload_hash, deliveries_count, deliveries_failed,
+         received_at, validated_at, clock_timestamp()
   from accepted
 ), stored_payloads as (
   insert into event_payloads (event_id, is_text, body) select id, is_text, ($3::bytea[])[ord] from accepted
 ), delivery as (
   select d.*, a.organization_id, a.source_id
-  from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int, transform_version int, destination_id text, priority int, shard int, status text, error text)
+  from json_to_recordset($4::json) as d(id text, event_id text, route_id text, route_version int,
+    transform_version int, destination_id text, priority int, shard int, status text, error text)
   join accepted a on a.id = d.event_id
 ), stored_deliveries as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
-                          status, counted, error, finished_at)
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
+                          destination_id, priority, status, counted, error, finished_at)
   select id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
          status, status <> 'skipped', error, case when status <> 'pending' then now() end
   from delivery
@@ -138,8 +142,8 @@ function statementFor(events: NewEvent[]): { name: string; text: string } {
 
 /**
  * Stores a group of events with payloads, deliveries, outbox rows and counters in one commit.
- * @throws a database error; nothing is stored then, unless the connection was lost (isConnectionLost): then all or nothing is
- * stored
+ * @throws a database error; nothing is stored then, unless the connection was lost (isConnectionLost): then all or
+ * nothing is stored
  */
 export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<StoreResult> {
   const versions = new Map(events.map((event) => [versionKey(versionOf(event)), versionOf(event)]));
@@ -163,7 +167,9 @@ export async function storeEvents(db: Queryable, events: NewEvent[]): Promise<St
   };
 }
 
-/** The configuration version by which events were routed; a group may hold events of one organization with two versions. */
+/**
+ * The configuration version by which events were routed; a group may hold events of one organization with two versions.
+ */
 interface Version {
   organization_id: string;
   version: number;

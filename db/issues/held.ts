@@ -1,8 +1,8 @@
 // The failed deliveries that an issue holds, to be delivered again.
 import { type Issue, type IssueKind, OTHER_CAUSE } from '../../core/messages/issues.ts';
-import { findPart } from '../history/lists/find.ts';
+import { findPart } from '../history/search.ts';
 import type { Selection } from '../history/selection.ts';
-import { bounds } from '../parameters.ts';
+import { bounds } from '../connections/parameters.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 const DAY_MS = 86_400_000;

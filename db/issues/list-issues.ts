@@ -1,7 +1,7 @@
 // Reads the issues of an organization, and changes their states.
 import type { Issue, IssueKind, IssueState } from '../../core/messages/issues.ts';
 import type { Named } from '../../core/messages/message.ts';
-import { countMatching, type Found, type Part, readPart } from '../history/lists/part.ts';
+import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
 /** An issue with what it names. */

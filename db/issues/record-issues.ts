@@ -3,7 +3,7 @@ import type { CauseCount, SubjectCount } from '../../core/messages/issue-counts.
 import { newId } from '../../core/text/ids.ts';
 import { type IssueSubject, MAX_CAUSES, MAX_ISSUES, OPENS_AFTER, OTHER_CAUSE } from '../../core/messages/issues.ts';
 import { isUniqueViolation } from '../connections/database-errors.ts';
-import { jsonParameter } from '../parameters.ts';
+import { jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { isAbout, MAY_RECOVER, resolvedLately, SUBJECT_KEY, subjectRow } from './subjects.ts';
 

@@ -1,6 +1,10 @@
-// Writing the ledger: parts of the statements that store webhooks, record attempts and end deliveries, so that a count is committed with
-// what it counts. Inserts only: entries have no key, so these parts wait for nothing and may come in any order.
-import { bucketOf } from '../sql-rules.ts';
+// The ledger: parts of the statements that store webhooks, record attempts and end deliveries, so that a count is
+// committed with what it counts. Inserts only: entries have no key, so these parts wait for nothing and may come in any
+// order. Readers add entries and roll-ups in one statement, so in one snapshot, in which an entry is either still there
+// or rolled up.
+
+/** The bucket of a count. @param at an expression: when it happened */
+export const bucketOf = (at: string): string => `date_bin('5 minutes', ${at}, 'epoch')`;
 
 /** Stands for the status code of an attempt without an answer. */
 export const NO_ANSWER = 0;
@@ -13,9 +17,10 @@ export const OTHER_CODE = 600;
  * @param counts rows `c` with event_id, route_id, events, bytes, routed, filtered, deliveries
  */
 export const countArrivals = (accepted: string, counts: string): string => `counted as (
-  insert into ledger_entries (organization_id, bucket, source_id, route_id, events, bytes, routed, filtered, deliveries, last_event_at)
-  select a.organization_id, ${bucketOf('a.received_at')}, a.source_id, c.route_id, sum(c.events), sum(c.bytes), sum(c.routed),
-         sum(c.filtered), sum(c.deliveries), max(a.received_at)
+  insert into ledger_entries (organization_id, bucket, source_id, route_id, events, bytes, routed, filtered,
+    deliveries, last_event_at)
+  select a.organization_id, ${bucketOf('a.received_at')}, a.source_id, c.route_id, sum(c.events), sum(c.bytes),
+         sum(c.routed), sum(c.filtered), sum(c.deliveries), max(a.received_at)
   from ${counts} join ${accepted} a on a.id = c.event_id
   group by 1, 2, 3, 4
 )`;
@@ -25,15 +30,17 @@ export const countArrivals = (accepted: string, counts: string): string => `coun
  * @param changed the CTE of the deliveries that the attempts changed
  */
 export const countAttempts = (changed: string): string => `counted as (
-  insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts, latency_sum, latencies,
-                              delivered, failed, failed_over, last_success_at, last_failure_at)
+  insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, code, attempts,
+                              latency_sum, latencies, delivered, failed, failed_over, last_success_at, last_failure_at)
   select organization_id, ${bucketOf('completed_at')}, source_id, coalesce(route_id, ''), destination_id,
-         case when status_code is null then ${NO_ANSWER} when status_code between 100 and 599 then status_code else ${OTHER_CODE} end,
+         case when status_code is null then ${NO_ANSWER} when status_code between 100 and 599 then status_code
+           else ${OTHER_CODE} end,
          count(*), sum(latency) filter (where status_code is not null),
          array_agg(array[latency_class, 1]) filter (where latency_class is not null),
          count(*) filter (where delivery_status = 'delivered'), count(*) filter (where delivery_status = 'failed'),
          count(*) filter (where delivery_status = 'failed_over'),
-         max(completed_at) filter (where delivery_status = 'delivered'), max(completed_at) filter (where delivery_status <> 'delivered')
+         max(completed_at) filter (where delivery_status = 'delivered'),
+         max(completed_at) filter (where delivery_status <> 'delivered')
   from ${changed}
   group by 1, 2, 3, 4, 5, 6
 )`;
@@ -42,14 +49,16 @@ export const countAttempts = (changed: string): string => `counted as (
 type Change = 'deliveries' | 'failed_over' | 'not_sent' | 'cancelled';
 
 /**
- * A CTE `uncontacted` that counts deliveries which are made now, or end without an attempt; it writes nothing when there are none.
+ * A CTE `uncontacted` that counts deliveries which are made now, or end without an attempt; it writes nothing when
+ * there are none.
  * @param changed a CTE with their organization_id, source_id, route_id and destination_id
  * @param conditions to which of its rows what happens
  */
 export function countWithoutAttempt(changed: string, conditions: Partial<Record<Change, string>>): string {
   const entries = Object.entries(conditions);
   return `uncontacted as (
-  insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id, ${entries.map(([name]) => name).join(', ')})
+  insert into ledger_entries (organization_id, bucket, source_id, route_id, destination_id,
+    ${entries.map(([name]) => name).join(', ')})
   select organization_id, ${bucketOf('now()')}, source_id, coalesce(route_id, ''), destination_id,
          ${entries.map(([, condition]) => `count(*) filter (where ${condition})`).join(', ')}
   from ${changed}
@@ -66,3 +75,61 @@ export const countRemoved = (gone: string): string => `freed as (
   insert into ledger_entries (organization_id, bucket, source_id, removed_bytes)
   select organization_id, ${bucketOf('received_at')}, source_id, sum(payload_size) from ${gone} group by 1, 2, 3
 )`;
+
+/** The columns that are added up. */
+export const SUMS = [
+  'events',
+  'bytes',
+  'routed',
+  'filtered',
+  'deliveries',
+  'removed_bytes',
+  'attempts',
+  'latency_sum',
+  'delivered',
+  'failed',
+  'failed_over',
+  'not_sent',
+  'cancelled',
+] as const;
+/** The columns that keep the later time. */
+export const LATEST = ['last_event_at', 'last_success_at', 'last_failure_at'] as const;
+
+const COLUMNS = [
+  'organization_id',
+  'bucket',
+  'source_id',
+  'route_id',
+  'destination_id',
+  'code',
+  ...SUMS,
+  ...LATEST,
+  'latencies',
+].join(', ');
+
+const both = (step: string, condition: string): string => `(
+  select ${COLUMNS} from rollups where ${step} and ${condition}
+  union all
+  select ${COLUMNS} from ledger_entries where ${condition}
+)`;
+
+/**
+ * Rows of the last month, in buckets of 5 minutes or, older than a day, of an hour.
+ * @param condition on their columns
+ */
+export const recent = (condition: string): string => both('step in (300, 3600)', condition);
+
+/** Rows of all time. @param condition on columns other than `bucket` */
+export const ever = (condition: string): string => both(`step = 0 and bucket = 'epoch'`, condition);
+
+/** Of organizations by day (UTC). @param condition on `organization_id` @param since an expression: the first day */
+export const byDay = (condition: string, since: string): string => `(
+  select organization_id, bucket, events, bytes, removed_bytes, deliveries, attempts, failed_over from rollups
+  where step = 86400 and ${condition} and bucket >= ${since}
+  union all
+  select organization_id, ${dayOf('bucket')}, events, bytes, removed_bytes, deliveries, attempts, failed_over
+  from ledger_entries where ${condition} and bucket >= ${since}
+)`;
+
+/** The beginning of the day (UTC) of a time. @param at an expression */
+export const dayOf = (at: string): string => `date_bin('1 day', ${at}, 'epoch')`;

@@ -1,11 +1,10 @@
-// The figures of an organization over time (GET /api/metrics): how many, by steps and groups. They are added up by PostgreSQL, in one
-// statement, so one snapshot, from the ledger, and from `refusal_counts` for webhooks that were refused; never from the records.
+// The figures of an organization over time (GET /api/metrics): how many, by steps and groups. They are added up by
+// PostgreSQL, in one statement, so one snapshot, from the ledger, and from `refusal_counts` for webhooks that were
+// refused; never from the records.
 // Rules: METRIC-06 to METRIC-15.
 import { percentilesOf } from '../../core/metrics/latency-classes.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { bucketOf } from '../sql-rules.ts';
-import { recent } from './columns.ts';
-import { NO_ANSWER, OTHER_CODE } from './entries.ts';
+import { bucketOf, recent, NO_ANSWER, OTHER_CODE } from './entries.ts';
 
 export const METRICS = ['events', 'filtered', 'refused', 'deliveries', 'attempts', 'latency'] as const;
 export type Metric = (typeof METRICS)[number];
@@ -60,7 +59,10 @@ interface Counting {
   weight: string;
   /** Besides the organization and the time. */
   condition?: string;
-  /** What tells the parts of the whole time apart, and of a step. Of each step there are few classes of codes, however many codes. */
+  /**
+   * What tells the parts of the whole time apart, and of a step. Of each step there are few classes of codes, however
+   * many codes.
+   */
   whole?: string;
   part?: string;
   figures: (parts: Sums[], isTotal: boolean) => Figures;
@@ -169,8 +171,8 @@ const COLUMNS: Record<Narrowing, string> = {
   destinationId: 'destination_id',
 };
 
-// $1 is the organization, $2 and $3 the time, $4 the step, $5 how many groups; the rest narrows. A deleted source takes its events with
-// it, and from then on nothing shows what came of them.
+// $1 is the organization, $2 and $3 the time, $4 the step, $5 how many groups; the rest narrows. A deleted source takes
+// its events with it, and from then on nothing shows what came of them.
 function statement(counting: Counting, { metric, groupBy, where }: FigureQuestion): string {
   const { sums, weight, condition = 'true', whole = '0', part = whole } = counting;
   const narrowed = (Object.keys(where) as Narrowing[]).map((name, index) => `${COLUMNS[name]} = $${index + 6}`);
@@ -185,7 +187,8 @@ function statement(counting: Counting, { metric, groupBy, where }: FigureQuestio
   const sets = metric === 'latency' ? '(id, at, part)' : 'grouping sets ((id, at, part), (id, whole))';
   return `
 with counted as (
-  select *, ${id} as id, date_bin(make_interval(secs => $4), bucket, 'epoch') as at, (${whole})::text as whole, (${part})::text as part,
+  select *, ${id} as id, date_bin(make_interval(secs => $4), bucket, 'epoch') as at, (${whole})::text as whole,
+         (${part})::text as part,
          ${weight} as weight
   from ${rows} l where ${weight} > 0 and source_id in (select id from sources where organization_id = $1)
 ), chosen as (
@@ -196,7 +199,8 @@ with counted as (
     .join(', ')}
   from counted where id in (select id from chosen) group by ${sets}
 )
-select c.id, ${table ? 'n.name' : 'null'} as name, c.groups::int as groups, 1000 * extract(epoch from a.at)::float8 as ms, a.*
+select c.id, ${table ? 'n.name' : 'null'} as name, c.groups::int as groups,
+       1000 * extract(epoch from a.at)::float8 as ms, a.*
 from chosen c join added a on a.id = c.id ${table ? `left join ${table} n on n.id = c.id and n.organization_id = $1` : ''}
 order by c.weight desc, c.id, a.at`;
 }

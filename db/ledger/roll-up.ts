@@ -1,10 +1,10 @@
-// Adds the entries of the ledger to its roll-ups, and merges old buckets. Each statement moves counts from one place to the other, so
-// readers, which add both, see the same before and after it. One process at a time (LOCKS.ledger).
+// Adds the entries of the ledger to its roll-ups, and merges old buckets. Each statement moves counts from one place to
+// the other, so readers, which add both, see the same before and after it. One process at a time (LOCKS.ledger).
 import { HOURS_AFTER_MS, MOST_DAYS } from '../../core/metrics/figure-steps.ts';
 import { inTransaction, type Pool } from '../connections/pool.ts';
-import { Stride, takeUnlocked, throughPages } from '../ranges.ts';
-import { LOCKS } from '../sql-rules.ts';
-import { dayOf, LATEST, SUMS } from './columns.ts';
+import { Stride, takeUnlocked, throughPages } from '../sql/ranges.ts';
+import { LOCKS } from '../sql/rules.ts';
+import { dayOf, LATEST, SUMS } from './entries.ts';
 
 // Entries of one statement.
 const ROLLING = new Stride(20_000);
@@ -42,18 +42,21 @@ const ADD = `spread as (
     latencies = add_latencies(r.latencies, excluded.latencies)
 )`;
 
-// Each entry counts in its bucket, in all time, and in the day of its organization. Of a deleted organization nothing stays.
+// Each entry counts in its bucket, in all time, and in the day of its organization. Of a deleted organization nothing
+// stays.
 const ROLL_UP = `
 with turn as materialized (
   select pg_try_advisory_xact_lock(${LOCKS.ledger}) as is_ours
 ), taken as (
-  delete from ledger_entries where ctid = any(array(select ctid from ledger_entries where (select is_ours from turn) limit $1)) returning *
+  delete from ledger_entries
+    where ctid = any(array(select ctid from ledger_entries where (select is_ours from turn) limit $1)) returning *
 ), moved as (
   select t.organization_id, s.*, ${ADDED_UP.map((column) => `t.${column}`).join(', ')}
   from taken t
   join organizations o on o.id = t.organization_id
   cross join lateral (values
-    (case when t.bucket < ${HOURS_BEFORE} then 3600 else 300 end, case when t.bucket < ${HOURS_BEFORE} then ${hourOf('t.bucket')} else t.bucket end,
+    (case when t.bucket < ${HOURS_BEFORE} then 3600 else 300 end, case when t.bucket < ${HOURS_BEFORE}
+      then ${hourOf('t.bucket')} else t.bucket end,
      t.destination_id, t.source_id, t.route_id, t.code, t.latencies),
     (0, 'epoch', t.destination_id, t.source_id, t.route_id, least(t.code, 0), null),
     (86400, ${dayOf('t.bucket')}, '', '', '', -1, null)
@@ -88,7 +91,8 @@ select count(*)::int as merged from taken`;
 const mergedIn = new WeakMap<Pool, number>();
 
 /**
- * Once an hour, merges buckets of 5 minutes that are older than a day into hours, and removes hours that are older than a month.
+ * Once an hour, merges buckets of 5 minutes that are older than a day into hours, and removes hours that are older than
+ * a month.
  * @param forMs stops after this time, ms, when something was merged
  * @returns whether there is more to merge right now
  * @throws a database error; what was merged before it stays merged

@@ -1,9 +1,10 @@
-// Statistics of sources, routes and destinations, from the ledger. Windows are sums of buckets: of 5 minutes inside the last day, of an
-// hour before. Deliveries without an attempt count as failures of their route only, and cancelled ones are neither successes nor failures.
+// Statistics of sources, routes and destinations, from the ledger. Windows are sums of buckets: of 5 minutes inside the
+// last day, of an hour before. Deliveries without an attempt count as failures of their route only, and cancelled ones
+// are neither successes nor failures.
 // Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
 import { percentilesOf } from '../../core/metrics/latency-classes.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { ever, recent } from './columns.ts';
+import { ever, recent } from './entries.ts';
 
 /** Events of a source or a route since it was made. */
 export interface IngestTotals {
@@ -52,17 +53,21 @@ const NO_DELIVERIES: DestinationTotals = {
 const WITH_ATTEMPT = 'filter (where code >= 0)';
 /** Sums of what a destination answered. */
 const ANSWERS = `
-  coalesce(sum(delivered), 0)::float8 as succeeded, coalesce(sum(failed + failed_over) ${WITH_ATTEMPT}, 0)::float8 as failed,
-  coalesce(sum(latency_sum), 0)::float8 as latency_sum, coalesce(sum(attempts) filter (where code > 0), 0)::float8 as latency_count`;
+  coalesce(sum(delivered), 0)::float8 as succeeded,
+  coalesce(sum(failed + failed_over) ${WITH_ATTEMPT}, 0)::float8 as failed,
+  coalesce(sum(latency_sum), 0)::float8 as latency_sum,
+  coalesce(sum(attempts) filter (where code > 0), 0)::float8 as latency_count`;
 const LAST = `
   greatest(max(last_success_at), max(last_failure_at)) as last_delivery_at, max(last_success_at) as last_success_at,
   max(last_failure_at) as last_failure_at`;
 const inWindow = (condition: string) => recent(`${condition} and bucket > now() - make_interval(hours => $2)`);
 
 const DESTINATION_TOTALS = `
-select id, w.succeeded, w.failed, w.latency_sum, w.latency_count, e.succeeded + e.failed as deliveries, e.last_delivery_at
+select id, w.succeeded, w.failed, w.latency_sum, w.latency_count, e.succeeded + e.failed as deliveries,
+       e.last_delivery_at
 from (select destination_id as id, ${ANSWERS}, ${LAST} from ${ever('destination_id = any($1)')} l group by 1) e
-left join (select destination_id as id, ${ANSWERS} from ${inWindow('destination_id = any($1)')} l group by 1) w using (id)`;
+left join (select destination_id as id, ${ANSWERS} from ${inWindow('destination_id = any($1)')} l
+  group by 1) w using (id)`;
 
 interface TotalsRow {
   id: string;
@@ -183,7 +188,8 @@ export async function routeStatistics(db: Queryable, routeId: string, hours: num
     `select coalesce(sum(routed), 0)::float8 as "eventsRouted", coalesce(sum(filtered), 0)::float8 as "eventsFiltered",
             coalesce(sum(delivered), 0)::float8 as "deliveriesSucceeded",
             (coalesce(sum(failed), 0) + coalesce(sum(not_sent), 0))::float8 as "deliveriesFailed",
-            coalesce(round(sum(latency_sum) / nullif(sum(attempts) filter (where code > 0), 0)), 0)::float8 as "avgLatency"
+            coalesce(round(sum(latency_sum) / nullif(sum(attempts) filter (where code > 0), 0)),
+              0)::float8 as "avgLatency"
      from ${inWindow('route_id = $1')} l`,
     [routeId, hours],
   );

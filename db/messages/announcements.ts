@@ -11,7 +11,7 @@ import {
 } from '../../core/messages/announcements.ts';
 import { newId } from '../../core/text/ids.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { jsonParameter } from '../parameters.ts';
+import { jsonParameter } from '../connections/parameters.ts';
 import { lockRound } from './route-mails.ts';
 
 // What one round compares, at most: channels, and pairs of a channel and an issue.

@@ -3,7 +3,7 @@
 import { chooseOther, type OtherChannel, type ToldChange } from '../../core/messages/announcements.ts';
 import type { ChannelType } from '../../core/messages/channel.ts';
 import { newId } from '../../core/text/ids.ts';
-import type { EntityManager } from '../orm.ts';
+import type { EntityManager } from '../records/orm.ts';
 import type { Queryable } from '../connections/pool.ts';
 import type { MessageKey } from './outbox.ts';
 

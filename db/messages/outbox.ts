@@ -5,8 +5,8 @@ import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { NAMED } from '../issues/list-issues.ts';
-import { jsonParameter } from '../parameters.ts';
-import { dueInTurn } from '../sql-rules.ts';
+import { jsonParameter } from '../connections/parameters.ts';
+import { dueInTurn } from '../sql/rules.ts';
 import { noteArrived, noteFailed, notifyLater, notifyOther } from './channel-failures.ts';
 
 export interface MessageKey {

@@ -1,6 +1,6 @@
 // Which owners of addresses are asked next, and addresses that nobody names any more.
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { hops } from '../sql-rules.ts';
+import { hops } from '../sql/rules.ts';
 import { type Asked, PER_ADDRESS_AND_DAY } from './recipients.ts';
 
 export interface Claim extends Asked {

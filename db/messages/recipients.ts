@@ -1,8 +1,7 @@
 // Addresses that routes notify: whose owners have agreed, and whom to ask (notification_recipients).
 import type { RecipientRule, StopLink } from '../../core/messages/recipients.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { sealStop } from '../encryption/confirmation-token.ts';
-import type { SecretBox } from '../encryption/secret-box.ts';
+import { sealStop, type SecretBox } from '../encryption/secret-box.ts';
 
 /** Mails that ask one address, of all organizations together, first ones and repeated ones. */
 export const PER_ADDRESS_AND_DAY = 5;

@@ -8,8 +8,8 @@ import {
   type RouteMail,
 } from '../../core/messages/route-mails.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { jsonParameter } from '../parameters.ts';
-import { dueInTurn, LOCKS } from '../sql-rules.ts';
+import { jsonParameter } from '../connections/parameters.ts';
+import { dueInTurn, LOCKS } from '../sql/rules.ts';
 
 /**
  * The common table expressions that note outcomes in the statement that ends deliveries.

@@ -1,9 +1,10 @@
-// Removes everything of deleted organizations, in steps: each is one short transaction that also stores the progress, so that a
-// crash loses one step at most. The row of the organization goes last, and says until then that it is being deleted.
-import { forgetAuditOf } from '../audit/records.ts';
-import { removeDeliveries, removeEventsChildren } from '../delivery/delivery-commands.ts';
+// Removes everything of deleted organizations, in steps: each is one short transaction that also stores the progress,
+// so that a crash loses one step at most. The row of the organization goes last, and says until then that it is being
+// deleted.
+import { forgetAuditOf } from './audit.ts';
+import { removeDeliveries, removeEventsChildren } from '../delivery/deletions.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { Stride, sweep } from '../ranges.ts';
+import { Stride, sweep } from '../sql/ranges.ts';
 
 // Rows of a step, at most.
 const EVENTS = new Stride(1000);
@@ -27,7 +28,8 @@ export async function dueDeletions(db: Queryable): Promise<Deletion[]> {
   const { rows } = await db.query<Deletion>(
     `select id as "organizationId", events_removed as "eventsRemoved", emptied_at is not null as "isLastLook"
      from organizations
-     where suspended_at is not null and deleted_at is not null and (emptied_at is null or emptied_at < now() - ${LAST_LOOK})
+     where suspended_at is not null and deleted_at is not null
+       and (emptied_at is null or emptied_at < now() - ${LAST_LOOK})
      order by deletion_tried_at nulls first, deleted_at`,
   );
   return rows;
@@ -146,13 +148,15 @@ async function removeRecords(db: Queryable, organizationId: string, most: number
   return 0;
 }
 
-// Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one. Those of events
-// and deliveries have an index for this, and were emptied by it.
+// Every table that names the organization, so that one of a later release is not forgotten. Partitions one by one.
+// Those of events and deliveries have an index for this, and were emptied by it.
 const TABLES = `
 select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid
-where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id' and not a.attisdropped
+where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and a.attname = 'organization_id'
+  and not a.attisdropped
   and c.relname <> 'audit_records' -- by its own function; what operators did stays
-  and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent in ('events'::regclass, 'deliveries'::regclass))
+  and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent
+    in ('events'::regclass, 'deliveries'::regclass))
 order by c.relname`;
 
 /** @returns how many rows were removed */

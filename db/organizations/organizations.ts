@@ -1,11 +1,17 @@
-// Organizations as an operator sees and changes them (cli/commands/orgs.ts). What tenants do is limited to their own organization;
-// these statements are for operators only.
+// Organizations as an operator sees and changes them (cli/commands/orgs.ts): plans, limits, suspension, deletion. What
+// tenants do is limited to their own organization.
 import type { Plan } from '../../core/config/access.ts';
 import { newId } from '../../core/text/ids.ts';
-import type { LimitOverrides } from '../../core/fairness/limits.ts';
+import { type LimitOverrides, LIMIT_NAMES, type LimitName } from '../../core/fairness/limits.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { hashToken, newToken } from '../../core/config/api-token.ts';
-import { forgetPlans } from '../replay/replay-pace.ts';
+import { forgetPlans } from '../replay/event-replays.ts';
+import { WAKE_CIRCUITS, WAKE_RELAYS } from '../sql/rules.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { LOOPBACK_BACK, LOOPBACK_ENDED, LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
+import { PollLoop } from '../../core/process/poll-loop.ts';
+import { type Log, throttled } from '../../core/process/log.ts';
+import { causeOf } from '../../core/process/log-cause.ts';
 
 export interface OrganizationView {
   id: string;
@@ -23,8 +29,10 @@ export interface OrganizationView {
 
 const VIEW = `
 select id, slug, name, plan, limits,
-       case when deleted_at is not null then 'deleting' when suspended_at is not null then 'suspended' else 'active' end as status,
-       suspended_at as "suspendedAt", deleted_at as "deletedAt", events_removed as "eventsRemoved", created_at as "createdAt"
+       case when deleted_at is not null then 'deleting' when suspended_at is not null then 'suspended'
+         else 'active' end as status,
+       suspended_at as "suspendedAt", deleted_at as "deletedAt", events_removed as "eventsRemoved",
+       created_at as "createdAt"
 from organizations`;
 
 /** All of them, oldest first. */
@@ -49,14 +57,15 @@ export async function setPlan(db: Queryable, organizationId: string, plan: Plan)
 }
 
 /**
- * Requests the deletion of an organization: its keys end at once, its sources answer 404, and nothing more is delivered. The rest
- * is removed in the background. Repeating it changes nothing.
+ * Requests the deletion of an organization: its keys end at once, its sources answer 404, and nothing more is
+ * delivered. The rest is removed in the background. Repeating it changes nothing.
  */
 export function requestDeletion(pool: Pool, organizationId: string): Promise<void> {
   return inTransaction(pool, async (db) => {
     await db.query(
       `update organizations
-       set deleted_at = now(), suspended_at = coalesce(suspended_at, now()), config_version = config_version + 1, updated_at = now()
+       set deleted_at = now(), suspended_at = coalesce(suspended_at, now()), config_version = config_version + 1,
+           updated_at = now()
        where id = $1 and deleted_at is null`,
       [organizationId],
     );
@@ -94,4 +103,168 @@ export async function createKey(
     [id, organizationId, key.name, hashToken(token), token.slice(-4), key.scopes, key.expiresAt, key.allowedAddresses],
   );
   return rowCount === 1 ? { ...key, id, token } : null;
+}
+
+/** What to change: a number, null for no limit, 'default' for that of the plan. What is not named stays. */
+export type LimitChanges = Readonly<Partial<Record<LimitName, number | null | 'default'>>>;
+
+// Merged by PostgreSQL, so that two operators who set different limits both succeed. Ingest compares the version with
+// each webhook that it stores, so it goes by the new limits at once.
+const SET = `
+update organizations set limits = (limits - $2::text[]) || $3::jsonb, config_version = config_version + 1,
+  updated_at = now()
+where id = $1
+returning limits`;
+
+/**
+ * Changes limits of an organization, in every process, without a restart: a lower one holds for the next webhook, a
+ * higher one after a second.
+ * @returns all its overrides now; null when there is no such organization
+ * @throws RangeError for an unknown limit, or a value that is no whole number from 0 up
+ */
+export async function setLimits(
+  db: Queryable,
+  organizationId: string,
+  changes: LimitChanges,
+): Promise<LimitOverrides | null> {
+  const names = Object.keys(changes) as LimitName[];
+  for (const name of names) requireValid(name, changes[name]);
+  const overrides = Object.fromEntries(names.flatMap((name) => overrideOf(name, changes[name])));
+  const { rows } = await db.query<{ limits: LimitOverrides }>(SET, [organizationId, names, JSON.stringify(overrides)]);
+  if (names.includes('replayedPerSecond')) await forgetPlans(db, organizationId);
+  return rows[0]?.limits ?? null;
+}
+
+const overrideOf = (name: LimitName, value: LimitChanges[LimitName]): [LimitName, number | null][] =>
+  value === undefined || value === 'default' ? [] : [[name, value]];
+
+function requireValid(name: LimitName, value: LimitChanges[LimitName]): void {
+  if (!LIMIT_NAMES.includes(name)) {
+    throw new RangeError(`There is no limit "${name}"; the limits are ${LIMIT_NAMES.join(', ')}`);
+  }
+  if (typeof value === 'number' && !(Number.isSafeInteger(value) && value >= 0)) {
+    throw new RangeError(`${name} must be a whole number from 0 up, or have no limit`);
+  }
+}
+
+/** Whether an organization is suspended, and when its last suspension ended, by the clock of the database. */
+export interface Suspension {
+  suspended: boolean;
+  resumedAt: Date | null;
+}
+
+/** Read from the database each time, so that a suspension that has ended is not seen any more. */
+export async function loadSuspension(db: Queryable, organizationId: string): Promise<Suspension> {
+  const { rows } = await db.query<Suspension>(
+    'select suspended_at is not null as suspended, resumed_at as "resumedAt" from organizations where id = $1',
+    [organizationId],
+  );
+  return rows[0] ?? { suspended: false, resumedAt: null };
+}
+
+/**
+ * A higher version of the configuration makes every API process read the organization again.
+ * @returns false: it was suspended
+ */
+export async function suspendOrganization(db: Queryable, organizationId: string): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update organizations set suspended_at = now(), config_version = config_version + 1, updated_at = now()
+     where id = $1 and suspended_at is null`,
+    [organizationId],
+  );
+  return rowCount === 1;
+}
+
+/** Ends a suspension, and wakes what has waited for that. @returns false: it was not suspended, or is being deleted */
+export function resumeOrganization(pool: Pool, organizationId: string): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    const { rowCount } = await db.query(
+      `update organizations
+       set suspended_at = null, resumed_at = now(), config_version = config_version + 1, updated_at = now()
+       where id = $1 and suspended_at is not null and deleted_at is null`,
+      [organizationId],
+    );
+    if (rowCount === 0) return false;
+    await db.query(
+      // A closed one without a time to be woken holds nothing (activities/circuit.ts).
+      `with due as (
+         select route_id from circuits where organization_id = $1 and (state <> 'closed' or wake_at is not null)
+         order by route_id for update
+       )
+       update circuits c set version = c.version + 1, wake_at = now() from due d where c.route_id = d.route_id`,
+      [organizationId],
+    );
+    // A flush whose version is not the one its workflow has seen is signalled (db/warehouse/flushes.ts).
+    await db.query('update warehouse_flushes set seen_version = null, due_at = now() where organization_id = $1', [
+      organizationId,
+    ]);
+    await db.query(`select ${WAKE_RELAYS}, ${WAKE_CIRCUITS}`);
+    return true;
+  });
+}
+
+export interface OrganizationWatch {
+  /** Known since the start, and at most ten seconds old; three while somebody asks. */
+  areSeveral(): boolean;
+  stop(): Promise<void>;
+}
+
+const LOOK_EVERY_MS = 10_000;
+const LOOK_WHEN_ASKED_MS = 3000;
+
+/** Says in the log when destinations on this machine are closed or open again by default. */
+export function tellLoopback(
+  { HOOKYARD_DELIVERY_ALLOW: allow }: Pick<Settings, 'HOOKYARD_DELIVERY_ALLOW'>,
+  log: Log,
+  before: boolean,
+  several: boolean,
+): void {
+  if (several === before || !allow.includes(LOOPBACK_FOR_ONE)) return;
+  if (several) log.warn(LOOPBACK_ENDED);
+  else log.info(LOOPBACK_BACK);
+}
+
+/**
+ * Looks now, and every three seconds while somebody asks, else every ten, since an organization may be made by any
+ * process. Workers find it when they look at what is due (db/operations/due.ts). Failure policy: a failed first look is
+ * thrown; after a later one, what was found before stays in force.
+ */
+export async function watchOrganizations(
+  db: Queryable,
+  settings: Pick<Settings, 'HOOKYARD_DELIVERY_ALLOW'>,
+  log: Log,
+): Promise<OrganizationWatch> {
+  let several = false;
+  const look = async () => {
+    const before = several;
+    several = await hasSeveral(db);
+    tellLoopback(settings, log, before, several);
+  };
+  await look();
+  const rest = { ms: LOOK_EVERY_MS, nudgedMs: LOOK_WHEN_ASKED_MS };
+  const loop = new PollLoop({
+    round: async () => {
+      await look();
+      return rest;
+    },
+    onError: (error) => {
+      throttled(log).warn({ cause: causeOf(error) }, 'organizations could not be counted; trying again');
+      return rest;
+    },
+  });
+  return {
+    areSeveral() {
+      loop.nudge();
+      return several;
+    },
+    stop: () => loop.stop(),
+  };
+}
+
+async function hasSeveral(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ found: number }>({
+    name: 'count-organizations',
+    text: 'select count(*)::int as found from (select from organizations limit 2) as counted',
+  });
+  return (rows[0]?.found ?? 0) > 1;
 }

@@ -1,7 +1,7 @@
 // What organizations use, by day (UTC): from the ledger, which keeps their days as long as the organization.
 import type { LimitOverrides } from '../../core/fairness/limits.ts';
 import type { Plan } from '../../core/config/access.ts';
-import { byDay, dayOf } from '../ledger/columns.ts';
+import { byDay, dayOf } from '../ledger/entries.ts';
 import type { Queryable } from '../connections/pool.ts';
 
 const TODAY = dayOf('now()');
@@ -33,11 +33,12 @@ with used as (
   from ${byDay('organization_id = any($1::text[])', `least(${MONTH}, ${keptSince('$2')})`)} l group by 1, 2
 ), added as (
   select organization_id, sum(events) filter (where bucket >= ${MONTH}) as month_events,
-         sum(bytes) filter (where bucket >= ${MONTH}) as month_bytes, sum(stored) filter (where bucket >= ${keptSince('$2')}) as stored
+         sum(bytes) filter (where bucket >= ${MONTH}) as month_bytes,
+         sum(stored) filter (where bucket >= ${keptSince('$2')}) as stored
   from used group by 1
 )
-select o.id as "organizationId", o.plan, o.limits, o.config_version as "configVersion", to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as today,
-       coalesce(a.month_events, 0)::bigint as "monthEvents",
+select o.id as "organizationId", o.plan, o.limits, o.config_version as "configVersion",
+       to_char(now() at time zone 'UTC', 'YYYY-MM-DD') as today, coalesce(a.month_events, 0)::bigint as "monthEvents",
        coalesce(a.month_bytes, 0)::bigint as "monthBytes", coalesce(a.stored, 0)::bigint as "storedBytes"
 from organizations o left join added a on a.organization_id = o.id
 where o.id = any($1::text[])`;
@@ -61,8 +62,9 @@ export interface DayOfUse {
 }
 
 const DAILY = `
-select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') as day, sum(events)::bigint as events, sum(bytes)::bigint as "payloadBytes",
-       (sum(deliveries) + sum(failed_over))::bigint as deliveries, sum(attempts)::bigint as attempts
+select to_char(bucket at time zone 'UTC', 'YYYY-MM-DD') as day, sum(events)::bigint as events,
+       sum(bytes)::bigint as "payloadBytes", (sum(deliveries) + sum(failed_over))::bigint as deliveries,
+       sum(attempts)::bigint as attempts
 from (
   select bucket, coalesce(events, 0) as events, coalesce(bytes, 0) as bytes, coalesce(deliveries, 0) as deliveries,
          coalesce(failed_over, 0) as failed_over, coalesce(attempts, 0) as attempts
@@ -73,7 +75,7 @@ from (
  * A query of the payloads that are kept, of all organizations: columns `id` and `bytes`.
  * @param days a parameter: how many days payloads are kept; null: for ever
  */
-export const keptPayloads = (days: string): string => `
+const keptPayloads = (days: string): string => `
 select organization_id as id, sum(stored) as bytes from (
   select organization_id, ${STORED} as stored from ${byDay('true', keptSince(days))} l group by organization_id, bucket
 ) days group by 1`;
@@ -85,4 +87,76 @@ export async function dailyUse(
   { from, to }: { from: string; to: string },
 ): Promise<DayOfUse[]> {
   return (await db.query<DayOfUse>(DAILY, [organizationId, from, to])).rows;
+}
+
+// Whose the database is: for the limit of its size (core/fairness/backlog-room.ts). Read only while the database is
+// nearly full.
+
+// What a row `t` takes, bytes: the columns that tenants and their destinations can make large, and the rest with its
+// indexes (docs/disk.md). The size of a value that is stored outside of its row is told without reading it; the rows of
+// records are read.
+const RECORD = '300 + pg_column_size(t.*)';
+const WEIGHTS = {
+  events: '700 + pg_column_size(t.headers)',
+  deliveries: '750',
+  audit_records: '500 + pg_column_size(t.record_ids)',
+  idempotent_requests: '300 + coalesce(pg_column_size(t.answer), 0)',
+  warehouse_batches: '500',
+  destinations: RECORD,
+  routes: RECORD,
+  filters: RECORD,
+  transforms: RECORD,
+  earlier_versions: RECORD,
+  schemas: RECORD,
+};
+const ATTEMPT = `200 + coalesce(pg_column_size(a.request_headers), 0) + coalesce(pg_column_size(a.response_headers), 0)
+  + coalesce(pg_column_size(a.response_body), 0)`;
+
+// Rows have no size that is counted anywhere, and they may be many. So a sample of the pages of each table is weighed,
+// and no row costs anything when it is written. Payloads are counted as they are stored: few of them can be most of a
+// database, and a sample would miss them.
+const SAMPLED = [...Object.keys(WEIGHTS), 'attempts'];
+// The part of an organization is then right to some hundredths, and a look costs some milliseconds, whatever the size
+// of a table.
+const SAMPLED_BYTES = 512 * 8192;
+
+const SIZES = `
+select name, coalesce(sum(pg_relation_size(p.relid)), 0)::bigint as bytes
+from unnest($1::text[]) name cross join lateral pg_partition_tree(name::regclass) p
+where p.isleaf group by name`;
+
+/** Of a table so many percent. @param percent a parameter */
+const sample = (percent: string): string => `tablesample system ((${percent}::float8)::float4)`;
+const scaled = (weight: string, percent: string): string => `sum(${weight}) * 100 / ${percent}::float8`;
+
+const weighed = (table: keyof typeof WEIGHTS, percent: string): string =>
+  `select organization_id as id, ${scaled(WEIGHTS[table], percent)} as bytes from ${table} t ${sample(percent)} group by 1`;
+
+// An attempt's organization is found one by one: joined, PostgreSQL may read all deliveries.
+const weighedAttempts = (percent: string): string => `
+select d.organization_id, ${scaled(ATTEMPT, percent)} from attempts a ${sample(percent)}
+cross join lateral (select organization_id from deliveries d where d.id = a.delivery_id offset 0) d group by 1`;
+
+const TABLES = Object.keys(WEIGHTS) as (keyof typeof WEIGHTS)[];
+// Organizations beyond these hold less than a thousandth each.
+const PARTS = `
+select id, sum(bytes) / nullif(sum(sum(bytes)) over (), 0) as part
+from (
+  ${TABLES.map((table, index) => weighed(table, `$${index + 1}`)).join('\n  union all\n  ')}
+  union all ${weighedAttempts(`$${SAMPLED.length}`)}
+  union all ${keptPayloads(`$${SAMPLED.length + 1}`)}
+) stored
+group by id order by part desc nulls last limit 1000`;
+
+/**
+ * The part of what is stored that each organization holds, from 0 to 1; one that holds nothing is missing.
+ * @param payloadDays how many days payloads are kept; null: for ever
+ * @throws a database error
+ */
+export async function storedParts(db: Queryable, payloadDays: number | null): Promise<Map<string, number>> {
+  const { rows: sizes } = await db.query<{ name: string; bytes: number }>(SIZES, [SAMPLED]);
+  const bytesOf = new Map(sizes.map(({ name, bytes }) => [name, bytes]));
+  const percents = SAMPLED.map((name) => Math.min(100, (100 * SAMPLED_BYTES) / Math.max(1, bytesOf.get(name) ?? 0)));
+  const { rows } = await db.query<{ id: string; part: number | null }>(PARTS, [...percents, payloadDays]);
+  return new Map(rows.map(({ id, part }) => [id, part ?? 0]));
 }

@@ -1,6 +1,7 @@
-// The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at any
-// point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to validate: no
-// lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing is created.
+// The pages of a replay: each is one transaction that creates deliveries and moves the replay's row on, so a crash at
+// any point neither loses nor doubles an event. What goes where is found out before, because schemas may take long to
+// validate: no lock and no connection waits for that. If the replay has moved on meanwhile, by another worker, nothing
+// is created.
 import type { BacklogRoom, Undo, WaitingOf } from '../../core/fairness/backlog-room.ts';
 import { boundTime, idAfter } from '../../core/text/ids.ts';
 import {
@@ -12,13 +13,13 @@ import {
   type ReplayProgress,
   waitsFor,
 } from '../../core/delivery/event-replay.ts';
-import { planPage } from './replay-pace.ts';
 import {
+  planPage,
   type EventReplayKey,
   type EventSelection,
   REPLAY_LEASE_SECONDS,
-  SELECTED,
-  selectedValues,
+  hasPayload,
+  selected,
 } from './event-replays.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import {
@@ -31,11 +32,12 @@ import {
   type ReplayedDelivery,
   waitingByEvent,
 } from './replay.ts';
-import { cannotValidate, type ValidatePayload } from './replay-schemas.ts';
-import { OPEN_REPLAY } from '../sql-rules.ts';
+import { cannotValidate, type ValidatePayload } from './targets.ts';
+import { OPEN_REPLAY } from '../sql/rules.ts';
+import { Parameters } from '../history/selection.ts';
 
-// Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout. Payload
-// bytes are limited where payloads are read: for `search`, and by the schemas of routes.
+// Limits of one transaction: a filter that matches few events is processed in steps well below the statement timeout.
+// Payload bytes are limited where payloads are read: for `search`, and by the schemas of routes.
 const MAX_SCANNED_EVENTS = 1000;
 const MAX_SEARCHED_BYTES = 16 * 1024 * 1024;
 const MAX_PAGE_BYTES = 32 * 1024 * 1024;
@@ -70,10 +72,10 @@ interface ReplayRow extends EventSelection {
 }
 
 const ROW = `
-id, organization_id as "organizationId", status, pages, next_id as "nextId", end_id as "endId", requested_at as "requestedAt",
-destination_ids as "destinationIds", rate_per_second as "ratePerSecond", started_at is not null as started,
-events_total as "eventsTotal", events_replayed as "eventsReplayed", events_expired as "eventsExpired",
-events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreated",
+id, organization_id as "organizationId", status, pages, next_id as "nextId", end_id as "endId",
+requested_at as "requestedAt", destination_ids as "destinationIds", rate_per_second as "ratePerSecond",
+started_at is not null as started, events_total as "eventsTotal", events_replayed as "eventsReplayed",
+events_expired as "eventsExpired", events_unroutable as "eventsUnroutable", deliveries_created as "deliveriesCreated",
 extract(epoch from page_at - clock_timestamp())::float8 * 1000 as "restMs",
 jsonb_strip_nulls(jsonb_build_object('sourceId', source_id, 'status', event_status, 'payloadPattern', payload_pattern,
                                       'routed', event_routed)) as filter`;
@@ -99,10 +101,11 @@ const boundless: FindRoom = () =>
   });
 
 /**
- * Creates the page with this number, or continues to search its events. An existing page is not created again. A page ends before
- * the first event that has no room in the backlog; if that is the next event of all, no page is created. Nor is one before its
- * time has come: replays of an organization take turns, so that all together keep to its rate.
- * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for something
+ * Creates the page with this number, or continues to search its events. An existing page is not created again. A page
+ * ends before the first event that has no room in the backlog; if that is the next event of all, no page is created.
+ * Nor is one before its time has come: replays of an organization take turns, so that all together keep to its rate.
+ * @returns the progress of the replay: if it has fewer pages and is running, call again, later when it waits for
+ * something
  * @throws a database error; nothing has changed then
  */
 export async function makePage(
@@ -129,7 +132,8 @@ export async function makePage(
   const { deliveries } = made;
   if (deliveries.length === 0) return made;
   try {
-    // Pages without deliveries since the plan make `expected` smaller than it was then: such a page may be counted twice.
+    // Pages without deliveries since the plan make `expected` smaller than it was then: such a page may be counted
+    // twice.
     const nextInMs = await planPage(pool, key, rates.deliveries, {
       expected: made.progress.status === 'running' ? expectedDeliveries(made.progress, rates) : 0,
       more: deliveries.length - expected,
@@ -223,7 +227,8 @@ const withPayload = ({ events }: Slice): string[] => events.filter(({ hasPayload
 
 const WAIT = `
 update event_replays
-set status = 'running', waits_for = $3, started_at = coalesce(started_at, now()), due_at = now() + make_interval(secs => $4)
+set status = 'running', waits_for = $3, started_at = coalesce(started_at, now()),
+    due_at = now() + make_interval(secs => $4)
 where organization_id = $1 and id = $2 and status in ${OPEN_REPLAY}
 returning ${ROW}`;
 
@@ -259,7 +264,8 @@ interface Slice {
   last: boolean;
 }
 
-// End of the part of the selection for one transaction: limited in events and, for searches, in bytes, but at least one event.
+// End of the part of the selection for one transaction: limited in events and, for searches, in bytes, but at least one
+// event.
 const SCANNED = `
 with scanned as materialized (
   select id, payload_size from events
@@ -268,14 +274,8 @@ with scanned as materialized (
 ), measured as (
   select id, $6::bigint is null or sum(payload_size) over (order by id) - payload_size < $6 as inside from scanned
 )
-select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(bool_and(inside), true) as "isLast" from measured`;
-
-// An event is checked once, when its page is reached: one that was replayed or delivered meanwhile and no longer matches is
-// skipped.
-const MATCHED = `
-select e.id, e.payload_size as "payloadSize", exists
-  (select from event_payloads kept where kept.event_id = e.id and kept.event_id >= $2 and kept.event_id < $3) as "hasPayload"
-${SELECTED} order by e.id limit $9`;
+select max(id) filter (where inside) as "lastId", count(*) < $5 and coalesce(bool_and(inside), true) as "isLast"
+  from measured`;
 
 /** @param most events */
 async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promise<Slice> {
@@ -290,11 +290,16 @@ async function nextSlice(db: Queryable, replay: ReplayRow, most: number): Promis
   ]);
   const { lastId = null, isLast = true } = ends[0] ?? {};
   if (lastId === null) return { events: [], nextId: endId, last: true };
-  const { rows } = await db.query<Slice['events'][number] & { payloadSize: number }>(MATCHED, [
-    ...selectedValues(replay, [nextId, idAfter(lastId)]),
-    // One extra row shows whether there are more.
-    most + 1,
-  ]);
+  // An event is checked once, when its page is reached: one that was replayed or delivered meanwhile and no longer
+  // matches is skipped. One extra row shows whether there are more.
+  const query = new Parameters();
+  const range: [string, string] = [nextId, idAfter(lastId)];
+  const matching = selected(query, replay, range);
+  const { rows } = await db.query<Slice['events'][number] & { payloadSize: number }>(
+    `select r.id, r.payload_size as "payloadSize", ${hasPayload(query, range)} as "hasPayload"
+     ${matching} order by r.id limit ${query.add(most + 1)}`,
+    query.values,
+  );
   const withinBytes = firstWithin(
     MAX_PAGE_BYTES,
     rows.map(({ payloadSize }) => payloadSize),
@@ -318,8 +323,9 @@ function firstWithin(most: number, amounts: readonly number[]): number {
 const MOVE = `
 update event_replays
 set status = case when $3 then 'completed' else 'running' end, waits_for = null, next_id = $4, pages = pages + $5,
-    events_replayed = events_replayed + $6, events_expired = events_expired + $7, events_unroutable = events_unroutable + $8,
-    deliveries_created = deliveries_created + $9, page_at = case when $9 = 0 then page_at end, started_at = coalesce(started_at, now()),
+    events_replayed = events_replayed + $6, events_expired = events_expired + $7,
+    events_unroutable = events_unroutable + $8, deliveries_created = deliveries_created + $9,
+    page_at = case when $9 = 0 then page_at end, started_at = coalesce(started_at, now()),
     finished_at = case when $3 then now() end, due_at = case when not $3 then now() + make_interval(secs => $10) end
 where organization_id = $1 and id = $2
 returning ${ROW}`;

@@ -1,13 +1,15 @@
-// Replays of events selected by a filter: created, counted, cancelled, and claimed by workers. event-replay-pages.ts creates
-// their pages.
-// Rules: RPL-12, RPL-13.
+// Replays of events selected by a filter: created, counted, cancelled, and claimed by workers. event-replay-pages.ts
+// creates their pages. The replays of an organization share a rate, and take turns: each plans when it may make its
+// next page.
+// Rules: LIMIT-20, RPL-12, RPL-13.
 import { errorText } from '../../core/text/clean-text.ts';
-import { idAfter, newId } from '../../core/text/ids.ts';
+import { boundTime, idAfter, idFloor, newId } from '../../core/text/ids.ts';
 import { isStatementTimeout } from '../connections/database-errors.ts';
-import { type EventFilter, idRange, MATCHING, matchingValues } from '../history/events.ts';
+import { type EventFilter, eventSelection } from '../history/events.ts';
+import { matches, Parameters, rowsOf } from '../history/selection.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { forgetEnded } from '../ranges.ts';
-import { dueInTurn, OPEN_REPLAY } from '../sql-rules.ts';
+import { forgetEnded } from '../sql/ranges.ts';
+import { dueInTurn, OPEN_REPLAY } from '../sql/rules.ts';
 
 /** Counting took longer than a statement may. */
 export class FilterTooBroadError extends Error {
@@ -32,15 +34,16 @@ export interface EventSelection {
 }
 
 /**
- * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored after it
- * (its request was slow) is excluded by its storage time.
+ * Fixes the set of events. An id tells when the event was received; one that was received before the request and stored
+ * after it (its request was slow) is excluded by its storage time.
  */
 export async function selectEvents(
   db: Queryable,
   organizationId: string,
   filter: EventFilter,
 ): Promise<EventSelection> {
-  const [lowId, beforeId] = idRange('evt', filter);
+  const lowId = filter.from ? idFloor('evt', filter.from.getTime()) : 'evt_';
+  const beforeId = filter.to ? idFloor('evt', filter.to.getTime() + 1) : 'evt_~';
   const { rows } = await db.query<{ requestedAt: Date; lastId: string | null }>(
     `select clock_timestamp()::timestamptz(3) as "requestedAt",
             (select max(id) from events where organization_id = $1 and id >= $2 and id < $3) as "lastId"`,
@@ -50,37 +53,49 @@ export async function selectEvents(
   return { organizationId, filter, lowId, endId: lastId === null ? lowId : idAfter(lastId), requestedAt };
 }
 
-/** `MATCHING` for a selection, with the parameters $1 to $8. */
-export const SELECTED = `${MATCHING} and e.queued_at <= $8`;
-
-/** @param range the part of the selection to look at */
-export function selectedValues(
-  { organizationId, filter, requestedAt }: EventSelection,
-  range: [low: string, high: string],
-): unknown[] {
-  return [...matchingValues(organizationId, range, filter), requestedAt];
+/** `from` and `where` of the events `r` of a selection with ids in a part of its range. */
+export function selected(
+  query: Parameters,
+  { organizationId, filter: { status, ...filter }, requestedAt }: EventSelection,
+  [low, high]: [low: string, high: string],
+): string {
+  const selection = eventSelection(organizationId, { ...filter, ...(status !== undefined && { status: [status] }) });
+  const end = boundTime(high);
+  const made = { from: boundTime(low) ?? 0, to: end === null ? Infinity : end + 1 };
+  const conditions = [
+    `r.id >= ${query.add(low)} and r.id < ${query.add(high)} and r.queued_at <= ${query.add(requestedAt)}`,
+    matches(query, selection),
+    ...(selection.also ? [selection.also(query, made)] : []),
+  ];
+  return `from ${rowsOf(selection)} where ${conditions.join(' and ')}`;
 }
+
+/** Whether the payload of an event `r` is there. */
+export const hasPayload = (query: Parameters, [low, high]: [low: string, high: string]): string =>
+  `exists (select from event_payloads kept where kept.event_id = r.id
+     and kept.event_id >= ${query.add(low)} and kept.event_id < ${query.add(high)})`;
 
 /** How many events of a selection match now. @throws FilterTooBroadError */
 export function countMatching(db: Queryable, selection: EventSelection): Promise<number> {
-  return count(db, selection, SELECTED);
+  return count(db, selection, () => 'true');
 }
 
 /** How many of those have no payload any more. @throws FilterTooBroadError */
 export function countExpired(db: Queryable, selection: EventSelection): Promise<number> {
-  return count(
-    db,
-    selection,
-    `${SELECTED} and not exists
-      (select from event_payloads gone where gone.event_id = e.id and gone.event_id >= $2 and gone.event_id < $3)`,
-  );
+  return count(db, selection, (query) => `not ${hasPayload(query, [selection.lowId, selection.endId])}`);
 }
 
-async function count(db: Queryable, selection: EventSelection, matching: string): Promise<number> {
+async function count(
+  db: Queryable,
+  selection: EventSelection,
+  condition: (query: Parameters) => string,
+): Promise<number> {
+  const query = new Parameters();
+  const matching = selected(query, selection, [selection.lowId, selection.endId]);
   try {
     const { rows } = await db.query<{ total: number }>(
-      `select count(*) as total ${matching}`,
-      selectedValues(selection, [selection.lowId, selection.endId]),
+      `select count(*) as total ${matching} and ${condition(query)}`,
+      query.values,
     );
     return rows[0]?.total ?? 0;
   } catch (error) {
@@ -119,7 +134,8 @@ export async function createEventReplay(pool: Pool, replay: NewEventReplay, most
     if ((rows[0]?.open ?? 0) >= most) throw new TooManyReplaysError();
     await db.query(
       `insert into event_replays (id, organization_id, source_id, event_status, received_from, received_to, search, payload_pattern,
-                                  destination_ids, rate_per_second, next_id, end_id, requested_at, events_total, event_routed)
+                                  destination_ids, rate_per_second, next_id, end_id, requested_at, events_total,
+                                  event_routed)
        values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
       [
         id,
@@ -176,12 +192,13 @@ export interface DueReplay extends EventReplayKey {
 }
 
 /**
- * How long a replay may go without a new page before it is checked, in seconds; a page and the pause after it are much shorter.
+ * How long a replay may go without a new page before it is checked, in seconds; a page and the pause after it are much
+ * shorter.
  */
 export const REPLAY_LEASE_SECONDS = 60;
 
-// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when that
-// worker dies before it has started the workflow. A row that is locked by its page is alive.
+// Rows are locked while they are claimed and moved ahead in time, so each is claimed by one worker, and comes back when
+// that worker dies before it has started the workflow. A row that is locked by its page is alive.
 const CLAIM = `
 with due as (
   select r.id from event_replays r join (${dueInTurn('event_replays', 'id', 'due_at', '$1')}) w on w.id = r.id
@@ -201,4 +218,51 @@ export async function claimEventReplays(db: Queryable, limit: number): Promise<D
 /** Removes the records of replays that ended before the days that are kept. @param days 0 keeps them for ever */
 export async function forgetEventReplays(db: Queryable, days: number): Promise<void> {
   await forgetEnded(db, 'event_replays', days);
+}
+
+// Replays of an organization queue by the time until which its rate is planned. Pages that come at the same time wait
+// for each other's row only as long as this statement takes.
+const PLAN = `
+with planned as (
+  update organizations
+  set replays_planned_until = greatest(coalesce(replays_planned_until, now()), now()) + make_interval(secs => $3)
+  where id = $1 returning replays_planned_until - make_interval(secs => $4) as at
+)
+update event_replays r
+set status = 'running', waits_for = null, started_at = coalesce(started_at, now()), page_at = planned.at,
+    due_at = greatest(due_at, planned.at + make_interval(secs => $5))
+from planned where r.organization_id = $1 and r.id = $2 and r.status in ${OPEN_REPLAY}
+returning extract(epoch from r.page_at - clock_timestamp())::float8 * 1000 as "restMs"`;
+
+/**
+ * Plans when the next page may be made, behind those of the organization's other replays.
+ * @param deliveries how many it is expected to have, and how many more than was expected the page before had
+ * @returns how long it is until then, ms; below 0: its time has come; undefined: the replay has ended
+ */
+export async function planPage(
+  db: Queryable,
+  key: EventReplayKey,
+  deliveriesPerSecond: number,
+  { expected, more = 0 }: { expected: number; more?: number },
+): Promise<number | undefined> {
+  const { rows } = await db.query<{ restMs: number }>(PLAN, [
+    key.organizationId,
+    key.replayId,
+    (expected + more) / deliveriesPerSecond,
+    expected / deliveriesPerSecond,
+    REPLAY_LEASE_SECONDS,
+  ]);
+  return rows[0]?.restMs;
+}
+
+const FORGET = `
+with unplanned as (
+  update organizations set replays_planned_until = null where id = $1 returning id
+)
+update event_replays r set page_at = null
+from unplanned where r.organization_id = unplanned.id and r.status in ${OPEN_REPLAY} and r.page_at is not null`;
+
+/** Forgets what was planned, because the organization has another rate now. */
+export async function forgetPlans(db: Queryable, organizationId: string): Promise<void> {
+  await db.query(FORGET, [organizationId]);
 }

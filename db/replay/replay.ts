@@ -2,14 +2,23 @@
 // Rules: EVT-10, EVT-15, RPL-03, RPL-04, RPL-16, RPL-17.
 import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Undo } from '../../core/fairness/backlog-room.ts';
-import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
-import { bounds, jsonParameter } from '../parameters.ts';
+import { firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, toOutbox, WAKE_RELAYS } from '../sql/rules.ts';
+import { bounds, jsonParameter } from '../connections/parameters.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { noticesFor } from '../reconciliation/reconciliation.ts';
-import { JOIN_LISTS, OPEN, READ_IN_ORDER, toOutbox, WAKE_RELAYS } from '../sql-rules.ts';
-import { cannotValidate, findMismatches, type MismatchOf, type ValidatePayload } from './replay-schemas.ts';
+import { noticesFor } from '../delivery/reconciliation.ts';
+import {
+  cannotValidate,
+  findMismatches,
+  type MismatchOf,
+  type ValidatePayload,
+  chains,
+  findTargets,
+  type ReplayRequest,
+  type Target,
+  type TargetAgain,
+  targetsAgain,
+} from './targets.ts';
 import { countWithoutAttempt } from '../ledger/entries.ts';
-import { chains, findTargets, type ReplayRequest, type Target, type TargetAgain, targetsAgain } from './targets.ts';
 
 /** The payload of an event was removed by the retention, so it cannot be sent again. */
 export class PayloadExpiredError extends Error {
@@ -70,21 +79,22 @@ export interface ReplayedDelivery {
 
 const SCHEMA_FAILED = `status = 'schema_failed'`;
 
-// Replays of an event queue for its row, which LOCK holds: this statement begins when the replays before it can be seen. Of a chain that is
-// not as it was when its replay was planned, nothing is created: one of them was first. The row also orders a replay against the results
-// of its event. What is replaced stops counting, and its successor counts instead. `|| ''` keeps the joins from pruning partitions
-// (hot-path/record-results.ts).
+// Replays of an event queue for its row, which LOCK holds: this statement begins when the replays before it can be
+// seen. Of a chain that is not as it was when its replay was planned, nothing is created: one of them was first. The
+// row also orders a replay against the results of its event. What is replaced stops counting, and its successor counts
+// instead. `|| ''` keeps the joins from pruning partitions (hot-path/record-results.ts).
 const LOCK = `
 with locked as materialized (
-  select id from events where id = any($1::text[]) and id between $2 and $3 and organization_id = $4 order by id for update
+  select id from events where id = any($1::text[]) and id between $2 and $3 and organization_id = $4 order by id
+    for update
 )
 select array(select id from locked) as ids, ${WAKE_RELAYS}, ${JOIN_LISTS}, ${READ_IN_ORDER}`;
 
 const CREATE = `
 with planned as (
-  select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text, route_id text,
-    route_version int, transform_version int, destination_id text, priority int, shard int, status text, replay_of text, replaces text[],
-    chain text, error text,
+  select * from json_to_recordset($1::json) as i(id text, organization_id text, event_id text, source_id text,
+    route_id text, route_version int, transform_version int, destination_id text, priority int, shard int, status text,
+    replay_of text, replaces text[], chain text, error text,
     failover_of text, original_destination_id text, failover_reason text)
 ), ${chains({ organizationId: '$8', eventIds: '$4', firstDelivery: '$9' })}, input as (
   select i.* from planned i
@@ -101,10 +111,12 @@ with planned as (
     and d.counted and d.status not in ${OPEN}
   returning d.id, d.event_id, d.status
 ), created as (
-  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
-                          status, counted, replay_of, error, finished_at, failover_of, original_destination_id, failover_reason)
-  select i.id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id, priority,
-         status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end, failover_of, original_destination_id, failover_reason
+  insert into deliveries (id, organization_id, event_id, source_id, route_id, route_version, transform_version,
+                          destination_id, priority, status, counted, replay_of, error, finished_at, failover_of,
+                          original_destination_id, failover_reason)
+  select i.id, organization_id, event_id, source_id, route_id, route_version, transform_version, destination_id,
+         priority, status, status <> 'skipped', replay_of, error, case when status <> 'pending' then now() end,
+         failover_of, original_destination_id, failover_reason
   from input i join locked l on l.id = i.event_id
   returning id, organization_id, event_id, source_id, status, destination_id, route_id
 ), ${countWithoutAttempt('created', { deliveries: 'true', not_sent: SCHEMA_FAILED })}, queued as (
@@ -112,7 +124,8 @@ with planned as (
   from input i join created c on c.id = i.id where i.status = 'pending'
 ), change as (
   select event_id, sum(added)::int as added, sum(succeeded)::int as succeeded, sum(failed)::int as failed from (
-    select event_id, 1 as added, 0 as succeeded, (status = 'schema_failed')::int as failed from created where status <> 'skipped'
+    select event_id, 1 as added, 0 as succeeded, (status = 'schema_failed')::int as failed from created
+      where status <> 'skipped'
     union all
     select event_id, -1, -(status = 'delivered')::int, -(status <> 'delivered')::int from superseded
   ) changes group by event_id
@@ -120,7 +133,8 @@ with planned as (
   update events e
   set deliveries_count = e.deliveries_count + c.added, deliveries_succeeded = e.deliveries_succeeded + c.succeeded,
       deliveries_failed = e.deliveries_failed + c.failed, routed = true,
-      status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded + c.succeeded, e.deliveries_failed + c.failed)
+      status = event_status(e.deliveries_count + c.added, e.deliveries_succeeded + c.succeeded,
+        e.deliveries_failed + c.failed)
   from change c where e.id || '' = c.event_id and e.id = any($4::text[]) and e.id between $5 and $6
 )
 select c.id, c.event_id, s.id as "replacesFailed"
@@ -210,8 +224,8 @@ async function store(pool: Pool, planned: PlannedReplays, takeRoom: TakeRoom): P
 }
 
 /**
- * Plans replays of events that have their payloads; those without a target are skipped. Outside of a transaction: a validation
- * may take long.
+ * Plans replays of events that have their payloads; those without a target are skipped. Outside of a transaction: a
+ * validation may take long.
  */
 export async function planReplays(pool: Pool, request: ReplayRequest, validate: ValidatePayload): Promise<PlannedPage> {
   const { organizationId } = request;
@@ -227,7 +241,8 @@ export function cutBefore(planned: PlannedReplays, eventId: string): PlannedRepl
 
 /**
  * Creates one new delivery of the same event to the same destination.
- * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago (`EARLIER_READ`)
+ * @returns null when the delivery or its destination does not exist (any more), or it was replaced too long ago
+ * (`EARLIER_READ`)
  * @throws PayloadExpiredError, NotReplaceableError
  */
 export async function replayDelivery(
@@ -253,8 +268,8 @@ export async function replayDelivery(
 }
 
 /**
- * Creates a new delivery for each of these that can be delivered again: no later delivery replaces it, nothing of its chain is open, and
- * its destination is there, and its payload.
+ * Creates a new delivery for each of these that can be delivered again: no later delivery replaces it, nothing of its
+ * chain is open, and its destination is there, and its payload.
  */
 export async function replayDeliveries(
   pool: Pool,

@@ -1,10 +1,14 @@
-// Where replays of events lead: the deliveries that may be made of them, and what each of these replaces. Everything that replays asks
-// here.
+// Where replays of events lead: the deliveries that may be made of them, and what each of these replaces. Everything
+// that replays asks here.
 // Rules: RPL-16, RPL-17, RPL-19.
-import { inTransaction, type Pool } from '../connections/pool.ts';
-import { firstDeliveryOf } from '../delivery/delivery-commands.ts';
-import { bounds } from '../parameters.ts';
-import { JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql-rules.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql/rules.ts';
+import { bounds } from '../connections/parameters.ts';
+import type { TypedBody } from '../../core/forms/index.ts';
+import type { StoredSchema } from '../../core/schemas/cached.ts';
+import { describeErrors, type SchemaError } from '../../core/schemas/errors.ts';
+import { loadContent } from '../history/events.ts';
+import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-config.ts';
 
 export interface ReplayRequest {
   organizationId: string;
@@ -39,8 +43,8 @@ export interface Target {
 }
 
 /**
- * What repeats a delivery to a failover destination is one too: its request says so, and it is outside of the circuit of its
- * route. Not when that route leads to the destination by now.
+ * What repeats a delivery to a failover destination is one too: its request says so, and it is outside of the circuit
+ * of its route. Not when that route leads to the destination by now.
  * @param delivery the alias of what is repeated
  * @param route the alias of its route, if it is there
  */
@@ -52,35 +56,37 @@ const failoverColumns = (delivery: string, route: string): string => {
 };
 
 /**
- * Deliveries of an event that a replay of it looks at. An older one is not replaced, and counts in its event beside the new one; unless it
- * is the one that is to be delivered again.
+ * Deliveries of an event that a replay of it looks at. An older one is not replaced, and counts in its event beside the
+ * new one; unless it is the one that is to be delivered again.
  */
 export const EARLIER_READ = 10_000;
 
 /** By which version of its route a delivery is made that repeats one, and of the transform (`Target`). */
 const versionColumns = (delivery: string, route: string): string =>
   `coalesce(${route}.version, ${delivery}.route_version) as "routeVersion",
-  case when ${route}.id is null then ${delivery}.transform_version else ${transformVersion(route)} end as "transformVersion"`;
+  case when ${route}.id is null then ${delivery}.transform_version
+    else ${transformVersion(route)} end as "transformVersion"`;
 
 /**
- * The destination by which a chain of deliveries is known: the one that the event was to go to first. With a route's destinations,
- * a failover destination among them has a chain of its own.
+ * The destination by which a chain of deliveries is known: the one that the event was to go to first. With a route's
+ * destinations, a failover destination among them has a chain of its own.
  */
 const chainOf = (delivery: string, route: string): string =>
   `coalesce(case when ${delivery}.destination_id = any(${route}.destination_ids) then null else ${delivery}.original_destination_id end, ${delivery}.destination_id)`;
 
 /**
- * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery, those that took
- * over from it, and the replays of all of these. `end_id` is the one that a replay replaces: the latest that counts, or of those that
- * never did. `last_id` is the latest that was not skipped: all before it are replaced. An event may have been replayed many times, so its
- * deliveries are read once, and only the newest ones.
+ * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery,
+ * those that took over from it, and the replays of all of these. `end_id` is the one that a replay replaces: the latest
+ * that counts, or of those that never did. `last_id` is the latest that was not skipped: all before it are replaced. An
+ * event may have been replayed many times, so its deliveries are read once, and only the newest ones.
  */
 export const chains = (p: {
   organizationId: string;
   eventIds: string;
   firstDelivery: string;
 }): string => `earlier as materialized (
-  select x.event_id, x.route_id, x.route_version, x.transform_version, x.destination_id, x.id, x.priority, x.status, x.counted, x.replay_of,
+  select x.event_id, x.route_id, x.route_version, x.transform_version, x.destination_id, x.id, x.priority, x.status,
+         x.counted, x.replay_of,
     ${chainOf('x', 'xr')} as chain, ${failoverColumns('x', 'xr')}
   from unnest(${p.eventIds}::text[]) as w(id)
   cross join lateral (
@@ -97,8 +103,9 @@ export const chains = (p: {
 
 const OF_CHAIN = `h.end_id as "replayOf", coalesce(h.counted_ids, '{}') as replaces, coalesce(h.open, false) as "isOpen"`;
 
-// Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it took before.
-// Every table is bounded by the organization: lists are joined by hash, and would else be joined with those of all.
+// Targets of an event: the currently enabled routes of its source, and for requested destinations also the routes it
+// took before. Every table is bounded by the organization: lists are joined by hash, and would else be joined with
+// those of all.
 const TARGETS = `
 with wanted as materialized (
   select e.id, e.source_id from events e join sources s on s.id = e.source_id and s.organization_id = $1
@@ -112,10 +119,12 @@ with wanted as materialized (
   from wanted w join routes r on r.source_id = w.source_id and r.organization_id = $1 and r.enabled
   cross join lateral unnest(r.destination_ids) as d(destination_id)
   union
-  select w.id, w.source_id, x.route_id, x.destination_id, x.priority, x."failoverOf", x."originalDestinationId", x."failoverReason"
+  select w.id, w.source_id, x.route_id, x.destination_id, x.priority, x."failoverOf", x."originalDestinationId",
+         x."failoverReason"
   from wanted w join latest x on x.event_id = w.id
   where $3::text[] is not null and x.destination_id = any($3)
-    and not exists (select from routes r where r.source_id = w.source_id and r.organization_id = $1 and r.enabled and r.destination_ids @> array[x.destination_id])
+    and not exists (select from routes r where r.source_id = w.source_id and r.organization_id = $1 and r.enabled
+      and r.destination_ids @> array[x.destination_id])
 )
 select c.event_id as "eventId", c.source_id as "sourceId", c.route_id as "routeId", c.destination_id as "destinationId",
   c.priority, t.enabled, c."failoverOf", c."originalDestinationId", c."failoverReason", ${OF_CHAIN},
@@ -124,7 +133,8 @@ from candidate c
 join destinations t on t.id = c.destination_id and t.organization_id = $1
 left join chains h on h.event_id = c.event_id and h.route_id is not distinct from c.route_id
   and h.chain = coalesce(c."originalDestinationId", c.destination_id)
-left join latest x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id is not distinct from c.route_id
+left join latest x on x.event_id = c.event_id and x.destination_id = c.destination_id and x.route_id
+  is not distinct from c.route_id
   and x.chain = coalesce(c."originalDestinationId", c.destination_id)
 left join routes cr on cr.id = c.route_id and cr.organization_id = $1
 where $3::text[] is null or c.destination_id = any($3)
@@ -151,7 +161,8 @@ export async function findTargets(
 export function targetsStatement(request: ReplayRequest): { text: string; values: unknown[] } {
   const { organizationId, eventIds, destinationIds, deliveriesPerEvent } = request;
   const { low, high } = bounds(eventIds);
-  // One more than all events may have together: whatever the routes are, the first event that has too many is among the rows.
+  // One more than all events may have together: whatever the routes are, the first event that has too many is among the
+  // rows.
   const all = (deliveriesPerEvent ?? Number.POSITIVE_INFINITY) * eventIds.length + 1;
   const most = Number.isFinite(all) ? all : null;
   const values = [organizationId, eventIds, destinationIds ?? null, low, high, most, firstDeliveryOf(low)];
@@ -177,15 +188,20 @@ select d.id as "deliveryId", d.status, d.event_id as "eventId", d.source_id as "
   d.destination_id as "destinationId", d.priority, t.enabled, ${failoverColumns('d', 'r')}, ${versionColumns('d', 'r')},
   coalesce(h.end_id, d.id) as "replayOf", coalesce(h.counted_ids, array[d.id]) as replaces,
   coalesce(h.open, d.status in ${OPEN}) as "isOpen",
-  case when h.last_id > d.id then h.last_id end as "replacedBy", case when h.last_replay_id > d.id then h.last_replay_id end as "replayedBy"
+  case when h.last_id > d.id then h.last_id end as "replacedBy", case when h.last_replay_id > d.id
+    then h.last_replay_id end as "replayedBy"
 from wanted d join destinations t on t.id = d.destination_id and t.organization_id = $1
 join sources s on s.id = d.source_id and s.organization_id = $1
 left join routes r on r.id = d.route_id and r.organization_id = $1
-left join chains h on h.event_id = d.event_id and h.route_id is not distinct from d.route_id and h.chain = ${chainOf('d', 'r')}
+left join chains h on h.event_id = d.event_id and h.route_id is not distinct from d.route_id
+  and h.chain = ${chainOf('d', 'r')}
 where h.event_id is not null or d.counted
 order by d.id desc`;
 
-/** Those of deliveries whose destination is there, the latest first. One is missing that was replaced too long ago (`EARLIER_READ`). */
+/**
+ * Those of deliveries whose destination is there, the latest first. One is missing that was replaced too long ago
+ * (`EARLIER_READ`).
+ */
 export async function targetsAgain(pool: Pool, organizationId: string, deliveryIds: string[]): Promise<TargetAgain[]> {
   const { low, high } = bounds(deliveryIds);
   const values = [organizationId, deliveryIds, low, high];
@@ -200,4 +216,81 @@ export async function targetsAgain(pool: Pool, organizationId: string, deliveryI
     const { rows } = await db.query<TargetAgain>(AGAIN, [...values, eventIds, firstDeliveryOf(bounds(eventIds).low)]);
     return rows;
   });
+}
+
+// Replays are validated by the current schemas: after a schema is fixed, a replay delivers the events that it refused.
+// Filters are not applied again, because the replay was requested explicitly.
+
+/** The target of a replay. */
+interface RoutedEvent extends RouteVersion {
+  eventId: string;
+}
+
+/** Validates a payload by each schema, in their order; in a thread, because it may take long. */
+export type ValidatePayload = (
+  organizationId: string,
+  schemas: readonly StoredSchema[],
+  content: TypedBody,
+) => Promise<SchemaError[][]>;
+
+/** For callers whose routes have no schemas. */
+export const cannotValidate: ValidatePayload = () =>
+  Promise.reject(new Error('a route has a schema, and nothing was given to validate payloads with'));
+
+/** Why an event may not be sent by a route, or null. */
+export type MismatchOf = (target: RoutedEvent) => string | null;
+
+/**
+ * Validates events by the schemas of the routes that send them; costs only one lookup when no route has one.
+ * @throws a database error
+ */
+export async function findMismatches(
+  db: Queryable,
+  organizationId: string,
+  targets: RoutedEvent[],
+  validate: ValidatePayload,
+): Promise<MismatchOf> {
+  const schemas = await schemasOfRoutes(db, organizationId, targets);
+  if (schemas.size === 0) return () => null;
+  const mismatches = new Map<string, string>();
+  const eventIds = new Set(targets.filter((target) => schemas.get(routeKey(target))).map(({ eventId }) => eventId));
+  // One payload at a time: together they may be a gigabyte.
+  for (const eventId of eventIds) {
+    const content = await loadContent(db, organizationId, eventId);
+    if (content === null) continue;
+    const checked = targets.flatMap((target) => {
+      const schema = schemas.get(routeKey(target));
+      return target.eventId === eventId && schema ? [{ target, schema }] : [];
+    });
+    const used = [...new Map(checked.map(({ schema }) => [schema.id, schema])).values()];
+    const errors = await validate(organizationId, used, content);
+    const errorsOf = new Map(used.map(({ id }, index) => [id, errors[index] ?? []]));
+    for (const { target, schema } of checked) {
+      const found = errorsOf.get(schema.id) ?? [];
+      if (found.length > 0) mismatches.set(keyOf(target), describeErrors(schema, found));
+    }
+  }
+  return (target) => (schemas.get(routeKey(target)) === null ? NO_SCHEMA : (mismatches.get(keyOf(target)) ?? null));
+}
+
+// What it would let through is not known.
+const NO_SCHEMA = 'The route was deleted, and so was the schema that it had';
+
+const keyOf = (target: RoutedEvent): string => `${target.eventId} ${routeKey(target)}`;
+
+/** By `routeKey`; null: the schema does not exist any more. */
+async function schemasOfRoutes(
+  db: Queryable,
+  organizationId: string,
+  targets: RoutedEvent[],
+): Promise<Map<string, StoredSchema | null>> {
+  const routes = [...(await currentRoutes(db, organizationId, targets))];
+  const named = routes.flatMap(([key, { schemaId }]) => (schemaId === null ? [] : [{ key, schemaId }]));
+  if (named.length === 0) return new Map();
+  const { rows } = await db.query<StoredSchema>(
+    'select id, name, version, schema from schemas where organization_id = $1 and id = any($2::text[])',
+    [organizationId, named.map(({ schemaId }) => schemaId)],
+  );
+  const schemas = new Map(rows.map((schema) => [schema.id, schema]));
+  return new Map(named.map(({ key, schemaId }) => [key, schemas.get(schemaId) ?? null]));
 }

@@ -1,6 +1,6 @@
 // Moves half of the deliveries of a batch whose file would be too large to a new batch with its own object (warehouse_batches.half_of).
 import type { Pool } from '../connections/pool.ts';
-import { bounds } from '../parameters.ts';
+import { bounds } from '../connections/parameters.ts';
 import type { BatchUnderWay } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
 import { inOrder } from './order.ts';

@@ -8,9 +8,9 @@ import type { PayloadColumn } from '../../core/warehouse/event.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
 import type { Compression, FileFormat, KeyOrder } from '../../core/warehouse/object-key.ts';
 import type { Pool, Queryable } from '../connections/pool.ts';
-import { jsonParameter } from '../parameters.ts';
-import { forgetEnded } from '../ranges.ts';
-import { pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql-rules.ts';
+import { jsonParameter } from '../connections/parameters.ts';
+import { forgetEnded } from '../sql/ranges.ts';
+import { pauseBlocks, TO_UPLOAD, UNDER_WAY } from '../sql/rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 import { inOrder } from './order.ts';
 

@@ -2,9 +2,9 @@
 // `warehouse:<destination>` (warehouse_flushes).
 import { newId } from '../../core/text/ids.ts';
 import type { FillingBatch } from '../../core/warehouse/batching.ts';
-import { jsonParameter } from '../parameters.ts';
+import { jsonParameter } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
-import { FIRST_WAREHOUSE, queuedDestinations, UNDER_WAY } from '../sql-rules.ts';
+import { FIRST_WAREHOUSE, queuedDestinations, UNDER_WAY } from '../sql/rules.ts';
 
 /** A warehouse destination. */
 export interface WarehouseKey {

@@ -1,8 +1,8 @@
 // Moves what waits for a warehouse from the outbox into a batch, whose file is fixed with it.
 import type { KeyOrder } from '../../core/warehouse/object-key.ts';
 import type { Pool } from '../connections/pool.ts';
-import { bounds, jsonParameter } from '../parameters.ts';
-import { unqueue } from '../sql-rules.ts';
+import { bounds, jsonParameter } from '../connections/parameters.ts';
+import { unqueue } from '../sql/rules.ts';
 import { BATCH_COLUMNS, type BatchUnderWay, type FileForm } from './batches.ts';
 import type { WarehouseKey } from './flushes.ts';
 import { inOrder } from './order.ts';

@@ -1,6 +1,6 @@
 // The deliveries of a batch: what its file is made of, and which of them have not ended. Planned for every call, as the statements on
 // batches (batches.ts), but for the one that reads events.
-import { bounds } from '../parameters.ts';
+import { bounds } from '../connections/parameters.ts';
 import type { Queryable } from '../connections/pool.ts';
 import type { BatchUnderWay } from './batches.ts';
 

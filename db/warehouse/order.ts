@@ -4,7 +4,7 @@
 // destination: a clock that was set back changes nothing, nor does another server after a failover.
 // Rules: WH-40, WH-41.
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { LOCKS } from '../sql-rules.ts';
+import { LOCKS } from '../sql/rules.ts';
 import type { WarehouseKey } from './flushes.ts';
 
 const nextOf = (column: 'frozen_at' | 'uploaded_at'): string => `

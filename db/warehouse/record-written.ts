@@ -1,9 +1,9 @@
 // Records that the deliveries of a file were made: all of them had the same attempt, so it is a parameter, and not a row for each.
 // Rules: EVT-13.
-import { countOutcomes } from '../hot-path/outcomes.ts';
-import { statementOfDay, type Tables } from '../hot-path/statement-of-day.ts';
-import { bounds } from '../parameters.ts';
-import { PRIMARY_DESTINATION } from '../sql-rules.ts';
+import { countOutcomes } from '../hot-path/record-results.ts';
+import { statementOfDay, type Tables } from '../sql/partitions.ts';
+import { bounds } from '../connections/parameters.ts';
+import { PRIMARY_DESTINATION } from '../sql/rules.ts';
 import type { Queryable } from '../connections/pool.ts';
 import type { OpenMember } from './members.ts';
 

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { INHERITANCE_BY_GRANT, serverVersion } from '../../db/connections/server-version.ts';
+import { INHERITANCE_BY_GRANT, serverVersion } from '../../db/connections/client.ts';
 
 /** Each database with its owner, and who else may connect. */
 const DATABASES: { name: string; owner: DatabaseRole; others: DatabaseRole[] }[] = [

@@ -1,7 +1,7 @@
 // Replays of events chosen by the filters of the event list: what the API accepts, counts and shows.
 import { expect } from 'chai';
 import { REPLAY_RATE } from '../../core/delivery/event-replay.ts';
-import { setLimits } from '../../db/organizations/limits.ts';
+import { setLimits } from '../../db/organizations/organizations.ts';
 import { expectError, expectInvalid, type Json } from '../support/api-client.ts';
 import {
   deliveryOf,

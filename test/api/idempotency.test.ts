@@ -1,6 +1,6 @@
 // Idempotency-Key on POST requests of the management API (docs/idempotency.md).
 import { expect } from 'chai';
-import { forgetIdempotentRequests } from '../../db/management/idempotent-requests.ts';
+import { forgetIdempotentRequests } from '../../db/organizations/idempotent-requests.ts';
 import { type Answer, createClient, expectError, type Json } from '../support/api-client.ts';
 import { managementEndpoints, pathOf } from '../support/endpoints.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

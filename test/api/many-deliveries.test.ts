@@ -1,9 +1,8 @@
 // Events with very many deliveries: what reads of them answer, and what they read.
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
-import { newestOfEvent } from '../../db/history/deliveries.ts';
-import { deliverySelection } from '../../db/history/delivery-filter.ts';
-import { READ_IN_ORDER } from '../../db/sql-rules.ts';
+import { newestOfEvent, deliverySelection } from '../../db/history/deliveries.ts';
+import { READ_IN_ORDER } from '../../db/sql/rules.ts';
 import type { Json } from '../support/api-client.ts';
 import {
   deliveryOf,

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { ApiError } from '../../api/request/errors.ts';
 import { refusalOf } from '../../api/ingest/refusals.ts';
-import { type LimitChanges, setLimits } from '../../db/organizations/limits.ts';
-import { suspendOrganization } from '../../db/organizations/suspension.ts';
+import { type LimitChanges, setLimits, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { openConnection } from '../security/raw-connection.ts';
 import type { Json } from '../support/api-client.ts';
 import { makeSource, type SourceRecord } from '../support/api-records.ts';

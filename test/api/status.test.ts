@@ -1,7 +1,7 @@
 // GET /api/status: the state of the installation, for its operator alone.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { ensurePartitions } from '../../db/retention/partitions.ts';
+import { ensurePartitions } from '../../db/sql/partitions.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { type ApiClient, createClient, expectError, type Json } from '../support/api-client.ts';
 import { ingest, makePipeline } from '../support/api-records.ts';

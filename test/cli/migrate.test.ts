@@ -1,7 +1,7 @@
 // Migrations as a step of their own: hookyard migrate --check, and services that leave them to it (HOOKYARD_MIGRATE=off).
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
-import { SCHEMA } from '../../db/migrate/migration-files.ts';
+import { SCHEMA } from '../../db/schema/migrate.ts';
 import { createClient } from '../support/api-client.ts';
 import { commandLine } from '../support/cli.ts';
 import { problemsIn } from '../support/log-lines.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { setLimits } from '../../db/organizations/limits.ts';
+import { setLimits } from '../../db/organizations/organizations.ts';
 import { ingest, makeSource } from '../support/api-records.ts';
 import { type CommandLine, commandLine } from '../support/cli.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';

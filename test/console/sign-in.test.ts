@@ -1,6 +1,6 @@
 // Getting in: a key, a link, a key that ends, an API that ends.
 import { expect } from 'chai';
-import { makeConsoleCode } from '../../db/management/console-codes.ts';
+import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { consoleWorld, onPage, requireChromium, seen } from '../support/console.ts';
 import { until } from '../support/until.ts';
 

@@ -12,10 +12,7 @@ import {
   linkOf,
   titleOf,
 } from '../../core/messages/message.ts';
-import { pagerDutyBody } from '../../core/messages/bodies.ts';
-import { slackBody } from '../../core/messages/bodies.ts';
-import { teamsBody } from '../../core/messages/bodies.ts';
-import { webhookBody } from '../../core/messages/bodies.ts';
+import { pagerDutyBody, slackBody, teamsBody, webhookBody } from '../../core/messages/bodies.ts';
 import { newId } from '../../core/text/ids.ts';
 import { ISSUE_KINDS, type IssueKind } from '../../core/messages/issues.ts';
 import { formProblems } from '../support/alert-schemas.ts';

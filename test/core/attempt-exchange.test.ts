@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AttemptExchange, exchangeText, readExchange } from '../../db/hot-path/attempt-exchange.ts';
+import { type AttemptExchange, exchangeText, readExchange } from '../../db/hot-path/record-results.ts';
 
 const NOTHING: AttemptExchange = {
   address: null,

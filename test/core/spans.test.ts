@@ -4,8 +4,7 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { ownWords } from '../../core/text/error-summary.ts';
 import type { AttemptSteps, EndedAttempt, TracedAttempt } from '../../core/process/tracing.ts';
-import type { OtelVariables } from '../../telemetry/otel-variables.ts';
-import { sendsMetrics, sendsTraces } from '../../telemetry/otel-variables.ts';
+import { type OtelVariables, sendsMetrics, sendsTraces } from '../../telemetry/otel-variables.ts';
 import { createTracing } from '../../telemetry/spans.ts';
 import { samplerOf } from '../../telemetry/span-sender.ts';
 

@@ -16,7 +16,7 @@ const STATEMENTS = [
 // They set up the servers of `npm start`: roles and databases, and Temporal's own tables.
 const SETS_UP_SERVERS = ['local/postgres/roles.ts', 'local/postgres/server.ts', 'local/temporal/schema.ts'];
 
-// What only db/sql-rules.ts may spell out.
+// What only db/sql/rules.ts may spell out.
 const RULES = {
   'open statuses': /'pending', 'retrying', 'circuit_open'/,
   'open replays': /'pending', 'running'/,
@@ -33,8 +33,8 @@ const RULES = {
 };
 
 describe('SQL', () => {
-  it('spells out each shared rule once, in db/sql-rules.ts', () => {
-    const files = globSync('db/**/*.ts', { cwd: ROOT }).filter((file) => file !== 'db/sql-rules.ts');
+  it('spells out each shared rule once, in db/sql/rules.ts', () => {
+    const files = globSync('db/**/*.ts', { cwd: ROOT }).filter((file) => file !== 'db/sql/rules.ts');
     const found = files.flatMap((file) => {
       const text = readFileSync(join(ROOT, file), 'utf8');
       return Object.entries(RULES).flatMap(([name, rule]) => (rule.test(text) ? [`${file}: ${name}`] : []));

@@ -6,7 +6,7 @@ import { createAnnouncements } from '../../db/messages/announcements.ts';
 import { type DueMessage, finishMessage } from '../../db/messages/outbox.ts';
 import { noteArrived } from '../../db/messages/channel-failures.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
-import { LOCKS } from '../../db/sql-rules.ts';
+import { LOCKS } from '../../db/sql/rules.ts';
 import { announcements } from '../../worker/loops/due-workflows.ts';
 import { alertRows } from '../support/alert-rows.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

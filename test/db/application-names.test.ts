@@ -1,8 +1,8 @@
 // PostgreSQL shows whose its connections are, while they do their work.
 import { expect } from 'chai';
-import { migrate } from '../../db/migrate/migrate.ts';
+import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { LOCKS } from '../../db/sql-rules.ts';
+import { LOCKS } from '../../db/sql/rules.ts';
 import { commandLine } from '../support/cli.ts';
 import { createMigratedDatabase } from '../support/own-database.ts';
 import { createOrganization, sharedService, testPool } from '../support/service.ts';

@@ -1,7 +1,7 @@
 // What counts as waiting: every delivery once, wherever it waits.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { backlogBounds, countWaiting } from '../../db/delivery/backlog.ts';
+import { backlogBounds, countWaiting } from '../../db/organizations/backlog.ts';
 import { queueDelivery } from '../support/outbox.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 

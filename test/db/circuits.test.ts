@@ -12,9 +12,9 @@ import {
 } from '../../db/circuits/circuits.ts';
 import { claimDueCircuits, setWakeTime } from '../../db/circuits/wake-ups.ts';
 import { changeIssue } from '../../db/issues/list-issues.ts';
-import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
+import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { wakeCircuits, wakeForgottenHolds } from '../../db/reconciliation/lost-wakeups.ts';
+import { wakeCircuits, wakeForgottenHolds } from '../../db/delivery/reconciliation.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const PARALLEL = 16;

@@ -1,8 +1,7 @@
 // Counters of metrics tell what was committed: what a transaction did and took back is not counted.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
-import { circuitTransitions } from '../../core/metrics/deliveries.ts';
+import { deliveriesFinished, circuitTransitions } from '../../core/metrics/deliveries.ts';
 import { resetCircuit } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
 import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';

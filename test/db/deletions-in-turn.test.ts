@@ -4,8 +4,8 @@ import { finishDeletions } from '../../activities/maintenance/deletions.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { createLog } from '../../core/process/log.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { deleteSource } from '../../db/delivery/delivery-commands.ts';
-import { nextPurge } from '../../db/retention/source-purges.ts';
+import { deleteSource } from '../../db/delivery/deletions.ts';
+import { nextPurge } from '../../db/operations/source-purges.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 
 describe('what deletions leave', () => {

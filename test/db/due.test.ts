@@ -1,7 +1,7 @@
 // What a look of an idle worker finds: for each kind of work whether it is due, or when it will be.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { type DueKind, whatIsDue } from '../../db/due.ts';
+import { type DueKind, whatIsDue } from '../../db/operations/due.ts';
 import { queueDelivery } from '../support/outbox.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 

@@ -5,7 +5,7 @@ import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { resumePoints } from '../../db/reconciliation/reconciliation.ts';
+import { resumePoints } from '../../db/delivery/reconciliation.ts';
 import {
   attemptResult,
   type HistoryDatabase,

@@ -3,11 +3,10 @@ import { expect } from 'chai';
 import { createReplayRoom } from '../../activities/replay.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { setLimits } from '../../db/organizations/limits.ts';
-import { setPlan } from '../../db/organizations/organizations.ts';
+import { setLimits, setPlan } from '../../db/organizations/organizations.ts';
 import { makePage } from '../../db/replay/event-replay-pages.ts';
 import { type EventReplayKey, endEventReplay } from '../../db/replay/event-replays.ts';
-import { cannotValidate } from '../../db/replay/replay-schemas.ts';
+import { cannotValidate } from '../../db/replay/targets.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 
 const LIMITS = {

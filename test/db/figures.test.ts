@@ -3,16 +3,12 @@ import { expect } from 'chai';
 import { type Steps, stepsOf } from '../../core/metrics/figure-steps.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
-import {
-  cancelDeliveries,
-  deleteDestinations,
-  deleteSource,
-  endDeliveries,
-} from '../../db/delivery/delivery-commands.ts';
+import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { deleteDestinations, deleteSource } from '../../db/delivery/deletions.ts';
 import { type FigureQuestion, type Grouping, type Metric, readFigures } from '../../db/ledger/figures.ts';
 import type { Pool, Queryable } from '../../db/connections/pool.ts';
-import { recordRefusals } from '../../db/refusals/record-refusals.ts';
-import { purgeStep } from '../../db/retention/source-purges.ts';
+import { recordRefusals } from '../../db/history/refusals.ts';
+import { purgeStep } from '../../db/operations/source-purges.ts';
 import { mergeAll, rollUpAll } from '../support/roll-up.ts';
 import { recount, type Refusal, told } from '../support/figure-recount.ts';
 import {

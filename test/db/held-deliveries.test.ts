@@ -15,11 +15,10 @@ import {
   resetCircuit,
   type StoredCircuit,
 } from '../../db/circuits/circuits.ts';
-import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
+import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { divertBlocked, findHeld } from '../../db/circuits/held-deliveries.ts';
-import { nextProbe } from '../../db/circuits/probes.ts';
+import { nextProbe, claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import { pause, resume } from '../../db/circuits/pauses.ts';
-import { claimDueCircuits } from '../../db/circuits/wake-ups.ts';
 import type { OutboxRow } from '../../db/hot-path/claim.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';

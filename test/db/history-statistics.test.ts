@@ -1,11 +1,12 @@
 // The statistics against the rows they count: after all that happens to deliveries, and before and after old buckets are merged.
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
-import { cancelDeliveries, deleteEvent, deleteSource, endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { cancelDeliveries, endDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';
 import { destinationHealth, destinationTotals, ingestTotals, routeStatistics } from '../../db/ledger/statistics.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { purgeStep } from '../../db/retention/source-purges.ts';
+import { purgeStep } from '../../db/operations/source-purges.ts';
 import { createReplays } from '../../db/replay/replay.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, recordOutcome, storeEvent } from '../support/history.ts';
 import { mergeAll, rollUpAll } from '../support/roll-up.ts';

@@ -8,7 +8,7 @@ import { readSettings } from '../../core/config/config.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import { rollUp } from '../../db/ledger/roll-up.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { daysBefore } from '../../db/retention/partitions.ts';
+import { daysBefore } from '../../db/sql/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { mergeAll } from '../support/roll-up.ts';

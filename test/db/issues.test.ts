@@ -15,9 +15,9 @@ import {
 import { CountedIssues } from '../../db/issues/counted.ts';
 import { changeIssue, findIssue, listIssues } from '../../db/issues/list-issues.ts';
 import { recordIssues, resolveRecovered } from '../../db/issues/record-issues.ts';
-import { takeFigures } from '../../db/metrics/installation-figures.ts';
+import { takeFigures } from '../../db/operations/figures.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
-import { forgetIssues } from '../../db/retention/issues.ts';
+import { forgetIssues } from '../../db/operations/expired.ts';
 import { addOwner, type EventOwner } from '../support/new-events.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { until } from '../support/until.ts';

@@ -1,8 +1,8 @@
 // What an import reads: only what its file names, however much there is.
 import { expect } from 'chai';
-import { knownRoutes } from '../../db/management/known-routes.ts';
-import { knownDestinations, takenSlugs } from '../../db/management/slugs.ts';
-import { createOrm, type EntityManager, type MikroORM, tenantEntityManager } from '../../db/orm.ts';
+import { knownRoutes } from '../../db/records/routes.ts';
+import { knownDestinations, takenSlugs } from '../../db/records/slugs.ts';
+import { createOrm, type EntityManager, type MikroORM, tenantEntityManager } from '../../db/records/orm.ts';
 import { makeSource } from '../support/api-records.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { stackAddresses } from '../support/stack.ts';

@@ -2,14 +2,12 @@
 // Rules: LIST-01, LIST-12, LIST-13.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { deliverySelection } from '../../db/history/delivery-filter.ts';
-import { findPart } from '../../db/history/lists/find.ts';
-import { MOST_COUNTED, PageTooDeepError } from '../../db/history/lists/part.ts';
+import { deliverySelection } from '../../db/history/deliveries.ts';
+import { findPart, searchPage } from '../../db/history/search.ts';
+import { MOST_COUNTED, PageTooDeepError, type Part } from '../../db/sql/list-parts.ts';
 import { eventSelection } from '../../db/history/events.ts';
-import type { Part } from '../../db/history/lists/part.ts';
 import { inSnapshot } from '../../db/connections/pool.ts';
 import type { Selection } from '../../db/history/selection.ts';
-import { searchPage } from '../../db/history/search.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
 

@@ -1,10 +1,15 @@
 // The figures of the whole installation: what they count, and that one process at a time takes them.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { countWaiting } from '../../db/delivery/backlog.ts';
-import { takeFigures } from '../../db/metrics/installation-figures.ts';
-import { claimSnapshot, readSnapshot, releaseSnapshot, writeSnapshot } from '../../db/metrics/snapshot.ts';
-import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
+import { countWaiting } from '../../db/organizations/backlog.ts';
+import {
+  takeFigures,
+  claimSnapshot,
+  readSnapshot,
+  releaseSnapshot,
+  writeSnapshot,
+} from '../../db/operations/figures.ts';
+import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { queueDelivery } from '../support/outbox.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 

@@ -1,8 +1,7 @@
 // The runner of migrations, on a schema and migrations of its own.
 import { expect } from 'chai';
 import pg from 'pg';
-import { applyMigrations, missingMigrations } from '../../db/migrate/apply-migrations.ts';
-import { type Migration, SCHEMA } from '../../db/migrate/migration-files.ts';
+import { applyMigrations, missingMigrations, type Migration, SCHEMA } from '../../db/schema/migrate.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';

@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { cleanText, errorText, MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
-import { bisectRefused } from '../../db/bisect-refused.ts';
+import { bisectRefused } from '../../db/sql/ranges.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
-import { bytesParameter, jsonParameter } from '../../db/parameters.ts';
+import { bytesParameter, jsonParameter } from '../../db/connections/parameters.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { testPool } from '../support/service.ts';
 

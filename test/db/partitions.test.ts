@@ -7,7 +7,7 @@ import {
   dropPartitionsBefore,
   ensurePartitions,
   type PartitionedTable,
-} from '../../db/retention/partitions.ts';
+} from '../../db/sql/partitions.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
 

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { readSettings } from '../../core/config/config.ts';
 import { ConfigError } from '../../core/config/config-error.ts';
-import { findDatabase } from '../../db/connections/database.ts';
-import { migrate } from '../../db/migrate/migrate.ts';
+import { findDatabase } from '../../db/connections/client.ts';
+import { migrate } from '../../db/schema/migrate.ts';
 import { commandLine } from '../support/cli.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { type PgBouncer, requirePgBouncer, startPgBouncer } from '../support/pgbouncer.ts';

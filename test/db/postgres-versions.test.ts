@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import pg from 'pg';
-import { requireServer } from '../../db/connections/server-version.ts';
+import { requireServer } from '../../db/connections/client.ts';
 import { partitionAges, pauseHousekeeping, storeAged } from '../support/aged-events.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { keepHouse } from '../support/housekeeping.ts';

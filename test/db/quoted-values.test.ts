@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { expect } from 'chai';
 import pg, { type PoolClient } from 'pg';
 import { causeOf } from '../../core/process/log-cause.ts';
-import { createOrm } from '../../db/orm.ts';
+import { createOrm } from '../../db/records/orm.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { stackAddresses } from '../support/stack.ts';
 

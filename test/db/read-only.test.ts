@@ -1,6 +1,6 @@
 // Connections to a database that takes no writes: they are closed, so that work continues when it takes writes again.
 import { expect } from 'chai';
-import { createOrm, type MikroORM } from '../../db/orm.ts';
+import { createOrm, type MikroORM } from '../../db/records/orm.ts';
 import { isReadOnlyServer, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';

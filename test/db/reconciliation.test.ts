@@ -12,8 +12,8 @@ import {
   overdueDeliveries,
   requeueDeliveries,
   resumePoints,
-} from '../../db/reconciliation/reconciliation.ts';
-import { wakeForgottenBatches } from '../../db/reconciliation/lost-wakeups.ts';
+  wakeForgottenBatches,
+} from '../../db/delivery/reconciliation.ts';
 import { claimFlushes } from '../../db/warehouse/flushes.ts';
 import { insertSource, type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 

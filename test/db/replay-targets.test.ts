@@ -2,9 +2,8 @@
 import { expect } from 'chai';
 import { inTransaction } from '../../db/connections/pool.ts';
 import { createReplays, replayDelivery, type TakeRoom } from '../../db/replay/replay.ts';
-import { cannotValidate } from '../../db/replay/replay-schemas.ts';
-import { EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
-import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql-rules.ts';
+import { cannotValidate, EARLIER_READ, targetsStatement } from '../../db/replay/targets.ts';
+import { JOIN_LISTS, READ_IN_ORDER } from '../../db/sql/rules.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 import { copyDelivery } from '../support/many-deliveries.ts';
 import { rowsRead } from '../support/rows-read.ts';

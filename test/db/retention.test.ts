@@ -5,8 +5,8 @@ import { readSettings } from '../../core/config/config.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createLog } from '../../core/process/log.ts';
-import { forgetEarlierVersions } from '../../db/retention/earlier-versions.ts';
-import { DAY_MS, daysBefore } from '../../db/retention/partitions.ts';
+import { forgetEarlierVersions } from '../../db/operations/expired.ts';
+import { DAY_MS, daysBefore } from '../../db/sql/partitions.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { fillHour, type Volume } from '../support/volume.ts';
 

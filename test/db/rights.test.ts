@@ -1,9 +1,8 @@
 // Rights of roles, given by several processes that start together.
 import { expect } from 'chai';
-import { migrate } from '../../db/migrate/migrate.ts';
+import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
-import { findTenantRole, grantTenant } from '../../db/tenants/tenant-rights.ts';
+import { grantRuntime, findTenantRole, grantTenant } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 import { asServices } from '../support/stack.ts';

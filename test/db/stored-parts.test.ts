@@ -1,7 +1,7 @@
 // Whose the database is, by a sample of its rows and the counts of payloads.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { storedParts } from '../../db/organizations/stored-parts.ts';
+import { storedParts } from '../../db/organizations/usage.ts';
 import { many, ReplayDatabase } from '../support/replay-database.ts';
 
 describe('the parts of organizations in what is stored', () => {

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import pg from 'pg';
-import { applyMigrations } from '../../db/migrate/apply-migrations.ts';
-import { type Migration, migrations, SCHEMA } from '../../db/migrate/migration-files.ts';
+import { applyMigrations, type Migration, migrations, SCHEMA } from '../../db/schema/migrate.ts';
 import { newId } from '../../core/text/ids.ts';
 import { createDatabase } from '../support/own-database.ts';
 import { bundleWorkflows } from '../../worker/temporal/workflow-bundle.ts';
@@ -33,7 +32,7 @@ describe(`an upgrade from ${BEFORE}`, () => {
           .map(({ text }) => text)
           .join('\n'),
       },
-      ...files.texts('db/migrations', '.sql').map(({ name, text }) => ({ name, sql: text })),
+      ...files.texts('db/schema/migrations', '.sql').map(({ name, text }) => ({ name, sql: text })),
     ];
     expect(migrations.slice(1, then.length)).to.deep.equal(then.slice(1));
     const upgraded = await schemaOf(async (client) => {

@@ -1,10 +1,10 @@
 // The usage of organizations, day by day, against the rows it counts: each row counts once, whatever happens to it later.
 import { expect } from 'chai';
-import { deleteEvent, deleteSource } from '../../db/delivery/delivery-commands.ts';
+import { deleteEvent, deleteSource } from '../../db/delivery/deletions.ts';
 import { dailyUse, loadUse } from '../../db/organizations/usage.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { createReplays } from '../../db/replay/replay.ts';
-import { purgeStep } from '../../db/retention/source-purges.ts';
+import { purgeStep } from '../../db/operations/source-purges.ts';
 import {
   type HistoryDatabase,
   type HistoryOwner,

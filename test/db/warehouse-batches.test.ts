@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { newId } from '../../core/text/ids.ts';
-import { cancelDeliveries, deleteEvent } from '../../db/delivery/delivery-commands.ts';
+import { cancelDeliveries } from '../../db/delivery/delivery-commands.ts';
+import { deleteEvent } from '../../db/delivery/deletions.ts';
 import { claimDeliveries } from '../../db/hot-path/claim.ts';
 import { listBatches } from '../../db/history/warehouse-batches.ts';
 import { createPool, inTransaction, type Pool } from '../../db/connections/pool.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { setLimits } from '../../db/organizations/limits.ts';
+import { setLimits } from '../../db/organizations/organizations.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { type Dashboard, dashboards, PROMETHEUS_FOLDER, RULE_FILES, unknownIn } from '../support/observability.ts';

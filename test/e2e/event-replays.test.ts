@@ -1,6 +1,6 @@
 // Replays of events chosen by a filter, through API, Temporal and receiver.
 import { expect } from 'chai';
-import { setLimits } from '../../db/organizations/limits.ts';
+import { setLimits } from '../../db/organizations/organizations.ts';
 import { progress as progressQuery } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { type Hookyard, sharedHookyard } from '../support/hookyard.ts';

@@ -1,6 +1,6 @@
 // Issues of real traffic: what opens them, what they count, how they end, and the retry of what they hold.
 import { expect } from 'chai';
-import { setLimits } from '../../db/organizations/limits.ts';
+import { setLimits } from '../../db/organizations/organizations.ts';
 import { createClient, expectError } from '../support/api-client.ts';
 import { makeSource } from '../support/api-records.ts';
 import { breaker, Circuits, switchedEndpoint } from '../support/circuits.ts';

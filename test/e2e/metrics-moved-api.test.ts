@@ -2,7 +2,7 @@
 // metrics.test.ts counts is not here. Of workers: metrics-moved-worker.test.ts.
 import { expect } from 'chai';
 import type { LimitName } from '../../core/fairness/limits.ts';
-import { setLimits } from '../../db/organizations/limits.ts';
+import { setLimits } from '../../db/organizations/organizations.ts';
 import { freePorts } from '../../local/ports.ts';
 import { openConnection } from '../security/raw-connection.ts';
 import { makeSource } from '../support/api-records.ts';

@@ -1,7 +1,7 @@
 // The metrics of a worker, and the figures of the whole installation, move when what they measure happens: each row is a action on real
 // processes, and the series of the worker that grow by it. What metrics.test.ts counts is not here.
 import { expect } from 'chai';
-import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
+import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { freePorts } from '../../local/ports.ts';
 import { Circuits } from '../support/circuits.ts';
 import { disagreements } from '../support/disagreements.ts';

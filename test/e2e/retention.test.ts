@@ -5,8 +5,8 @@ import { applyRetention, firstKeptDays } from '../../activities/maintenance/inde
 import { createLog } from '../../core/process/log.ts';
 import { TUNING } from '../../core/config/tuning.ts';
 import { readSettings } from '../../core/config/config.ts';
-import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
-import { PAYLOAD_REMOVED } from '../../db/retention/retention.ts';
+import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
+import { PAYLOAD_REMOVED } from '../../db/operations/retention.ts';
 import { status } from '../../workflows/messages.ts';
 import { danglingReferences, partitionAges, pauseHousekeeping, type Pipe, storeAged } from '../support/aged-events.ts';
 import { expectError } from '../support/api-client.ts';

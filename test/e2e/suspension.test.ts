@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { storeMany } from '../support/many-events.ts';
 import { circuitWorkflowId, warehouseWorkflowId } from '../../core/temporal/names.ts';
-import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
+import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { circuitStatus, progress, warehouseStatus } from '../../workflows/messages.ts';
 import { expectError } from '../support/api-client.ts';
 import { Circuits, switchedEndpoint } from '../support/circuits.ts';

@@ -1,6 +1,6 @@
 // Cancelling the deliveries to a deleted destination, when a step takes too long.
 import { expect } from 'chai';
-import { cancelOfDeletedDestination } from '../../db/delivery/deleted-destinations.ts';
+import { cancelOfDeletedDestination } from '../../db/delivery/deletions.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { type HistoryOwner, makeOwner, storeEvent } from '../support/history.ts';
 import { until } from '../support/until.ts';

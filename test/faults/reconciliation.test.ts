@@ -2,7 +2,7 @@
 // minutes; here it is run when the disagreement is there, and may take REPAIRED_MS. Of workflows
 // without work, and of circuits: reconciliation-workflows.test.ts.
 import { expect } from 'chai';
-import { resumeOrganization, suspendOrganization } from '../../db/organizations/suspension.ts';
+import { resumeOrganization, suspendOrganization } from '../../db/organizations/organizations.ts';
 import { arrivals, disagreements, WORKFLOW } from '../support/disagreements.ts';
 import { makeOverdue, pauseReconciliation, reconcileNow } from '../support/reconcile.ts';
 import { type DeliveryView, onceMore } from '../support/records.ts';

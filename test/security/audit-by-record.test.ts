@@ -1,9 +1,9 @@
 // The audit log asked for one record: found by an index, also behind the policy that binds a tenant to its organization.
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
-import { listAuditRecords } from '../../db/audit/records.ts';
+import { listAuditRecords } from '../../db/organizations/audit.ts';
 import { createPool, inTransaction, type Pool, type Queryable } from '../../db/connections/pool.ts';
-import { actingFor } from '../../db/connections/pool-turns.ts';
+import { actingFor } from '../../db/connections/by-organization.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { asServices } from '../support/stack.ts';
 import { useDatabase } from '../support/use-hookyard.ts';

@@ -1,6 +1,6 @@
 // Nobody changes the audit log, and only retention shortens it.
 import { expect } from 'chai';
-import { forgetAuditRecords } from '../../db/audit/records.ts';
+import { forgetAuditRecords } from '../../db/organizations/audit.ts';
 import { createPool } from '../../db/connections/pool.ts';
 import { makeSource } from '../support/api-records.ts';
 import { createOrganization } from '../support/service.ts';

@@ -1,6 +1,6 @@
 // Nothing is changed over the API without its record. What a record holds: audit-log-contents.test.ts.
 import { expect } from 'chai';
-import { makeConsoleCode } from '../../db/management/console-codes.ts';
+import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { targets } from '../contract/malformed/targets.ts';
 import type { Json } from '../support/api-client.ts';
 import { ingest, makePipeline, makeSource, type SourceRecord } from '../support/api-records.ts';

@@ -2,12 +2,11 @@
 // all that Hookyard does works with it.
 import { expect } from 'chai';
 import pg from 'pg';
-import { migrate } from '../../db/migrate/migrate.ts';
+import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
-import { dropPartitionsBefore, ensurePartitions } from '../../db/retention/partitions.ts';
+import { grantRuntime, findTenantRole, grantTenant } from '../../db/schema/roles.ts';
+import { dropPartitionsBefore, ensurePartitions } from '../../db/sql/partitions.ts';
 import { vacuumOutbox } from '../../db/hot-path/claim.ts';
-import { findTenantRole, grantTenant } from '../../db/tenants/tenant-rights.ts';
 import { createDatabase, type CreatedDatabase } from '../support/own-database.ts';
 
 const DAY_MS = 86_400_000;

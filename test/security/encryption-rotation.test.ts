@@ -3,7 +3,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
-import { SEALED_COLUMNS } from '../../db/encryption/rotation.ts';
+import { SEALED_COLUMNS } from '../../db/encryption/keys.ts';
 import { problemsIn } from '../support/log-lines.ts';
 import { type Ended, runToEnd } from '../support/service.ts';
 import { keepHouse } from '../support/housekeeping.ts';

@@ -1,6 +1,6 @@
 // Replays count in the backlog, so they are refused like webhooks: one organization cannot close ingest for others with them.
 import { expect } from 'chai';
-import { type LimitChanges, setLimits } from '../../db/organizations/limits.ts';
+import { type LimitChanges, setLimits } from '../../db/organizations/organizations.ts';
 import { newId } from '../../core/text/ids.ts';
 import { addNeighbour, expectAccepted, fanOut, type Neighbour } from '../support/neighbours.ts';
 import { expectLimited } from '../support/quotas.ts';

@@ -1,8 +1,7 @@
 // A tenant writes addresses of strangers into its routes, and links into the names that mails show.
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
-import { sealConfirmation } from '../../db/encryption/confirmation-token.ts';
-import { SecretBox } from '../../db/encryption/secret-box.ts';
+import { sealConfirmation, SecretBox } from '../../db/encryption/secret-box.ts';
 import { type ApiClient, createClient, expectError, expectInvalid } from '../support/api-client.ts';
 import { type Hookyard, type OwnHookyard, startHookyard } from '../support/hookyard.ts';
 import { linkIn, type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts';

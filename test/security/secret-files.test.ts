@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { newToken } from '../../core/config/api-token.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
+import { grantRuntime } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { createClient } from '../support/api-client.ts';
 import { problemsIn } from '../support/log-lines.ts';

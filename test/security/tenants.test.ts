@@ -1,7 +1,7 @@
 // Organizations never see each other: every operation of the description, asked for with another organization's ids in its path,
 // its query and its body. The other's rows stay as they are, and nothing of it is in any answer.
 import { expect } from 'chai';
-import { makeConsoleCode } from '../../db/management/console-codes.ts';
+import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { type Answer, createClient } from '../support/api-client.ts';
 import { createOrganization, type TestOrganization } from '../support/service.ts';
 import { makeTenantRecords, type TenantRecords } from '../support/tenant-records.ts';

@@ -1,6 +1,6 @@
 // The files of a warehouse whose transforms need more than the budget of the organization: they are late, and complete.
 import { expect } from 'chai';
-import { setLimits } from '../../db/organizations/limits.ts';
+import { setLimits } from '../../db/organizations/organizations.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { busy, unlimited } from '../support/transforms.ts';

@@ -1,5 +1,5 @@
 // Events of past days on a running Hookyard: stored by the statement of ingest with ids of their time, and delivered by its workers.
-import { ensurePartitions, DAY_MS } from '../../db/retention/partitions.ts';
+import { ensurePartitions, DAY_MS } from '../../db/sql/partitions.ts';
 import { type HistoryOwner, type StoredEvent, storeEvent } from './history.ts';
 import type { Hookyard } from './hookyard.ts';
 import type { Records } from './records.ts';

@@ -5,7 +5,7 @@ import { latencyClass } from '../../core/metrics/latency-classes.ts';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { type NewDelivery, storeEvents } from '../../db/hot-path/store-events.ts';
-import { ensurePartitions } from '../../db/retention/partitions.ts';
+import { ensurePartitions } from '../../db/sql/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { createMigratedDatabase } from './own-database.ts';
 

@@ -1,8 +1,7 @@
 // The tables of a database, as `npm start` makes them: the processes run with a role that cannot.
 import { createPool } from '../../db/connections/pool.ts';
-import { migrate } from '../../db/migrate/migrate.ts';
-import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
-import { grantTenant } from '../../db/tenants/tenant-rights.ts';
+import { migrate } from '../../db/schema/migrate.ts';
+import { grantRuntime, grantTenant } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 
 /** @param ownerUrl of the embedded PostgreSQL, as the owner of Hookyard's database */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { newId, shardOf } from '../../core/text/ids.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { ever } from '../../db/ledger/columns.ts';
+import { ever } from '../../db/ledger/entries.ts';
 
 export interface EventOwner {
   organizationId: string;

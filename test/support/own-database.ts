@@ -1,10 +1,9 @@
 // A database for one test file, beside the one that all share: no worker does what its tests do.
 import { randomBytes } from 'node:crypto';
 import { newId } from '../../core/text/ids.ts';
-import { migrate } from '../../db/migrate/migrate.ts';
+import { migrate } from '../../db/schema/migrate.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { grantRuntime } from '../../db/migrate/runtime-rights.ts';
-import { grantTenant } from '../../db/tenants/tenant-rights.ts';
+import { grantRuntime, grantTenant } from '../../db/schema/roles.ts';
 import { TENANT_ROLE } from '../../local/postgres/roles.ts';
 import { asServices, stackAddresses } from './stack.ts';
 

@@ -1,8 +1,8 @@
 // The lists beside a plain recount of the rows: which lists, and whether they agree.
 import { expect } from 'chai';
-import { idRange } from '../../db/history/events.ts';
-import { findPart } from '../../db/history/lists/find.ts';
-import type { Found } from '../../db/history/lists/part.ts';
+import { idFloor } from '../../core/text/ids.ts';
+import { findPart } from '../../db/history/search.ts';
+import type { Found } from '../../db/sql/list-parts.ts';
 import type { Selection } from '../../db/history/selection.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import type { HistoryOwner } from './history.ts';
@@ -106,7 +106,9 @@ export async function agreesByCursor(
 /** What a list has, by one plain statement. */
 async function recount(db: Queryable, selection: Selection, plain = 'true'): Promise<string[]> {
   const { kind, organizationId, where, delivered } = selection;
-  const [low, high] = idRange(kind === 'event' ? 'evt' : 'dlv', selection);
+  const prefix = kind === 'event' ? 'evt' : 'dlv';
+  const low = idFloor(prefix, selection.from?.getTime() ?? 0);
+  const high = selection.to ? idFloor(prefix, selection.to.getTime() + 1) : `${prefix}_~`;
   const values: unknown[] = [organizationId, low, high];
   const equal = (alias: string, columns: object) =>
     Object.entries(columns)

@@ -1,7 +1,7 @@
 // A full run with a marked secret wherever one can be: what succeeds, what fails in every way, tests, export, import, replay, refusals
 // and the command line. What it leaves is searched by test/security/secrets.test.ts.
 import { createHmac, randomUUID } from 'node:crypto';
-import { makeConsoleCode } from '../../db/management/console-codes.ts';
+import { makeConsoleCode } from '../../db/organizations/keys.ts';
 import { commandLine } from './cli.ts';
 import { newId } from '../../core/text/ids.ts';
 import { keepHouse } from './housekeeping.ts';

@@ -1,8 +1,7 @@
 // A row of each organization in every table that belongs to one, made of the catalogue, so that a new table has its rows too.
 import type pg from 'pg';
 import { type IdPrefix, newId } from '../../core/text/ids.ts';
-import type { Pool } from '../../db/connections/pool.ts';
-import { inTransaction } from '../../db/connections/pool.ts';
+import { type Pool, inTransaction } from '../../db/connections/pool.ts';
 
 /** Ids of the records of one organization. */
 export type TenantIds = ReturnType<typeof tenantIds>;

@@ -1,6 +1,6 @@
 // Rows by the hundred thousand, in one statement a table: what housekeeping finds after months.
 import { newId } from '../../core/text/ids.ts';
-import { DAY_MS, ensurePartitions } from '../../db/retention/partitions.ts';
+import { DAY_MS, ensurePartitions } from '../../db/sql/partitions.ts';
 import { inTransaction, type Pool } from '../../db/connections/pool.ts';
 import { insertSource } from './own-database.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type ManagementCall, managementCaller } from '../../bench/support/call.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { newToken } from '../../core/config/api-token.ts';
-import { prepareDatabase } from '../../db/migrate/prepare.ts';
+import { prepareDatabase } from '../../db/schema/prepare.ts';
 import { freePorts } from '../../local/ports.ts';
 import { type Service, startService } from '../../local/process.ts';
 import { launchRole } from '../../local/role.ts';

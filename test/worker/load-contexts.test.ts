@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createContextLoader } from '../../activities/attempt/results.ts';
 import { isRefusedValue } from '../../db/connections/database-errors.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { DAY_MS, partitionName } from '../../db/retention/partitions.ts';
+import { DAY_MS, partitionName } from '../../db/sql/partitions.ts';
 import { type HistoryDatabase, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 
 const ROLE = 'hookyard_test_reader';

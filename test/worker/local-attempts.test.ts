@@ -7,7 +7,7 @@ import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import { newId } from '../../core/text/ids.ts';
 import { WorkflowTurns } from '../../core/fairness/workflow-turns.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
-import { actingFor, shareConnections } from '../../db/connections/pool-turns.ts';
+import { actingFor, shareConnections } from '../../db/connections/by-organization.ts';
 import { stackAddresses } from '../support/stack.ts';
 import { until } from '../support/until.ts';
 

@@ -10,9 +10,12 @@ import {
   organizationIdAttribute,
   routeIdAttribute,
   sourceIdAttribute,
+  circuitWorkflowId,
+  messageWorkflowId,
+  TASK_QUEUE,
+  warehouseWorkflowId,
 } from '../../core/temporal/names.ts';
 import { settleAll } from '../../core/fairness/concurrency.ts';
-import { circuitWorkflowId, messageWorkflowId, TASK_QUEUE, warehouseWorkflowId } from '../../core/temporal/names.ts';
 import { claimDueCircuits, type DueCircuit } from '../../db/circuits/wake-ups.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { createAnnouncements } from '../../db/messages/announcements.ts';

@@ -1,11 +1,11 @@
-// What waits in the database for a worker besides deliveries: one look finds what is due (db/due.ts), and runs the parts that have
+// What waits in the database for a worker besides deliveries: one look finds what is due (db/operations/due.ts), and runs the parts that have
 // work. Between looks it rests until the next of them is due, but for a second at most while this process delivers or is notified, and
 // for ten seconds when all is quiet. Whatever makes something due that would not be seen in time notifies (wake_workers).
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop, type Rest } from '../../core/process/poll-loop.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { type Due, type DueKind, whatIsDue } from '../../db/due.ts';
+import { type Due, type DueKind, whatIsDue } from '../../db/operations/due.ts';
 
 const LOOK_MS = 1000;
 const IDLE_LOOK_MS = 10_000;

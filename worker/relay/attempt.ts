@@ -11,11 +11,10 @@ import { causeOf } from '../../core/process/log-cause.ts';
 import { LRUCache } from 'lru-cache';
 import { ResultsFullError } from '../../activities/attempt/results.ts';
 import { isTransientDatabaseError } from '../../db/connections/database-errors.ts';
-import { type OutboxRow, removeQueued } from '../../db/hot-path/claim.ts';
+import { type OutboxRow, removeQueued, type StartPolicy } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { actingFor } from '../../db/connections/pool-turns.ts';
+import { actingFor } from '../../db/connections/by-organization.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
-import type { StartPolicy } from '../../db/hot-path/start-policies.ts';
 
 // Pause after an attempt that could not be made: while the database is down, another one would fail too.
 const ERROR_REST_MS = 1000;

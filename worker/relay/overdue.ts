@@ -14,7 +14,7 @@ import { type OutboxRow, removeQueued, type Resume, stillQueued } from '../../db
 import type { Pool } from '../../db/connections/pool.ts';
 import type { InFlight } from './in-flight.ts';
 import { isRefusal, signalWorkflow } from '../../temporal-config/workflows.ts';
-import { resumePoints } from '../../db/reconciliation/reconciliation.ts';
+import { resumePoints } from '../../db/delivery/reconciliation.ts';
 
 export interface OverdueDeps {
   hotPool: Pool;

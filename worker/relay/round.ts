@@ -5,22 +5,20 @@
 // background.
 import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import { settleAll } from '../../core/fairness/concurrency.ts';
-import { type OutboxRow, vacuumOutbox } from '../../db/hot-path/claim.ts';
-import type { Pool } from '../../db/connections/pool.ts';
+import { type OutboxRow, vacuumOutbox, type StartPolicy } from '../../db/hot-path/claim.ts';
+import { type Pool, withShortLocks } from '../../db/connections/pool.ts';
 import { type BackgroundTasks, oneAtATime } from './loop.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Pacing } from './pacing.ts';
 import { findResumed } from './overdue.ts';
-import type { StartPolicy } from '../../db/hot-path/start-policies.ts';
 import type { Starts } from './start.ts';
 import type { Claims } from './claim.ts';
 import type { Shards } from './shards.ts';
 import { electProbe, loadCircuits } from '../../db/circuits/circuits.ts';
 import { divertBlocked } from '../../db/circuits/held-deliveries.ts';
-import { nextProbe, oldestOpen } from '../../db/circuits/probes.ts';
+import { nextProbe, oldestOpen } from '../../db/circuits/wake-ups.ts';
 import { isLockTimeout } from '../../db/connections/database-errors.ts';
-import { actingFor, NoTurnError } from '../../db/connections/pool-turns.ts';
-import { withShortLocks } from '../../db/connections/short-locks.ts';
+import { actingFor, NoTurnError } from '../../db/connections/by-organization.ts';
 
 interface RoundDeps {
   /** Runs the rare commands. */

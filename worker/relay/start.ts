@@ -6,7 +6,7 @@ import type { AttemptOutcome, AttemptRequest } from '../../activities/types.ts';
 import type { DestinationPlaces } from '../../core/delivery/destination-places.ts';
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
-import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import type { OutboxRow, StartPolicy } from '../../db/hot-path/claim.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { lookAfterQueued } from '../../temporal-config/open-deliveries.ts';
@@ -20,7 +20,6 @@ import type { InFlight } from './in-flight.ts';
 import type { Choice, LaneChoice } from './lane-choice.ts';
 import { resumeDelivery, signalTurn } from './overdue.ts';
 import { startDelivery, type Started } from './workflow-start.ts';
-import type { StartPolicy } from '../../db/hot-path/start-policies.ts';
 
 // A delivery whose start or signal failed keeps its place for this time: claimed again at once, it would fail again.
 const ERROR_REST_MS = 1000;

@@ -5,7 +5,7 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { summaryLine, workflowReference } from '../../core/temporal/operator-markdown.ts';
 import type { InstallationClient } from '../../temporal-config/client.ts';
 import { inTurnOf } from '../../temporal-config/workflows.ts';
-import type { OutboxRow } from '../../db/hot-path/claim.ts';
+import { type OutboxRow, loadStartPolicies, type StartPolicy } from '../../db/hot-path/claim.ts';
 import type { delivery } from '../../workflows/delivery.ts';
 import type { FirstAttempt } from '../../workflows/messages.ts';
 import type { ResumedDelivery } from '../../core/delivery/delivery.ts';
@@ -21,7 +21,6 @@ import {
 } from '../../core/temporal/names.ts';
 import { LRUCache } from 'lru-cache';
 import { DEFAULT_RETRY_POLICY } from '../../core/delivery/backoff.ts';
-import { loadStartPolicies, type StartPolicy } from '../../db/hot-path/start-policies.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 
 /**
@@ -46,7 +45,7 @@ export async function startDelivery(
     workflowId: row.deliveryId,
     taskQueue: TASK_QUEUE,
     // Never a second workflow, except for a delivery whose end this database is known to have missed
-    // (db/reconciliation/reconciliation.ts).
+    // (db/delivery/reconciliation.ts).
     workflowIdReusePolicy: row.resume === 'ended' ? 'ALLOW_DUPLICATE' : 'REJECT_DUPLICATE',
     requestEagerStart: client.startsEagerly,
     ...inTurnOf(row.organizationId),

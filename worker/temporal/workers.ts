@@ -6,7 +6,7 @@ import { PendingOpenings } from '../../activities/attempt/admission.ts';
 import { createContextLoader } from '../../activities/attempt/results.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import { createWorker, run, type RunningWorker } from './connect.ts';
-import { ACTIVITY_SLOTS, type RelayLink, version, type WorkerContext, type WorkerParts } from '../worker-parts.ts';
+import { ACTIVITY_SLOTS, type RelayLink, type WorkerContext, type WorkerParts, version } from '../worker-parts.ts';
 import { createReplayActivities } from '../../activities/replay.ts';
 import { createWarehouseActivities } from '../../activities/warehouse-flush/index.ts';
 import { publicUrl, type Settings } from '../../core/config/config.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { CHANNEL_TYPES, channelConfigSchemas, isTimeZone } from '../../../core/messages/channel.ts';
 import { ISSUE_KINDS } from '../../../core/messages/issues.ts';
-import type { AlertChannel } from '../../../db/entities.ts';
+import type { AlertChannel } from '../../../db/records/entities.ts';
 import { UNCHANGEABLE } from '../destinations/destination-members.ts';
 import * as field from '../fields.ts';
 import {

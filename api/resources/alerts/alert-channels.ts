@@ -9,8 +9,8 @@ import { signingSecretProblem } from '../../../core/signatures/standard-webhooks
 import { existingIds, openChannel, openConfig } from '../../../db/messages/channels.ts';
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
 import { confirmedAddresses } from '../../../db/messages/recipients.ts';
-import { AlertChannel } from '../../../db/entities.ts';
-import type { EntityManager } from '../../../db/orm.ts';
+import { AlertChannel } from '../../../db/records/entities.ts';
+import type { EntityManager } from '../../../db/records/orm.ts';
 import { WITHHELD } from '../../../outbound/messages.ts';
 import { type ApiDeps, type Context, callerOf, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords, recordAhead } from '../../auth/audit-trail.ts';

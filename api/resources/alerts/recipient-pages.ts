@@ -9,10 +9,9 @@ import {
   openStop,
   sealConfirmation,
   type Stop,
-} from '../../../db/encryption/confirmation-token.ts';
-import { actingFor } from '../../../db/connections/pool-turns.ts';
-import type { ApiDeps, ApiRouter, Context } from '../../request/context.ts';
-import { param } from '../../request/context.ts';
+} from '../../../db/encryption/secret-box.ts';
+import { actingFor } from '../../../db/connections/by-organization.ts';
+import { type ApiDeps, type ApiRouter, type Context, param } from '../../request/context.ts';
 
 const CONFIRM = '/notifications/confirm/:token';
 const STOP = '/notifications/stop/:token';

@@ -6,9 +6,16 @@ import { openError, ownWords } from '../../../core/text/error-summary.ts';
 import { isId } from '../../../core/text/ids.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
 import { cancelDeliveries } from '../../../db/delivery/delivery-commands.ts';
-import { attemptsOf, type DeliveryRecord, findDelivery, listDeliveries } from '../../../db/history/deliveries.ts';
-import { CODE_CLASSES, type DeliveryFilter, isDeliverySearch } from '../../../db/history/delivery-filter.ts';
-import type { Part } from '../../../db/history/lists/part.ts';
+import {
+  attemptsOf,
+  type DeliveryRecord,
+  findDelivery,
+  listDeliveries,
+  CODE_CLASSES,
+  type DeliveryFilter,
+  isDeliverySearch,
+} from '../../../db/history/deliveries.ts';
+import type { Part } from '../../../db/sql/list-parts.ts';
 import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../../db/replay/replay.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
 import { inThreads } from '../../request/compute.ts';

@@ -4,8 +4,13 @@ import { z } from 'zod';
 import { allows } from '../../../core/config/access.ts';
 import { isOpenStatus } from '../../../core/delivery/delivery.ts';
 import { FairQueue } from '../../../core/fairness/fair-queue.ts';
-import { type AttemptRecord, attemptsOf, type DeliveryRecord } from '../../../db/history/deliveries.ts';
-import { destinationVersion, type RecordVersion } from '../../../db/history/request-records.ts';
+import {
+  type AttemptRecord,
+  attemptsOf,
+  type DeliveryRecord,
+  destinationVersion,
+  type RecordVersion,
+} from '../../../db/history/deliveries.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { invalid, unavailable } from '../../request/errors.ts';

@@ -12,7 +12,7 @@ import {
 import { COLUMN_TYPES } from '../../../core/warehouse/convert.ts';
 import { secretFieldsOf } from '../../../core/warehouse/credentials.ts';
 import { fieldMappingSchema } from '../../../core/warehouse/field-mapping.ts';
-import type { Destination } from '../../../db/entities.ts';
+import type { Destination } from '../../../db/records/entities.ts';
 import { ApiError } from '../../request/errors.ts';
 import * as field from '../fields.ts';
 import { pauseMembers } from '../routes/pauses.ts';

@@ -15,7 +15,7 @@ import {
   redactSecret,
 } from '../../../core/text/redaction.ts';
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
-import { Destination } from '../../../db/entities.ts';
+import { Destination } from '../../../db/records/entities.ts';
 import { destinationTotals, type DestinationTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';

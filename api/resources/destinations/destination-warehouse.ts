@@ -25,7 +25,7 @@ import {
 import { type FieldMappingRule, fieldMappingSchema } from '../../../core/warehouse/field-mapping.ts';
 import { identityNeeds } from '../../../core/warehouse/identity.ts';
 import { usesOperatorsKeys } from '../../../core/warehouse/r2-operator.ts';
-import type { Destination } from '../../../db/entities.ts';
+import type { Destination } from '../../../db/records/entities.ts';
 import {
   decryptedWarehouseConfig,
   encryptedWarehouseConfig,

@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { WAREHOUSE_TYPES } from '../../../core/warehouse/config.ts';
 import { pausesOf } from '../../../db/circuits/pauses.ts';
-import { deleteDestinations } from '../../../db/delivery/delivery-commands.ts';
-import { Destination } from '../../../db/entities.ts';
+import { deleteDestinations } from '../../../db/delivery/deletions.ts';
+import { Destination } from '../../../db/records/entities.ts';
 import { destinationHealth, destinationTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { maySeeSecrets } from '../../auth/scopes.ts';

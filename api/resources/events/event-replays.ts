@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { EVENT_REPLAY_STATUSES, REPLAY_RATE } from '../../../core/delivery/event-replay.ts';
 import { boundTime, newId } from '../../../core/text/ids.ts';
 import { inTransaction } from '../../../db/connections/pool.ts';
-import { Destination, EventReplay } from '../../../db/entities.ts';
-import type { EntityManager } from '../../../db/orm.ts';
+import { Destination, EventReplay } from '../../../db/records/entities.ts';
+import type { EntityManager } from '../../../db/records/orm.ts';
 import {
   countExpired,
   countMatching,

@@ -6,7 +6,7 @@ import { METHODS } from '../../../core/http/methods.ts';
 import { parseTraceparent, receivedTrace } from '../../../core/http/trace-context.ts';
 import { idTime } from '../../../core/text/ids.ts';
 import { viewPayload } from '../../../core/text/payload.ts';
-import { deleteEvent } from '../../../db/delivery/delivery-commands.ts';
+import { deleteEvent } from '../../../db/delivery/deletions.ts';
 import { deliveriesOfEvent, type DeliveryRecord, timelineOfEvent } from '../../../db/history/deliveries.ts';
 import {
   type EventFilter,

@@ -5,7 +5,7 @@ import { allows, lacking, SCOPES } from '../../../core/config/access.ts';
 import { hashToken, newToken } from '../../../core/config/api-token.ts';
 import { normalRange, rangeBeyond } from '../../../core/http/allowed-addresses.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { ApiKey } from '../../../db/entities.ts';
+import { ApiKey } from '../../../db/records/entities.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import {

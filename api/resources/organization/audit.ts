@@ -6,7 +6,7 @@ import {
   listAuditRecords,
   MAX_RECORD_IDS,
   OUTCOMES,
-} from '../../../db/audit/records.ts';
+} from '../../../db/organizations/audit.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { count, exampleId, idOf, partOfList, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';

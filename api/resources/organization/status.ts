@@ -6,10 +6,14 @@ import type { Tuning } from '../../../core/config/tuning.ts';
 import { LANES } from '../../../core/delivery/delivery.ts';
 import { causeOf } from '../../../core/process/log-cause.ts';
 import { type Log, throttled } from '../../../core/process/log.ts';
-import { databaseTime } from '../../../db/clock.ts';
+import { databaseTime } from '../../../db/sql/rules.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
-import { type InstallationStatus, readInstallation } from '../../../db/status/installation.ts';
-import { type RetentionLag, retentionLag } from '../../../db/status/retention-lag.ts';
+import {
+  type InstallationStatus,
+  readInstallation,
+  type RetentionLag,
+  retentionLag,
+} from '../../../db/operations/status.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { requireOperator } from '../../auth/auth.ts';
 import type { ApiRouter } from '../../request/context.ts';

@@ -10,7 +10,7 @@ import {
   MAX_PATTERNS,
 } from '../../../core/filters/filter.ts';
 import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
-import { Filter } from '../../../db/entities.ts';
+import { Filter } from '../../../db/records/entities.ts';
 import { inThreads } from '../../request/compute.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';

@@ -3,10 +3,10 @@
 import { type EntityName, LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type IdPrefix, newId } from '../../../core/text/ids.ts';
-import { type Filter, Route, type Schema, type Transform } from '../../../db/entities.ts';
-import { countRoutesOf, type ReferringColumn } from '../../../db/management/routes.ts';
-import type { LimitedRecords } from '../../../db/organizations/record-counts.ts';
-import type { EntityManager } from '../../../db/orm.ts';
+import { type Filter, Route, type Schema, type Transform } from '../../../db/records/entities.ts';
+import { countRoutesOf, type ReferringColumn } from '../../../db/records/routes.ts';
+import type { LimitedRecords } from '../../../db/records/record-counts.ts';
+import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { sampleContent } from '../../../core/forms/index.ts';
 import type { JsonSchema } from '../../../core/schemas/schema.ts';
-import { Schema } from '../../../db/entities.ts';
+import { Schema } from '../../../db/records/entities.ts';
 import { inThreads } from '../../request/compute.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';

@@ -7,7 +7,7 @@ import { METHODS } from '../../../core/http/methods.ts';
 import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { Transform } from '../../../db/entities.ts';
+import { Transform } from '../../../db/records/entities.ts';
 import type { TransformCode, TransformProblem } from '../../../outbound/transforms/index.ts';
 import { inSandbox } from '../../request/compute.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';

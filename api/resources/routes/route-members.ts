@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { CIRCUIT_STATES } from '../../../core/delivery/circuit.ts';
 import { emailList } from '../../../core/messages/recipients.ts';
 import { LANE_SETTINGS } from '../../../core/delivery/delivery.ts';
-import type { Route } from '../../../db/entities.ts';
+import type { Route } from '../../../db/records/entities.ts';
 import { refuse } from '../../request/validation.ts';
 import * as field from '../fields.ts';
 import { conditions, logic, shownConditions } from '../processing/filters.ts';

@@ -5,10 +5,10 @@ import { CIRCUIT_STATES, type CircuitState } from '../../../core/delivery/circui
 import { circuitStates, stateOfCircuit } from '../../../db/circuits/circuits.ts';
 import { type Pause, pausesOf } from '../../../db/circuits/pauses.ts';
 import { inTransaction, type Queryable } from '../../../db/connections/pool.ts';
-import { Destination, Route, Source } from '../../../db/entities.ts';
+import { Destination, Route, Source } from '../../../db/records/entities.ts';
 import { type IngestTotals, ingestTotals } from '../../../db/ledger/statistics.ts';
-import { deleteRoutes, enableRoutes, type NamedRoute } from '../../../db/management/routes.ts';
-import type { EntityManager } from '../../../db/orm.ts';
+import { deleteRoutes, enableRoutes, type NamedRoute } from '../../../db/records/routes.ts';
+import type { EntityManager } from '../../../db/records/orm.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import type { Operation } from '../../request/operation.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { LIMIT_NAMES } from '../../../core/fairness/limits.ts';
 import { METHODS } from '../../../core/http/methods.ts';
 import { KEPT_PAYLOAD_BYTES, KEPT_REFUSALS, REFUSAL_CAUSES } from '../../../core/ingest/refusal.ts';
-import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/refusals/list-refusals.ts';
+import { readRefusals, type RefusalCountRecord, type RefusalRecord } from '../../../db/history/refusals.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { count, headers, idOf, listOf, text, timestamp } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';

@@ -4,7 +4,7 @@ import { allows } from '../../../core/config/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
 import type { SentHandshake } from '../../../core/ingest/source-handshake.ts';
 import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
-import type { Source } from '../../../db/entities.ts';
+import type { Source } from '../../../db/records/entities.ts';
 import type { Handshaken } from '../../../db/handshakes.ts';
 import { noteSecretRead } from '../../auth/audit-trail.ts';
 import { type ApiDeps, callerOf, type Context, param } from '../../request/context.ts';

@@ -8,7 +8,7 @@ import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } fro
 import { SIGNATURE_ENCODINGS } from '../../../core/signatures/scheme.ts';
 import { sourceAnswerSchema } from '../../../core/ingest/source-answer.ts';
 import { sourceHandshakeSchema } from '../../../core/ingest/source-handshake.ts';
-import type { Source } from '../../../db/entities.ts';
+import type { Source } from '../../../db/records/entities.ts';
 import { PROVIDER_NAMES } from '../../../providers/index.ts';
 import * as field from '../fields.ts';
 import {

@@ -5,7 +5,7 @@ import { newId } from '../../../core/text/ids.ts';
 import { describedScheme } from '../../../core/verification/described/index.ts';
 import { type AnyScheme, isSigned, needsPublishedKeys } from '../../../core/verification/index.ts';
 import { providerOf } from '../../../core/verification/provider-config.ts';
-import { type IdempotencyKeyRule, Source } from '../../../db/entities.ts';
+import { type IdempotencyKeyRule, Source } from '../../../db/records/entities.ts';
 import { providerNamed } from '../../../providers/index.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';

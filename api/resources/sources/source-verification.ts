@@ -18,7 +18,7 @@ import {
 } from '../../../core/signatures/index.ts';
 import { describedScheme, takesSecret } from '../../../core/verification/described/index.ts';
 import { type Credentials, secretProblem } from '../../../core/verification/index.ts';
-import type { Source } from '../../../db/entities.ts';
+import type { Source } from '../../../db/records/entities.ts';
 import { type Provider, providerNamed } from '../../../providers/index.ts';
 import type { ApiDeps } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';

@@ -1,8 +1,8 @@
 // Sources: list, create, get, update, delete.
 import { z } from 'zod';
 import { providerOf } from '../../../core/verification/provider-config.ts';
-import { deleteSource } from '../../../db/delivery/delivery-commands.ts';
-import { Source } from '../../../db/entities.ts';
+import { deleteSource } from '../../../db/delivery/deletions.ts';
+import { Source } from '../../../db/records/entities.ts';
 import { type Handshaken, lastHandshakes } from '../../../db/handshakes.ts';
 import { type IngestTotals, ingestTotals } from '../../../db/ledger/statistics.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';

@@ -2,7 +2,7 @@
 // returns the ids of what does not.
 import type { ManagementCall } from '../../../bench/support/call.ts';
 import type { Pool } from '../../../db/connections/pool.ts';
-import { ever, recent } from '../../../db/ledger/columns.ts';
+import { ever, recent } from '../../../db/ledger/entries.ts';
 import type { Ledger } from '../ledger.ts';
 import type { Pipe } from '../pipes.ts';
 import { type Problem, problems } from './problems.ts';

@@ -1,0 +1,335 @@
+// Deletes events, sources and destinations with what belongs to them.
+// Rules: DEST-37.
+import { bounds } from '../connections/parameters.ts';
+import { isOfRows, isTransientDatabaseError } from '../connections/database-errors.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { countRemoved } from '../ledger/entries.ts';
+import { type Pages, Stride, throughPages } from '../sql/ranges.ts';
+import { firstDeliveryOf, noLongerWaiting, OPEN, queuedDestinations, unhold, unqueue } from '../sql/rules.ts';
+import { cancelDeliveries, DESTINATION_DELETED, endOpen } from './delivery-commands.ts';
+
+const COUNT_REMOVED = `
+with gone as (
+  select $1::text as organization_id, $2::text as source_id, $3::timestamptz as received_at, $4::integer as payload_size
+), ${countRemoved('gone')}
+select from gone`;
+
+/** Deliveries that the request that deletes a destination cancels; the others are cancelled in the background. */
+const CANCELLED_AT_ONCE = 1000;
+/** Deliveries that one statement of the deletion of events removes. */
+const REMOVED_AT_ONCE = 5000;
+
+/**
+ * Deletes an event with its payload, deliveries and attempts.
+ * @returns the deliveries whose workflow may be open; null when the organization has no such event
+ */
+export async function deleteEvent(
+  pool: Pool,
+  organizationId: string,
+  eventId: string,
+): Promise<{ withWorkflow: string[] } | null> {
+  return inTransaction(pool, async (db) => {
+    // Locked first, so that no replay adds deliveries meanwhile, and deleted when nothing belongs to it any more: what
+    // belongs to no event or delivery is no tenant's, so it could not be deleted for one (schema/roles.ts).
+    const { rows } = await db.query<{ source: string; receivedAt: Date; size: number }>(
+      'select source_id as source, received_at as "receivedAt", payload_size as size from events where id = $2 and organization_id = $1 for update',
+      [organizationId, eventId],
+    );
+    const event = rows[0];
+    if (!event) return null;
+    const withWorkflow = await removeDeliveriesOf(db, eventId);
+    await removeEventsChildren(db, [eventId]);
+    await db.query('delete from events where id = $2 and organization_id = $1', [organizationId, eventId]);
+    await db.query(COUNT_REMOVED, [organizationId, event.source, event.receivedAt, event.size]);
+    return { withWorkflow };
+  });
+}
+
+/**
+ * Removes the deliveries of an event in steps, ordered by id: after many replays an event may have a very large number
+ * of them.
+ */
+async function removeDeliveriesOf(db: Queryable, eventId: string): Promise<string[]> {
+  const withWorkflow: string[] = [];
+  for (let from = firstDeliveryOf(eventId); ; ) {
+    const { rows } = await db.query<{ id: string; hasWorkflow: boolean }>(
+      // One that failed waits for a replay.
+      `select id, status in ${OPEN} or status = 'failed' as "hasWorkflow"
+       from deliveries where event_id = $1 and id >= $2 order by id limit $3 for update`,
+      [eventId, from, REMOVED_AT_ONCE],
+    );
+    if (rows.length === 0) return withWorkflow;
+    withWorkflow.push(...rows.filter(({ hasWorkflow }) => hasWorkflow).map(({ id }) => id));
+    const { ids, low, high } = bounds(rows.map(({ id }) => id));
+    await removeAttempts(db, ids);
+    await db.query(REMOVE, [ids, low, high]);
+    if (rows.length < REMOVED_AT_ONCE) return withWorkflow;
+    from = ids.at(-1) ?? from;
+  }
+}
+
+/** Removes payloads, deliveries, attempts and outbox rows of events that are being deleted in the same transaction. */
+export async function removeEventsChildren(db: Queryable, eventIds: string[]): Promise<void> {
+  const { low, high } = bounds(eventIds);
+  await db.query('delete from event_payloads where event_id = any($1::text[]) and event_id between $2 and $3', [
+    eventIds,
+    low,
+    high,
+  ]);
+  // In steps, because a single event may have any number of deliveries.
+  for (let removed = REMOVED_AT_ONCE; removed === REMOVED_AT_ONCE; ) {
+    const { rows } = await db.query<{ id: string }>(
+      'select id from deliveries where event_id = any($1::text[]) and id >= $2 limit $3',
+      [eventIds, firstDeliveryOf(low), REMOVED_AT_ONCE],
+    );
+    removed = rows.length;
+    if (removed > 0) {
+      await removeDeliveries(
+        db,
+        rows.map(({ id }) => id),
+      );
+    }
+  }
+}
+
+const REMOVE = `
+with gone as (
+  delete from deliveries where id = any($1::text[]) and id between $2 and $3
+  returning id, organization_id, route_id, destination_id, priority
+), ${noLongerWaiting('gone')}
+select from gone`;
+
+/** Removes deliveries with their attempts, in the caller's transaction. */
+export async function removeDeliveries(db: Queryable, deliveryIds: string[]): Promise<void> {
+  const { ids, low, high } = bounds(deliveryIds);
+  await db.query(REMOVE, [ids, low, high]);
+  await removeAttempts(db, ids);
+}
+
+/** Removes the attempts of deliveries that are being removed. */
+async function removeAttempts(db: Queryable, deliveryIds: string[]): Promise<void> {
+  const { ids, low, high } = bounds(deliveryIds);
+  await db.query('delete from attempts where delivery_id = any($1::text[]) and delivery_id between $2 and $3', [
+    ids,
+    low,
+    high,
+  ]);
+}
+
+/**
+ * Deletes a source with its routes. Its events and deliveries are invisible from then on: every read joins the source.
+ * An open delivery ends when its next attempt finds no source. The rows are removed in the background
+ * (db/operations/source-purges.ts), so the time does not depend on the number of events.
+ * @param note called with the version that was deleted and the ids of its routes, before the commit; what it throws
+ * undoes the deletion
+ */
+export function deleteSource(
+  pool: Pool,
+  organizationId: string,
+  sourceId: string,
+  note: (version: number, routeIds: string[]) => void = () => {},
+): Promise<boolean> {
+  return inTransaction(pool, async (db) => {
+    const { rows } = await db.query<{ version: number; routeIds: string[] }>(
+      `with gone as (delete from sources where id = $2 and organization_id = $1 returning version)
+       select version, array(select id from routes where organization_id = $1 and source_id = $2
+         order by id) as "routeIds" from gone`,
+      [organizationId, sourceId],
+    );
+    const [removed] = rows;
+    if (!removed) return false;
+    note(removed.version, removed.routeIds);
+    await db.query('insert into source_purges (source_id, organization_id) values ($1, $2)', [
+      sourceId,
+      organizationId,
+    ]);
+    return true;
+  });
+}
+
+/**
+ * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history
+ * is kept (DEST-37). If there are very many open deliveries, or the database is busy, the rest is cancelled in the
+ * background; deliveries in a file that is being written end with it.
+ * @param note called with those that existed and the ids of the routes that led to them, before the commit; what it
+ * throws undoes the deletion
+ * @returns the ids that existed, and the deliveries that were cancelled
+ */
+export async function deleteDestinations(
+  pool: Pool,
+  organizationId: string,
+  destinationIds: string[],
+  note: (deleted: Removed[], routeIds: string[]) => void = () => {},
+): Promise<{ deleted: string[]; cancelled: string[] }> {
+  const deleted = await inTransaction(pool, async (db) => {
+    const { removed, routeIds } = await removeDestinations(db, organizationId, destinationIds);
+    note(removed, routeIds);
+    return removed.map(({ id }) => id);
+  });
+  return { deleted, cancelled: await cancelSome(pool, organizationId, deleted) };
+}
+
+/** A record that was deleted, as it was. */
+interface Removed {
+  id: string;
+  version: number;
+}
+
+async function removeDestinations(
+  db: Queryable,
+  organizationId: string,
+  destinationIds: string[],
+): Promise<{ removed: Removed[]; routeIds: string[] }> {
+  // In the order of ids, so that two concurrent deletions queue instead of deadlocking.
+  const { rows } = await db.query<Removed>(
+    `with doomed as materialized (
+       select id from destinations where id = any($2::text[]) and organization_id = $1 order by id for update
+     )
+     delete from destinations d using doomed where d.id = doomed.id returning d.id, d.version`,
+    [organizationId, destinationIds],
+  );
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return { removed: [], routeIds: [] };
+  const routes = await db.query<{ id: string }>(
+    `update routes
+     set destination_ids = array(
+           select id from unnest(destination_ids) with ordinality as kept (id, n) where id <> all($2::text[])
+             order by n),
+         failover_destination_ids = array(
+           select id from unnest(failover_destination_ids) with ordinality as kept (id, n) where id <> all($2::text[])
+             order by n),
+         version = version + 1, updated_at = now()
+     where organization_id = $1 and (destination_ids && $2::text[] or failover_destination_ids && $2::text[])
+     returning id`,
+    [organizationId, ids],
+  );
+  return { removed: rows, routeIds: routes.rows.map(({ id }) => id).toSorted() };
+}
+
+/** Failure policy: when the database fails, all of it is left to the background. */
+async function cancelSome(pool: Pool, organizationId: string, destinationIds: string[]): Promise<string[]> {
+  const cancelled: string[] = [];
+  if (destinationIds.length === 0) return cancelled;
+  let tried = 0;
+  try {
+    await endOpen(pool, { destinationIds }, CANCELLED_AT_ONCE, async (open) => {
+      const deliveryIds = open.map(({ id }) => id);
+      cancelled.push(...(await cancelDeliveries(pool, { organizationId, deliveryIds, reason: DESTINATION_DELETED })));
+      // Counts tried deliveries: one of a full step may have ended meanwhile.
+      tried += deliveryIds.length;
+      return tried < CANCELLED_AT_ONCE;
+    });
+  } catch (error) {
+    if (!isTransientDatabaseError(error)) throw error;
+  }
+  return cancelled;
+}
+
+// The request that deletes a destination cancels some of its open deliveries; the others that wait for a first attempt
+// or for a circuit are cancelled here. One that waits for a retry is cancelled at its next attempt.
+
+const CANCELLING = new Stride(500);
+// Pages of what is held.
+const LOOKING = new Stride(5000);
+
+interface Waiting {
+  deliveryId: string;
+  organizationId: string;
+  destinationId: string;
+  routeId: string | null;
+  priority: number;
+}
+
+const WAITING_COLUMNS = `delivery_id as "deliveryId", w.organization_id as "organizationId", destination_id as "destinationId", route_id as "routeId", priority`;
+
+// Any of them: so they take turns.
+const QUEUED = `
+with recursive ${queuedDestinations('destination')}, gone as (
+  select organization_id, id from destination d
+  where id <> all($2::text[]) and not exists (select from destinations t where t.id = d.id)
+  order by random() limit 1
+)
+select ${WAITING_COLUMNS} from gone g join outbox w on w.organization_id = g.organization_id
+  and w.destination_id = g.id limit $1`;
+
+// Held deliveries have no index by destination.
+const HELD = `
+select ${WAITING_COLUMNS} from held_deliveries w
+where ctid >= $2::tid and ctid < $3::tid and destination_id <> all($4::text[])
+  and not exists (select from destinations t where t.id = w.destination_id) limit $1`;
+
+async function waiting(db: Queryable, most: number, skipped: string[]): Promise<Waiting[]> {
+  const { rows } = await db.query<Waiting>(QUEUED, [most, skipped]);
+  let found = rows;
+  if (found.length > 0) return found;
+  const look = async ({ from, to }: Pages) => {
+    found = (await db.query<Waiting>(HELD, [most, from, to, skipped])).rows;
+    return found.length;
+  };
+  await throughPages(db, 'held_deliveries', LOOKING, look, (count) => count === 0);
+  return found;
+}
+
+/** What a step has cancelled. */
+export interface Cancelled {
+  destinationIds: string[];
+  cancelled: number;
+}
+
+/**
+ * Cancels one step of the deliveries that wait for a deleted destination.
+ * @param failed destinations that are left out; those whose deliveries cannot be cancelled now are added, with the
+ * error
+ * @returns null when there is none
+ * @throws a database error that does not come from the deliveries: the database is down, for example
+ */
+export async function cancelOfDeletedDestination(
+  db: Queryable,
+  failed: Map<string, unknown> = new Map(),
+): Promise<Cancelled | null> {
+  // Of all tries: what one has cancelled before it took too long stays cancelled.
+  const destinationIds = new Set<string>();
+  let cancelled = 0;
+  let trying: Waiting[] = [];
+  const step = async (size: number): Promise<boolean> => {
+    const rows = await waiting(db, size, [...failed.keys()]);
+    for (const { destinationId } of rows) destinationIds.add(destinationId);
+    for (const [organizationId, ofOne] of Map.groupBy(rows, (row) => row.organizationId)) {
+      trying = ofOne;
+      const deliveryIds = ofOne.map(({ deliveryId }) => deliveryId);
+      const ended = await cancelDeliveries(db, { organizationId, deliveryIds, reason: DESTINATION_DELETED });
+      cancelled += ended.length;
+    }
+    trying = [];
+    if (rows.length > 0) await forget(db, rows);
+    return rows.length > 0;
+  };
+  try {
+    const found = await CANCELLING.step(step);
+    return found || cancelled > 0 ? { destinationIds: [...destinationIds], cancelled } : null;
+  } catch (error) {
+    if (trying.length === 0 || !isOfRows(error)) throw error;
+    for (const { destinationId } of trying) failed.set(destinationId, error);
+    return { destinationIds: [...destinationIds], cancelled };
+  }
+}
+
+/** Removes rows without an open delivery, so that they are not found again. */
+async function forget(db: Queryable, rows: Waiting[]): Promise<void> {
+  const ids = rows.map(({ deliveryId }) => deliveryId);
+  await db.query(
+    unqueue(
+      '(select * from unnest($1::text[], $2::text[], $3::int[], $4::text[]) as gone(organization_id, destination_id, priority, id))',
+    ),
+    [
+      rows.map((row) => row.organizationId),
+      rows.map((row) => row.destinationId),
+      rows.map(({ priority }) => priority),
+      ids,
+    ],
+  );
+  await db.query(
+    unhold('(select * from unnest($1::text[], $2::text[], $3::text[]) as gone(route_id, destination_id, id))'),
+    [rows.map(({ routeId }) => routeId), rows.map(({ destinationId }) => destinationId), ids],
+  );
+}

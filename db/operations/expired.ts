@@ -1,0 +1,110 @@
+// Removes what has expired, in steps: idempotency keys, versions that nothing is sent by any more, replaced secrets,
+// refused webhooks, ended issues. Rows that other processes are using at this moment are skipped: waiting for each
+// other's would deadlock.
+// Rules: ISS-05, ISS-07.
+import { errorText } from '../../core/text/clean-text.ts';
+import { REFUSAL_DAYS } from '../../core/ingest/refusal.ts';
+import { idFloor } from '../../core/text/ids.ts';
+import { ISSUE_DAYS } from '../../core/messages/issues.ts';
+import type { Queryable } from '../connections/pool.ts';
+import { DAY_MS } from '../sql/partitions.ts';
+import { limitedStep, Stride } from '../sql/ranges.ts';
+import { databaseTime } from '../sql/rules.ts';
+
+const KEYS = new Stride(10_000);
+const REFUSALS = new Stride(5000);
+const ISSUES = new Stride(5000);
+
+const FORGET_KEYS = `
+delete from idempotency_keys where (source_id, key_hash) in
+  (select source_id, key_hash from idempotency_keys where expires_at < now() order by expires_at limit $1
+   for update skip locked)`;
+
+/** Removes one step of the idempotency keys of webhooks. @returns true when there may be more, as the others below */
+export function forgetIdempotencyKeys(db: Queryable): Promise<boolean> {
+  return limitedStep(db, KEYS, FORGET_KEYS);
+}
+
+/**
+ * Removes earlier versions of routes and transforms. A delivery is made by the version that is current at that moment,
+ * or by that of the delivery that it repeats. So the event of each was received before the version was replaced, and
+ * has no payload any more. The clocks of processes, which say when a webhook came, may differ by a day.
+ * @param day the first whose payloads are kept, in days since 1970
+ */
+export async function forgetEarlierVersions(db: Queryable, day: number): Promise<void> {
+  await db.query('delete from earlier_versions where replaced_at < $1', [new Date((day - 1) * DAY_MS)]);
+}
+
+const ROTATED = [
+  ['destinations', 'previous_signing_secret', 'previous_signing_secret_until'],
+  ['sources', 'previous_verification_secret', 'previous_secret_until'],
+  ['sources', 'previous_token_value', 'previous_token_until'],
+  ['alert_channels', 'previous_secret', 'previous_secret_until'],
+] as const;
+
+/** Removes the secrets whose rotation is over. Processes whose clocks are behind may use them for another hour. */
+export async function forgetRotatedSecrets(db: Queryable): Promise<void> {
+  for (const [table, secret, until] of ROTATED)
+    await db.query(`update ${table} set ${secret} = null, ${until} = null where ${until} < now() - interval '1 hour'`);
+}
+
+const FORGET_WEBHOOKS = `
+delete from refused_webhooks where id in
+  (select id from refused_webhooks where id < $1 order by id limit $2 for update skip locked)`;
+const FORGET_COUNTS = `
+delete from refusal_counts where (source_id, hour, cause, limit_name) in
+  (select source_id, hour, cause, limit_name from refusal_counts where hour < $1 order by hour limit $2
+   for update skip locked)`;
+
+/**
+ * Removes one step of refused webhooks, and of their counts.
+ * @param payloadDays how many days payloads are kept; null: for ever. Refusals are not kept longer than REFUSAL_DAYS
+ */
+export async function forgetRefusals(db: Queryable, payloadDays: number | null): Promise<boolean> {
+  const today = Math.floor((await databaseTime(db)) / DAY_MS);
+  const first = (today - Math.min(payloadDays ?? REFUSAL_DAYS, REFUSAL_DAYS)) * DAY_MS;
+  const webhooks = await limitedStep(db, REFUSALS, FORGET_WEBHOOKS, [idFloor('ref', first)]);
+  const counts = await limitedStep(db, REFUSALS, FORGET_COUNTS, [new Date(first)]);
+  return webhooks || counts;
+}
+
+// Triggers resolve the issues of what is deleted; here is what was counted at the same moment. What a route does not
+// have any more can neither fail nor recover; what is counted together names no route, and stays.
+const SETTLE_ISSUES = `
+update issues set state = 'resolved', resolved_at = now(), changed_at = now() where id = any(array(
+  select x.id from issues x left join routes r on r.id = x.route_id
+  where x.state <> 'resolved' and (
+    (x.route_id is not null and r.id is null)
+    or (x.source_id is not null and not exists (select from sources s where s.id = x.source_id))
+    or (x.destination_id is not null and not exists (select from destinations d where d.id = x.destination_id))
+    or (x.state <> 'ignored' and (
+      (x.kind = 'transform_failing' and x.route_id is not null and r.transform_id is null)
+      or (x.kind = 'schema_refusing' and x.route_id is not null and r.schema_id is null)
+      or (x.kind = 'notification_failing' and x.route_id is not null and r.notify_emails is null))))
+  order by x.id for update of x skip locked))`;
+const FORGET_ISSUES = `
+delete from issues where id in
+  (select id from issues where state = 'resolved' and resolved_at < now() - make_interval(days => $1) limit $2
+   for update skip locked)`;
+const FORGET_STREAKS = `
+delete from issue_streaks where (organization_id, kind, source_id, route_id, destination_id) in
+  (select organization_id, kind, source_id, route_id, destination_id from issue_streaks
+   where last_at < now() - make_interval(days => $1) limit $2 for update skip locked)`;
+
+/** Resolves the issues of what is gone, and removes one step of old ones. */
+export async function forgetIssues(db: Queryable): Promise<boolean> {
+  await db.query(SETTLE_ISSUES);
+  const issues = await limitedStep(db, ISSUES, FORGET_ISSUES, [ISSUE_DAYS]);
+  const streaks = await limitedStep(db, ISSUES, FORGET_STREAKS, [ISSUE_DAYS]);
+  return issues || streaks;
+}
+
+/** Counts a failure of a part of housekeeping, so that one that fails repeatedly is noticed (docs/retention.md). */
+export async function countFailure(db: Queryable, part: string, error: unknown): Promise<void> {
+  await db.query(
+    `insert into upkeep as u (kind, part, total, last_at, last_error) values ('failure', $1, 1, now(), $2)
+     on conflict (kind, part) do update
+     set total = u.total + 1, last_at = excluded.last_at, last_error = excluded.last_error`,
+    [part, errorText(String(error))],
+  );
+}

@@ -1,0 +1,160 @@
+// The figures of the whole installation, for metrics. One process at a time takes them, with a rest in between that
+// grows with what it took (telemetry/sampler.ts), and writes them to a row that all read.
+//
+// What it costs: the rows of the outbox, of `held_deliveries` and of `retrying_deliveries` are counted, a second of one
+// core for a few millions of them; HOOKYARD_MAX_BACKLOG bounds how many there are. The rest reads a few rows by an
+// index, or sizes of files, whatever is stored.
+import type { Settings } from '../../core/config/config.ts';
+import { payloadDays } from '../../core/config/payload-days.ts';
+import type { Figures } from '../../core/metrics/snapshot.ts';
+import { jsonParameter } from '../connections/parameters.ts';
+import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
+import { SEEN } from '../hot-path/shards.ts';
+import { DAY_MS, daysBefore, type PartitionedTable } from '../sql/partitions.ts';
+import { databaseTime, FIRST_WAREHOUSE, UNDER_WAY } from '../sql/rules.ts';
+
+// Due is what a relay may start now. What waits for a file, for its organization or for a rate limit is not; a row that
+// is `waiting` has a workflow, which waits for the rate limit. What waits in all is what `countWaiting` counts
+// (db/organizations/backlog.ts).
+const WAITING = `
+with queue as (
+  select count(*) filter (where resume is null or not exists (
+           select from retrying_deliveries r where r.delivery_id = o.delivery_id)) as queued,
+         count(*) filter (where is_due) as due, min(entered_at) filter (where is_due) as oldest
+  from outbox o cross join lateral (
+    select o.resume is distinct from 'waiting' and o.destination_id < ${FIRST_WAREHOUSE}
+      and o.organization_id not in (select id from organizations where suspended_at is not null)
+      and o.destination_id not in (select destination_id from rate_limits where next_at > now()) as is_due
+  ) d
+), held as (
+  select count(*) as held from held_deliveries
+), retrying as (
+  select count(*) as retrying from retrying_deliveries
+)
+select (queued + held + retrying)::float8 as waiting, due::float8, held::float8, retrying::float8,
+       coalesce(greatest(0, extract(epoch from now() - oldest)), 0)::float8 as "oldestDueAge"
+from queue, held, retrying`;
+
+// Each by the index of its files, among all that were ever written. One that fills is made with its first delivery.
+const OLDEST_FILE = `
+select coalesce(greatest(0, extract(epoch from now() - least(
+  (select min(created_at) from warehouse_batches where status = 'open'),
+  (select min(waiting_since) from warehouse_batches where status in ${UNDER_WAY})))),
+    0)::float8 as "warehouseOldestOpen"`;
+
+const STATEMENTS = [
+  WAITING,
+  `select json_build_object('open', count(*) filter (where state = 'open'),
+                            'half_open', count(*) filter (where state = 'half_open')) as circuits
+   from circuits where state <> 'closed'`,
+  `select coalesce(json_object_agg(kind, issues), '{}') as issues from (
+     select kind, count(*) as issues from issues where state in ('open', 'acknowledged') group by kind) counted`,
+  `select count(*)::float8 as replays from event_replays where due_at is not null`,
+  OLDEST_FILE,
+  `select count(*)::float8 as workers from workers where lane is not null and ${SEEN}`,
+  `select pg_database_size(current_database())::float8 as "databaseBytes"`,
+];
+
+export type RetentionDays = Pick<Settings, 'HOOKYARD_PAYLOAD_RETENTION_DAYS' | 'HOOKYARD_EVENT_RETENTION_DAYS'>;
+
+/**
+ * For how long the oldest partition should have been dropped: it is kept for whole days after its own
+ * (docs/retention.md).
+ */
+async function retention(db: Queryable, settings: RetentionDays): Promise<Figures> {
+  const now = await databaseTime(db);
+  const today = Math.floor(now / DAY_MS);
+  const eventDays = settings.HOOKYARD_EVENT_RETENTION_DAYS || null;
+  const kept: [PartitionedTable, number | null][] = [
+    ['event_payloads', payloadDays(settings)],
+    ['attempts', eventDays],
+    ['deliveries', eventDays],
+    ['events', eventDays],
+  ];
+  let lagMs = 0;
+  for (const [table, days] of kept) {
+    const [oldest] = days === null ? [] : await daysBefore(db, table, today - days);
+    if (oldest !== undefined && days !== null) lagMs = Math.max(lagMs, now - (oldest + days + 1) * DAY_MS);
+  }
+  return { retentionLag: lagMs / 1000 };
+}
+
+/**
+ * Takes all figures, one after the other.
+ * Failure policy: one that cannot be taken is missing, and `onError` is told; the others are taken.
+ * @param ending when it is aborted, the rest is left out
+ */
+export async function takeFigures(
+  pool: Pool,
+  settings: RetentionDays,
+  onError: (error: unknown) => void,
+  ending?: AbortSignal,
+): Promise<Figures> {
+  const take = (statement: string) =>
+    inSnapshot(pool, async (db) => {
+      // It may be slow, but must not take more than one core.
+      await db.query('set local max_parallel_workers_per_gather = 0');
+      return (await db.query<Figures>(statement)).rows[0];
+    });
+  const figures: Figures = {};
+  for (const part of [...STATEMENTS.map((statement) => () => take(statement)), () => retention(pool, settings)]) {
+    if (ending?.aborted) break;
+    try {
+      Object.assign(figures, await part());
+    } catch (error) {
+      onError(error);
+    }
+  }
+  return figures;
+}
+
+// Figures of the future were taken before the clock was set back.
+const IS_DUE = `(next_at <= now() or taken_at > now() + interval '1 minute')`;
+
+/** The figures as they were written last. */
+export interface Snapshot {
+  figures: Figures;
+  /** By the clock of the database, ms; null before the first ones. */
+  ageMs: number | null;
+  /** Whether the next ones may be taken. */
+  isDue: boolean;
+}
+
+export async function readSnapshot(db: Queryable): Promise<Snapshot> {
+  const { rows } = await db.query<Snapshot>(
+    `select figures, ${IS_DUE} as "isDue",
+            case when taken_at > '-infinity' then (extract(epoch from now() - taken_at) * 1000)::float8 end as "ageMs"
+     from metrics_snapshot`,
+  );
+  return rows[0] ?? { figures: {}, ageMs: null, isDue: false };
+}
+
+/**
+ * Claims the next figures. Of several processes one succeeds: the others find the row changed when they get its lock.
+ * @param forMs how long the claim holds; if the process dies, another one claims afterwards
+ */
+export async function claimSnapshot(db: Queryable, by: string, forMs: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update metrics_snapshot
+     set next_at = now() + make_interval(secs => $2::float8 / 1000), taken_by = $1, taken_at = least(taken_at, now())
+     where ${IS_DUE}`,
+    [by, forMs],
+  );
+  return rowCount === 1;
+}
+
+/** Writes what was taken under a claim; a claim that has run out and was given to another process writes nothing. */
+export async function writeSnapshot(db: Queryable, by: string, figures: Figures, restMs: number): Promise<void> {
+  await db.query(
+    `update metrics_snapshot
+     set figures = $2, taken_at = clock_timestamp(),
+         next_at = clock_timestamp() + make_interval(secs => $3::float8 / 1000)
+     where taken_by = $1`,
+    [by, jsonParameter(figures), restMs],
+  );
+}
+
+/** Gives a claim back: another process takes the figures at once. */
+export async function releaseSnapshot(db: Queryable, by: string): Promise<void> {
+  await db.query('update metrics_snapshot set next_at = now(), taken_by = null where taken_by = $1', [by]);
+}

@@ -1,0 +1,113 @@
+// Ends rows before their partition is dropped, so that no acknowledged event vanishes silently and nothing refers to
+// dropped rows: open deliveries, and deliveries that are younger than their event (activities/retention.ts).
+// Rules: EVT-24.
+import { openError, ownWords } from '../../core/text/error-summary.ts';
+import { idFloor, idTime } from '../../core/text/ids.ts';
+import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';
+import { removeDeliveries } from '../delivery/deletions.ts';
+import { bisectRefused, Stride, sweep } from '../sql/ranges.ts';
+import { DAY_MS } from '../sql/partitions.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { UNDER_WAY } from '../sql/rules.ts';
+
+// Deliveries per transaction, at most: short locks, bounded WAL.
+const STEP = 500;
+const ENDING = new Stride(STEP);
+const REMOVING = new Stride(STEP);
+
+/** The error of a delivery whose payload was removed before it was delivered. */
+export const PAYLOAD_REMOVED = openError(
+  ownWords`The payload was removed by the retention policy before it was delivered`,
+);
+
+/** The smallest id of the events and of the deliveries of a day. */
+function floors(day: number): { event: string; delivery: string } {
+  return { event: idFloor('evt', day * DAY_MS), delivery: idFloor('dlv', day * DAY_MS) };
+}
+
+/**
+ * Fails open deliveries of events before a day. Deliveries in a warehouse file that is being written are skipped: the
+ * file will be written or given up (core/config/tuning.ts).
+ * @param day days since 1970
+ * @param forMs starts no further step after this time, ms
+ * @returns how many were failed; those that PostgreSQL refuses to change; and whether all are done
+ */
+export async function failOpenDeliveries(
+  pool: Pool,
+  day: number,
+  forMs: number,
+): Promise<{ failed: number; refused: string[]; done: boolean }> {
+  const until = performance.now() + forMs;
+  const refused: string[] = [];
+  let failed = 0;
+  const done = await endOpen(pool, { eventsBefore: floors(day).event }, STEP, async (open) => {
+    for (const [organizationId, deliveries] of Map.groupBy(open, (delivery) => delivery.organizationId)) {
+      const fail = async (deliveryIds: string[]) => {
+        // A delivery that a file has taken meanwhile stays open, and its day is kept.
+        const selection = { organizationId, deliveryIds, reason: PAYLOAD_REMOVED, notInBatch: true };
+        failed += (await endDeliveries(pool, 'failed', selection)).length;
+      };
+      const ids = deliveries.map(({ id }) => id);
+      for (let at = 0; at < ids.length; ) {
+        at = await ENDING.step(async (size) => {
+          await bisectRefused(ids.slice(at, at + size), fail, async (id) => void refused.push(id));
+          return at + size;
+        });
+      }
+    }
+    return performance.now() <= until;
+  });
+  return { failed, refused, done };
+}
+
+// An aggregate for each file: as a plain join, PostgreSQL may read all deliveries, also when there is no file at all.
+const OLDEST_IN_FILES = `
+select min(x.event_id) as "eventId" from warehouse_batches b
+cross join lateral (
+  select min(d.event_id) as event_id from deliveries d
+  where d.destination_id = b.destination_id and d.id between b.first_delivery_id and b.last_delivery_id
+    and d.batch_id = b.id and d.status = 'pending'
+) x
+where b.status in ${UNDER_WAY} and b.waiting_since > now() - make_interval(secs => $1)`;
+
+/**
+ * The day, in days since 1970, of the oldest event that is in a file being written; Infinity when there is none.
+ * @param forSeconds a file that waits longer than this is broken and keeps nothing
+ */
+export async function firstDayInFiles(db: Queryable, forSeconds: number): Promise<number> {
+  const { rows } = await db.query<{ eventId: string | null }>(OLDEST_IN_FILES, [forSeconds]);
+  const eventId = rows[0]?.eventId ?? null;
+  return eventId === null ? Number.POSITIVE_INFINITY : Math.floor(idTime(eventId) / DAY_MS);
+}
+
+// An event may get deliveries long after it came: by replays, by failover, and when it came right before midnight.
+// These are in later partitions than their event. Each partition is searched for ids of old events by the index of
+// events.
+const YOUNGER = 'select id from deliveries where event_id < $1 and id >= $2 limit $3';
+
+/**
+ * Removes one step of the deliveries of events before a day that are not in a partition before that day, with their
+ * attempts.
+ * @returns true when there may be more
+ */
+export async function removeYoungerDeliveries(pool: Pool, day: number): Promise<boolean> {
+  const { event, delivery } = floors(day);
+  return REMOVING.step(async (size) => {
+    const { rows } = await pool.query<{ id: string }>(YOUNGER, [event, delivery, size]);
+    if (rows.length === 0) return false;
+    const ids = rows.map(({ id }) => id);
+    await inTransaction(pool, (db) => removeDeliveries(db, ids));
+    return rows.length === size;
+  });
+}
+
+/**
+ * Removes what waits for deliveries of events before a day: of deleted sources, whose deliveries are not ended one by
+ * one.
+ */
+export async function removeWaitingBefore(pool: Pool, day: number): Promise<void> {
+  const { event, delivery } = floors(day);
+  for (const table of ['outbox', 'held_deliveries']) await sweep(pool, table, 'event_id < $3', [event]);
+  // Dropping a partition fires no trigger. A delivery that stays open gets its row again at its next attempt.
+  await sweep(pool, 'retrying_deliveries', 'delivery_id < $3', [delivery]);
+}

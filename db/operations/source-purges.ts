@@ -1,0 +1,119 @@
+// Removes the rows of deleted sources, in steps: each is one short transaction that also stores the progress, so that a
+// crash loses one step at most.
+import { removeEventsChildren } from '../delivery/deletions.ts';
+import { countRemoved } from '../ledger/entries.ts';
+import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
+import { Stride, sweep } from '../sql/ranges.ts';
+
+// Events in a step, at most.
+const EVENTS = new Stride(1000);
+const KEYS_PER_EVENT = 5;
+/** After this time, webhooks that were being stored when their source was deleted have been stored or refused. */
+const LAST_LOOK = `interval '1 minute'`;
+
+/** Result of one step. */
+export interface PurgeStep {
+  sourceId: string;
+  /** In all steps so far. */
+  eventsRemoved: number;
+  /** In this one. */
+  eventsRemovedNow: number;
+  /** Nothing is left of the source. */
+  finished: boolean;
+}
+
+interface Purge {
+  eventsRemoved: number;
+  isLastLook: boolean;
+}
+
+const IS_DUE = `(emptied_at is null or emptied_at < now() - ${LAST_LOOK})`;
+
+const NEXT = `
+update source_purges p set tried_at = clock_timestamp()
+from (
+  select source_id from (
+    select *, max(tried_at) over (partition by organization_id) as of_organization from source_purges
+  ) s where ${IS_DUE} and source_id <> all($1::text[])
+  order by of_organization nulls first, tried_at nulls first, requested_at limit 1
+) next where p.source_id = next.source_id
+returning p.source_id as "sourceId"`;
+
+/**
+ * Whose turn it is to be removed: organizations take turns, and so do the sources of each. Noted at once, so that a
+ * step that fails or never ends keeps no other waiting.
+ * @param skipped those that have failed just now
+ */
+export async function nextPurge(db: Queryable, skipped: string[] = []): Promise<string | null> {
+  const { rows } = await db.query<{ sourceId: string }>(NEXT, [skipped]);
+  return rows[0]?.sourceId ?? null;
+}
+
+const PURGE = `
+select events_removed as "eventsRemoved", coalesce(emptied_at < now() - ${LAST_LOOK}, false) as "isLastLook"
+from source_purges where source_id = $1 and ${IS_DUE} for update skip locked`;
+
+/** Removes one step of a deleted source. @returns null when there is nothing to do, or another process does it */
+export async function purgeStep(pool: Pool, sourceId: string): Promise<PurgeStep | null> {
+  const step = await EVENTS.step((size) => removeStep(pool, sourceId, size));
+  if (step === null) return null;
+  const { eventsRemoved, eventsRemovedNow, isEmpty, isLastLook } = step;
+  const finished = isEmpty && isLastLook;
+  // After a crash in between, the next step comes here again.
+  if (isEmpty) {
+    // Destinations keep their statistics.
+    await sweep(pool, 'rollups', `source_id = $3 and destination_id = ''`, [sourceId]);
+    if (finished) await pool.query('delete from source_purges where source_id = $1', [sourceId]);
+    else await pool.query('update source_purges set emptied_at = now() where source_id = $1', [sourceId]);
+  }
+  return { sourceId, eventsRemoved, eventsRemovedNow, finished };
+}
+
+async function removeStep(
+  pool: Pool,
+  sourceId: string,
+  size: number,
+): Promise<(Purge & Pick<PurgeStep, 'eventsRemovedNow'> & { isEmpty: boolean }) | null> {
+  return inTransaction(pool, async (db) => {
+    const { rows } = await db.query<Purge>(PURGE, [sourceId]);
+    const purge = rows[0];
+    if (!purge) return null;
+    const removed = await removeEvents(db, sourceId, size);
+    const isEmpty = removed < size && !(await removeKeys(db, sourceId, size * KEYS_PER_EVENT));
+    const eventsRemoved = purge.eventsRemoved + removed;
+    await db.query('update source_purges set events_removed = $2, emptied_at = null where source_id = $1', [
+      sourceId,
+      eventsRemoved,
+    ]);
+    return { ...purge, eventsRemoved, eventsRemovedNow: removed, isEmpty };
+  });
+}
+
+const DELETE_EVENTS = `
+with gone as (
+  delete from events where id = any($1::text[]) and id between $2 and $3 returning organization_id, source_id,
+    received_at, payload_size
+), ${countRemoved('gone')}
+select from gone`;
+
+async function removeEvents(db: Queryable, sourceId: string, most: number): Promise<number> {
+  const { rows } = await db.query<{ id: string }>('select id from events where source_id = $1 order by id limit $2', [
+    sourceId,
+    most,
+  ]);
+  const ids = rows.map(({ id }) => id);
+  if (ids.length === 0) return 0;
+  await removeEventsChildren(db, ids);
+  await db.query(DELETE_EVENTS, [ids, ids[0], ids.at(-1)]);
+  return ids.length;
+}
+
+/** @returns whether there may be more */
+async function removeKeys(db: Queryable, sourceId: string, most: number): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `delete from idempotency_keys where source_id = $1 and key_hash in
+       (select key_hash from idempotency_keys where source_id = $1 order by key_hash limit $2)`,
+    [sourceId, most],
+  );
+  return rowCount === most;
+}

@@ -1,0 +1,216 @@
+// The audit log: who did what. A record is written with the change that it is about (connections/transactions.ts), and
+// never changed.
+// Rules: AUDIT-01, AUDIT-03, AUDIT-06.
+import { newId } from '../../core/text/ids.ts';
+import { type Execute, withCommitHook } from '../connections/transactions.ts';
+import { jsonParameter } from '../connections/parameters.ts';
+import type { Queryable, Pool } from '../connections/pool.ts';
+import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
+import { Stride } from '../sql/ranges.ts';
+import { hostname, userInfo } from 'node:os';
+
+export const OUTCOMES = ['done', 'refused', 'failed'] as const;
+
+/** One entry: ids and names of members, never a value. */
+export interface AuditEntry {
+  organizationId: string;
+  /** An operator works on the database itself, without a key. A provider sends a secret in its handshake. */
+  actor: 'key' | 'operator' | 'provider';
+  keyId?: string;
+  keyName?: string;
+  address?: string;
+  userAgent?: string;
+  requestId?: string;
+  /** The operation of the API, or the operator's command: `updateSource`. */
+  action: string;
+  /** The kind of the records. */
+  resource: string;
+  /** Of the records; the first MAX_RECORD_IDS are stored. */
+  recordIds: string[];
+  /** How many there were, when there are more than ids. */
+  recordCount?: number;
+  /** Names of what was sent, dotted. */
+  members: string[];
+  outcome: (typeof OUTCOMES)[number];
+  status?: number;
+  code?: string | undefined;
+}
+
+export const MAX_RECORD_IDS = 100;
+
+const insert = (parameter: string, condition: string) => `
+insert into audit_records (id, organization_id, actor, key_id, key_name, address, user_agent, request_id, action,
+                           resource, record_ids, record_count, members, outcome, status, code)
+select id, "organizationId", actor, "keyId", "keyName", address, "userAgent", "requestId", action, resource,
+       "recordIds", "recordCount", members, outcome, status, code
+from jsonb_to_record(${parameter}::jsonb) as r(id text, "organizationId" text, actor text, "keyId" text, "keyName" text,
+  address text, "userAgent" text, "requestId" text, action text, resource text, "recordIds" text[], "recordCount" int,
+  members text[], outcome text, status int, code text)
+where ${condition}`;
+
+// A transaction has an id once it has written something: one that found nothing to change has done nothing.
+const HAS_WRITTEN = 'pg_current_xact_id_if_assigned() is not null';
+
+/** Writes the record of what a transaction did, in the transaction. @returns false when it has written nothing */
+export async function recordChange(execute: Execute, entry: AuditEntry): Promise<boolean> {
+  return (await execute((parameter) => insert(parameter, HAS_WRITTEN), rowOf(entry))) > 0;
+}
+
+/** Writes the record of a entry that has no transaction. */
+export async function recordEntry(db: Queryable, entry: AuditEntry): Promise<void> {
+  await db.query(insert('$1', 'true'), [rowOf(entry)]);
+}
+
+function rowOf(entry: AuditEntry): string {
+  const { recordIds } = entry;
+  const row = {
+    ...entry,
+    id: newId('aud'),
+    recordIds: recordIds.slice(0, MAX_RECORD_IDS),
+    recordCount: entry.recordCount ?? recordIds.length,
+  };
+  return jsonParameter(row);
+}
+
+/** A record as it is stored. */
+export interface AuditRecord {
+  id: string;
+  at: Date;
+  actor: AuditEntry['actor'];
+  keyId: string | null;
+  keyName: string | null;
+  address: string | null;
+  userAgent: string | null;
+  requestId: string | null;
+  action: string;
+  resource: string;
+  recordIds: string[];
+  recordCount: number;
+  members: string[];
+  outcome: (typeof OUTCOMES)[number];
+  status: number | null;
+  code: string | null;
+}
+
+export interface AuditFilter {
+  from?: Date | undefined;
+  to?: Date | undefined;
+  keyId?: string | undefined;
+  action?: string | undefined;
+  resource?: string | undefined;
+  recordId?: string | undefined;
+  outcome?: string | undefined;
+}
+
+// Which records are about something. Behind a policy its index is of no use to the condition itself
+// (audit_records_about).
+const ABOUT = 'record_ids @> array[$7]';
+const ABOUT_BEHIND_POLICY = 'id = any(array(select audit_records_about($7)))';
+
+const matching = (about: string): string => `
+from audit_records
+where organization_id = $1 and ($2::timestamptz is null or at >= $2) and ($3::timestamptz is null or at <= $3)
+  and ($4::text is null or key_id = $4) and ($5::text is null or action = $5) and ($6::text is null or resource = $6)
+  and ($7::text is null or ${about}) and ($8::text is null or outcome = $8)`;
+
+const list = (about: string): string => `
+select id, at, actor, key_id as "keyId", key_name as "keyName", address, user_agent as "userAgent",
+       request_id as "requestId", action, resource, record_ids as "recordIds", record_count as "recordCount", members,
+       outcome, status, code
+${matching(about)} and ($9::timestamptz is null or (at, id) < ($9, $10)) order by at desc, id desc limit $11 offset $12`;
+
+// The order is that of the database's clock, which ids do not have.
+const CURSOR = /^(\d{1,15})-(aud_\w{26})$/;
+export const isAuditCursor = (text: string): boolean => CURSOR.test(text);
+
+/** A part of them, newest first. */
+export async function listAuditRecords(
+  db: Queryable,
+  organizationId: string,
+  { from, to, keyId, action, resource, recordId, outcome }: AuditFilter,
+  part: Part,
+): Promise<Omit<Found, 'ids'> & { records: AuditRecord[] }> {
+  const values = [organizationId, from, to, keyId, action, resource, recordId, outcome];
+  const about = recordId !== undefined && (await isBehindPolicy(db)) ? ABOUT_BEHIND_POLICY : ABOUT;
+  const { items, ...found } = await readPart(part, {
+    total: () => countMatching(db, matching(about), values),
+    async items(after, limit, offset) {
+      const [, at, id] = CURSOR.exec(after ?? '') ?? [];
+      const afterIt = [at === undefined ? null : new Date(Number(at)), id ?? null];
+      return (await db.query<AuditRecord>(list(about), [...values, ...afterIt, limit, offset])).rows;
+    },
+    cursorOf: ({ at, id }) => `${at.getTime()}-${id}`,
+  });
+  return { records: items, ...found };
+}
+
+// The services are behind a policy too, one that permits everything and hinders no index; the function is for tenants
+// only.
+const BEHIND_POLICY = `
+select row_security_active('public.audit_records') and has_function_privilege('public.audit_records_about(text)',
+  'execute') as is`;
+
+async function isBehindPolicy(db: Queryable): Promise<boolean> {
+  const { rows } = await db.query<{ is: boolean }>(BEHIND_POLICY);
+  return rows[0]?.is === true;
+}
+
+/** Deletes some records of an organization that is being deleted, but for those of operators. @returns how many */
+export async function forgetAuditOf(db: Queryable, organizationId: string, most: number): Promise<number> {
+  const { rows } = await db.query<{ forgotten: number }>('select forget_audit_of($1, $2) as forgotten', [
+    organizationId,
+    most,
+  ]);
+  return rows[0]?.forgotten ?? 0;
+}
+
+const FORGETTING = new Stride(5000);
+
+/** Deletes one step of old records. @param days 0 keeps them for ever @returns true when there may be more */
+export function forgetAuditRecords(db: Queryable, days: number): Promise<boolean> {
+  if (days === 0) return Promise.resolve(false);
+  return FORGETTING.step(async (size) => {
+    const { rows } = await db.query<{ forgotten: number }>('select forget_audit_records($1, $2) as forgotten', [
+      days,
+      size,
+    ]);
+    return rows[0]?.forgotten === size;
+  });
+}
+
+/** What an operator does: with `command` as it was called, `hookyard orgs suspend`. */
+export type OperatorEntry = Pick<AuditEntry, 'organizationId' | 'action' | 'resource' | 'recordIds' | 'members'> & {
+  command: string;
+};
+
+/** The record of an operator's command. */
+export function operatorEntry({ command, ...entry }: OperatorEntry): AuditEntry {
+  return { ...entry, actor: 'operator', userAgent: `${command} (${userName()} on ${hostname()})`, outcome: 'done' };
+}
+
+/** Runs a command and records it: in its transaction, or afterwards when it has none. */
+export async function recordOperator<T>(pool: Pool, entry: OperatorEntry, work: () => Promise<T>): Promise<T> {
+  const record = operatorEntry(entry);
+  let isWritten = false;
+  let isRecorded = false;
+  const hook = {
+    run: async (execute: Parameters<typeof recordChange>[0]) => {
+      if (!isRecorded) isWritten = await recordChange(execute, record);
+    },
+    committed: () => {
+      isRecorded = isWritten;
+    },
+  };
+  const result = await withCommitHook(hook, work);
+  if (!isRecorded) await recordEntry(pool, record);
+  return result;
+}
+
+// A container may run as a user without a name.
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}

@@ -1,0 +1,149 @@
+// API keys, and the one-time codes of the console's sign-in links that are exchanged for keys.
+// Rules: AUTH-09, AUTH-23, EVT-37.
+import type { Scope } from '../../core/config/access.ts';
+import type { LimitOverrides } from '../../core/fairness/limits.ts';
+import type { Organization } from '../records/entities.ts';
+import { type Queryable, inTransaction, type Pool } from '../connections/pool.ts';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { newId } from '../../core/text/ids.ts';
+import { operatorEntry, type AuditEntry, recordEntry } from './audit.ts';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
+
+/** A key that is valid now, with its organization. */
+export interface ValidKey {
+  id: string;
+  name: string;
+  scopes: Scope[];
+  /** Ranges in CIDR notation; null: every address. */
+  allowedAddresses: string[] | null;
+  expiresAt: Date | null;
+  tokenHash: Buffer;
+  organizationId: string;
+  organizationName: string;
+  slug: string;
+  plan: Organization['plan'];
+  limits: LimitOverrides;
+  /** Its organization may read only. */
+  suspended: boolean;
+  /** Whether its last use should be recorded. */
+  useIsDue: boolean;
+}
+
+// To the minute, so that a busy key costs one write a minute.
+const USE_IS_DUE = `coalesce(last_used_at < now() - interval '1 minute', true)`;
+
+// The only lookup without an organization: it determines the organization of the request.
+const FIND = `
+select k.id, k.name, k.scopes, k.allowed_addresses as "allowedAddresses", k.expires_at as "expiresAt",
+       k.token_hash as "tokenHash", o.id as "organizationId", o.name as "organizationName", o.slug, o.plan, o.limits,
+       o.suspended_at is not null as suspended, ${USE_IS_DUE} as "useIsDue"
+from api_keys k join organizations o on o.id = k.organization_id and o.deleted_at is null
+where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`;
+
+/** Read for every request, without a cache: revoking a key takes effect at once, in every process. */
+export async function findKey(db: Queryable, tokenHash: Buffer): Promise<ValidKey | null> {
+  const { rows } = await db.query<ValidKey>({ name: 'find-key', text: FIND, values: [tokenHash] });
+  return rows[0] ?? null;
+}
+
+const IS_VALID = `
+select exists (
+  select from api_keys k join organizations o on o.id = k.organization_id and o.deleted_at is null
+  where k.organization_id = $1 and k.id = $2 and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())
+) as valid`;
+
+/** Whether a key that was found before is still valid: for an answer that continues for long. */
+export async function isStillValid(db: Queryable, organizationId: string, keyId: string): Promise<boolean> {
+  const values = [organizationId, keyId];
+  const { rows } = await db.query<{ valid: boolean }>({ name: 'is-key-valid', text: IS_VALID, values });
+  return rows[0]?.valid === true;
+}
+
+// One of several concurrent requests writes.
+const NOTE_USE = `update api_keys set last_used_at = now() where organization_id = $1 and id = $2 and ${USE_IS_DUE}`;
+
+/** Notes that a key is used. */
+export async function noteUse(db: Queryable, organizationId: string, keyId: string): Promise<void> {
+  await db.query(NOTE_USE, [organizationId, keyId]);
+}
+
+const CODE_MINUTES = 10;
+const KEY_HOURS = 12;
+const KEY_NAME = 'Console sign-in';
+
+/**
+ * Makes a code for an organization; it is good once, for ten minutes.
+ * @param command how its maker is named in the audit log
+ */
+export async function makeConsoleCode(pool: Pool, organizationId: string, command: string): Promise<string> {
+  const code = randomBytes(32).toString('base64url');
+  await inTransaction(pool, async (db) => {
+    await db.query('delete from console_codes where expires_at <= now()');
+    await db.query(
+      `insert into console_codes (code_hash, owner_id, expires_at) values ($1, $2, now() + make_interval(mins => $3))`,
+      [hashToken(code), organizationId, CODE_MINUTES],
+    );
+    const entry = { action: 'makeConsoleCode', resource: 'keys', recordIds: [], members: [] };
+    await recordEntry(db, operatorEntry({ organizationId, command, ...entry }));
+  });
+  return code;
+}
+
+/** A key that a code was exchanged for: the only time its token is known. */
+export interface ConsoleKey {
+  token: string;
+  expiresAt: Date;
+}
+
+/** Who follows a link, as the audit log names the sender of a request. */
+export type LinkFollower = Pick<AuditEntry, 'address' | 'userAgent' | 'requestId'>;
+
+/**
+ * Exchanges a code for a key that expires. Of two exchanges of one code at a time one waits for the other and finds
+ * nothing.
+ * @returns null for a code that there is not, that has expired, or that was exchanged before
+ */
+export async function exchangeConsoleCode(
+  pool: Pool,
+  code: string,
+  follower: LinkFollower,
+): Promise<ConsoleKey | null> {
+  return inTransaction(pool, async (db) => {
+    const organizationId = await takeCode(db, code);
+    if (organizationId === null) return null;
+    const token = newToken();
+    const id = newId('key');
+    // Keys of earlier sign-ins would fill the list of keys.
+    await db.query(
+      'update api_keys set revoked_at = now() where organization_id = $1 and name = $2 and expires_at <= now() and revoked_at is null',
+      [organizationId, KEY_NAME],
+    );
+    const { rows } = await db.query<{ expiresAt: Date }>(
+      `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes, expires_at)
+       values ($1, $2, $3, $4, $5, '{read,write}', now() + make_interval(hours => $6))
+         returning expires_at as "expiresAt"`,
+      [id, organizationId, KEY_NAME, hashToken(token), token.slice(-4), KEY_HOURS],
+    );
+    // The link is the operator's, who may have given it to somebody else: so the record has the sender of the request.
+    const entry: AuditEntry = {
+      ...{ organizationId, ...follower, actor: 'operator', action: 'signIn', resource: 'keys' },
+      ...{ recordIds: [id], members: ['code'], outcome: 'done' },
+    };
+    await recordEntry(db, entry);
+    if (!rows[0]) throw new Error('a key that was stored has no row');
+    return { token, expiresAt: rows[0].expiresAt };
+  });
+}
+
+async function takeCode(db: Queryable, code: string): Promise<string | null> {
+  const hash = hashToken(code);
+  const { rows } = await db.query<{ codeHash: Buffer; ownerId: string }>(
+    `delete from console_codes c using organizations o
+     where c.code_hash = $1 and c.expires_at > now() and o.id = c.owner_id and o.deleted_at is null
+     returning c.code_hash as "codeHash", c.owner_id as "ownerId"`,
+    [hash],
+  );
+  // The index compares hashes, which tell nothing about the code by the time that takes; this one does not depend on
+  // the index.
+  return rows[0] && timingSafeEqual(rows[0].codeHash, hash) ? rows[0].ownerId : null;
+}

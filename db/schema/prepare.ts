@@ -1,0 +1,151 @@
+// Prepares the database at every start, before requests are served: migrate, check the keys, make the first
+// organization.
+// Rules: AUTH-07.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Plan } from '../../core/config/access.ts';
+import { hashToken, newToken } from '../../core/config/api-token.ts';
+import type { Settings } from '../../core/config/config.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
+import { newId } from '../../core/text/ids.ts';
+import { isSlug } from '../../core/text/slugs.ts';
+import { recordEntry, operatorEntry } from '../organizations/audit.ts';
+import { checkKeysOpenData, loadSecretBox } from '../encryption/keys.ts';
+import { missingMigrations, migrate } from './migrate.ts';
+import { type DatabaseUrl, requireServer } from '../connections/client.ts';
+import { createPool, inTransaction, type Pool } from '../connections/pool.ts';
+import { ensurePartitions } from '../sql/partitions.ts';
+import { mayMigrate, requireUnbound } from './roles.ts';
+import { LOCKS } from '../sql/rules.ts';
+
+const FIRST_PLAN = 'business' satisfies Plan;
+
+export interface PreparedDatabase {
+  organization: { id: string; slug: string; plan: string };
+  /**
+   * The first key, if this start created it: the only time its token is known. `file` is null when it came from
+   * HOOKYARD_API_KEY.
+   */
+  createdKey: { token: string; file: string | null } | null;
+}
+
+/** The file that keeps the generated first API key, readable by its owner only. */
+export function apiKeyFile(settings: Settings): string {
+  return join(settings.HOOKYARD_DATA_DIR, 'keys', 'api-key');
+}
+
+/**
+ * Makes the database ready to serve; safe to run by several processes at once and at every start. With
+ * HOOKYARD_MIGRATE=off, or as a role that may not change the schema, it only checks that somebody has migrated
+ * (docs/database-roles.md).
+ * @throws ConfigError when Hookyard does not run on this server, the encryption keys do not open the stored
+ * credentials, migrations are missing that this process does not apply, or it is bound as the role of tenants is; a
+ * database error when it is unreachable
+ */
+export async function prepareDatabase(settings: Settings, databaseUrl: DatabaseUrl): Promise<PreparedDatabase> {
+  const box = loadSecretBox(settings);
+  const options = { name: 'hookyard-migrate', max: 1, statementTimeoutMs: 30_000, onError: () => {} };
+  const pool = createPool(databaseUrl, options);
+  try {
+    await requireServer(pool);
+    if (!settings.HOOKYARD_MIGRATE) await requireMigrated(pool, 'HOOKYARD_MIGRATE is off');
+    else if (await mayMigrate(pool)) await migrate(databaseUrl);
+    else await requireMigrated(pool, 'the role of DATABASE_URL may not apply them');
+    // It would find no organization, and refuse every webhook.
+    await requireUnbound(pool);
+    await checkKeysOpenData(pool, box);
+    return await firstOrganization(pool, settings);
+  } finally {
+    await pool.end();
+  }
+}
+
+/** @param reason why this process does not apply them */
+async function requireMigrated(pool: Pool, reason: string): Promise<void> {
+  const [first, ...others] = await missingMigrations(pool);
+  if (first !== undefined)
+    throw new ConfigError([
+      `The database lacks migrations (${others.length + 1}, ${first.name} first), and ${reason}: run hookyard migrate with the owner of its tables, see docs/database-roles.md`,
+    ]);
+  await ensurePartitions(pool);
+}
+
+async function firstOrganization(pool: Pool, settings: Settings): Promise<PreparedDatabase> {
+  return inTransaction(pool, async (db) => {
+    await db.query('select pg_advisory_xact_lock($1)', [LOCKS.firstOrganization]);
+    const slug = settings.HOOKYARD_ORG_SLUG;
+    await db.query(
+      `insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) on conflict (slug) do nothing`,
+      [newId('org'), slug, slug === 'default' ? 'Default' : slug, settings.HOOKYARD_PLAN ?? FIRST_PLAN],
+    );
+    const found = await db.query<{ id: string; slug: string; plan: string; deleting: boolean; keys: number }>(
+      `select id, slug, plan, deleted_at is not null as deleting, (select count(*) from api_keys k where k.organization_id = o.id)::int as keys
+       from organizations o where slug = $1`,
+      [slug],
+    );
+    const organization = found.rows[0];
+    if (!organization) throw new Error(`organization ${slug} vanished while it was being made`);
+    let createdKey: PreparedDatabase['createdKey'] = null;
+    // An operator wants it gone: when it is, the next start makes a new one.
+    if (organization.deleting) return { organization, createdKey };
+    const token = settings.HOOKYARD_API_KEY ?? (organization.keys === 0 ? newToken() : null);
+    if (token !== null) {
+      const keyId = newId('key');
+      const inserted = await db.query(
+        `insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
+         values ($1, $2, 'First key', $3, $4, '{read,write}') on conflict (token_hash) do nothing`,
+        [keyId, organization.id, hashToken(token), token.slice(-4)],
+      );
+      if (inserted.rowCount === 1) {
+        const members = settings.HOOKYARD_API_KEY ? ['HOOKYARD_API_KEY'] : [];
+        const entry = { action: 'createApiKey', resource: 'keys', recordIds: [keyId], members };
+        await recordEntry(db, operatorEntry({ organizationId: organization.id, command: 'first start', ...entry }));
+      }
+      const file = settings.HOOKYARD_API_KEY ? null : apiKeyFile(settings);
+      if (file) keepToken(file, token);
+      if (inserted.rowCount === 1) createdKey = { token, file };
+    }
+    return { organization: { id: organization.id, slug, plan: organization.plan }, createdKey };
+  });
+}
+
+export interface CreatedOrganization {
+  organization: { id: string; name: string; slug: string; plan: string };
+  /** Of its first key: the only time it is known. */
+  token: string;
+}
+
+/**
+ * Makes an organization with a first key of both scopes.
+ * @param organization.plan `free`, `pro` or `business`
+ * @throws RangeError for an invalid slug or an empty name; a database error when the slug is taken (23505)
+ */
+export async function createOrganization(
+  pool: Pool,
+  organization: { name: string; slug: string; plan: string },
+): Promise<CreatedOrganization> {
+  const { name, slug, plan } = organization;
+  if (!isSlug(slug)) throw new RangeError(`"${slug}" is no slug: lowercase letters and digits with single hyphens`);
+  if (name.trim() === '') throw new RangeError('The name of an organization must not be empty');
+  const id = newId('org');
+  const token = newToken();
+  const keyId = newId('key');
+  await inTransaction(pool, async (db) => {
+    await db.query(
+      `with organization as (insert into organizations (id, slug, name, plan) values ($1, $2, $3, $4) returning id)
+       insert into api_keys (id, organization_id, name, token_hash, token_hint, scopes)
+       select $5, id, 'First key', $6, $7, '{read,write}' from organization`,
+      [id, slug, name, plan, keyId, hashToken(token), token.slice(-4)],
+    );
+    const entry = { action: 'createOrganization', resource: 'organization', members: ['name', 'slug', 'plan'] };
+    const own = { organizationId: id, command: 'hookyard orgs create', recordIds: [id, keyId] };
+    await recordEntry(db, operatorEntry({ ...own, ...entry }));
+  });
+  return { organization: { id, name, slug, plan }, token };
+}
+
+// Written before the commit: a crash in between leaves a key file without a key, and the next start makes a new pair.
+function keepToken(file: string, token: string): void {
+  mkdirSync(join(file, '..'), { recursive: true, mode: 0o700 });
+  writeFileSync(file, `${token}\n`, { mode: 0o600, flush: true });
+}
