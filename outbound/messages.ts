@@ -9,7 +9,7 @@ import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
 import { HOPS_HEADER } from '../core/ingest/hops.ts';
 import type { StopLink } from '../core/messages/recipients.ts';
 import { addressesUnder } from '../core/http/own-address.ts';
-import { signStandardWebhook } from '../core/signatures/standard-webhooks.ts';
+import { signStandardWebhook } from '../core/verification/standard-webhooks.ts';
 import type { Sender, SendResponse } from './http/sender.ts';
 import { MailError, sendToEach, type Smtp } from './mail.ts';
 

@@ -11,14 +11,12 @@ export const adyen: Provider = {
   // https://docs.adyen.com/development-resources/webhooks/best-practices: repeats have the same eventCode and pspReference, and
   // both are signed.
   dedup: { signature: true },
-  handshakes: [],
   answer: { status: 200, body: '[accepted]', contentType: 'text/plain' },
   instructions:
     'Developers, Webhooks, Standard webhook: enter the address of the source, the method JSON, and generate an HMAC key. Only eight values of each item are signed, not the rest of the body.',
   samples: [
     {
       event: 'AUTHORISATION',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         live: 'false',
         notificationItems: [
@@ -40,7 +38,6 @@ export const adyen: Provider = {
     },
     {
       event: 'CAPTURE',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         live: 'false',
         notificationItems: [

@@ -1,24 +1,12 @@
-import { NO_CONTENT } from './answers.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf } from '../core/verification/template.ts';
+import { NO_CONTENT, type Provider } from './provider.ts';
 
 export const airtable: Provider = {
   name: 'airtable',
   title: 'Airtable',
   docs: 'https://airtable.com/developers/web/api/webhooks-overview',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    key: 'base64',
-    header: 'X-Airtable-Content-MAC',
-    prefix: 'hmac-sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ key: 'base64', header: 'X-Airtable-Content-MAC', prefix: 'hmac-sha256=' }),
   secret: { is: 'macSecretBase64 of the answer that created the webhook' },
-  eventType: null,
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   // It wants 200 or 204, and no body.
   answer: NO_CONTENT,
   instructions:
@@ -26,7 +14,6 @@ export const airtable: Provider = {
   samples: [
     {
       event: 'notification',
-      headers: { 'Content-Type': 'application/json' },
       body: { base: { id: 'appHbNHYlVRbAiEQE' }, webhook: { id: 'ach00000000000000' }, timestamp: '{time}' },
     },
   ],

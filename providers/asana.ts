@@ -1,21 +1,19 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const asana: Provider = {
   name: 'asana',
   title: 'Asana',
   docs: 'https://developers.asana.com/docs/webhooks-guide',
-  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Hook-Signature', signed: ['body'] },
+  verification: hmacOf({ header: 'X-Hook-Signature' }),
   secret: { is: null },
   eventType: { payload: 'events.0.action' },
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'hook-secret' }],
   instructions:
     'Create the source with ingestToken required and without a secret, then the webhook with the API of Asana: target is the address of the source. Asana sends the secret in its handshake, and the source remembers it. For another webhook make another source, or send verificationConfig { secret: null } to forget the secret.',
   samples: [
     {
       event: 'changed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         events: [
           { action: 'changed', resource: { gid: '1337', resource_type: 'task' }, parent: null, created_at: '{time}' },
@@ -24,7 +22,6 @@ export const asana: Provider = {
     },
     {
       event: 'added',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         events: [
           {

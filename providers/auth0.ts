@@ -9,13 +9,11 @@ export const auth0: Provider = {
   eventType: { payload: 'data.type' },
   eventId: { payload: 'log_id' },
   dedup: { jsonPath: '$.log_id' },
-  handshakes: [],
   instructions:
     'Monitoring, Streams, Create Stream, Custom Webhook: enter the address of the source as payload URL, the secret as authorization token, and the content format JSON Object, so that each webhook is one event. Auth0 does not sign: the token says who sends, not what.',
   samples: [
     {
       event: 's',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         log_id: '90020260301120000{uuid}',
         data: { date: '{time}', type: 's', client_name: 'My App', log_id: '90020260301120000{uuid}' },
@@ -23,7 +21,6 @@ export const auth0: Provider = {
     },
     {
       event: 'f',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         log_id: '90020260301120001{uuid}',
         data: {

@@ -8,14 +8,13 @@ export const azureEventGrid: Provider = {
   secret: { is: 'a token of your own' },
   eventType: { payload: '0.eventType' },
   eventId: { payload: '0.id' },
-  dedup: null,
   handshakes: [{ kind: 'validation-code' }, { kind: 'abuse-protection' }],
   instructions:
     'Create a webhook subscription whose endpoint is the address of the source and ?token= with the token. The validation of Event Grid events and of CloudEvents is answered.',
   samples: [
     {
       event: 'Microsoft.Storage.BlobCreated',
-      headers: { 'Content-Type': 'application/json', 'aeg-event-type': 'Notification' },
+      headers: { 'aeg-event-type': 'Notification' },
       body: [
         {
           id: '{uuid}',
@@ -31,7 +30,7 @@ export const azureEventGrid: Provider = {
     },
     {
       event: 'Microsoft.Storage.BlobDeleted',
-      headers: { 'Content-Type': 'application/json', 'aeg-event-type': 'Notification' },
+      headers: { 'aeg-event-type': 'Notification' },
       body: [
         {
           id: '{uuid}',

@@ -1,33 +1,25 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const bitbucket: Provider = {
   name: 'bitbucket',
   title: 'Bitbucket Cloud',
   docs: 'https://bitbucket.org/blog/enhanced-webhook-security',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'X-Hub-Signature',
-    prefix: 'sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'X-Hub-Signature', prefix: 'sha256=' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { header: 'X-Event-Key' },
   eventId: { header: 'X-Request-UUID' },
   dedup: { header: 'X-Request-UUID' },
-  handshakes: [],
   instructions: 'Repository settings, Webhooks, Add webhook: enter the address of the source as URL, and the secret.',
   samples: [
     {
       event: 'repo:push',
-      headers: { 'Content-Type': 'application/json', 'X-Event-Key': 'repo:push', 'X-Request-UUID': '{uuid}' },
+      headers: { 'X-Event-Key': 'repo:push', 'X-Request-UUID': '{uuid}' },
       body: { repository: { full_name: 'acme/shop' }, actor: { display_name: 'Emma' }, push: { changes: [] } },
     },
     {
       event: 'pullrequest:created',
       headers: {
-        'Content-Type': 'application/json',
         'X-Event-Key': 'pullrequest:created',
         'X-Request-UUID': '{uuid}',
       },

@@ -6,8 +6,6 @@ export const braintree: Provider = {
   docs: 'https://developer.paypal.com/braintree/docs/guides/webhooks/overview',
   verification: { kind: 'braintree' },
   secret: { is: 'the public key, a colon and the private key' },
-  eventType: null,
-  eventId: null,
   dedup: { signature: true },
   handshakes: [{ kind: 'bt-challenge' }],
   instructions:

@@ -1,20 +1,17 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const calCom: Provider = {
   name: 'cal-com',
   title: 'Cal.com',
   docs: 'https://cal.com/docs/developing/guides/automation/webhooks',
-  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Cal-Signature-256', signed: ['body'] },
+  verification: hmacOf({ header: 'X-Cal-Signature-256' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'triggerEvent' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions: 'Settings, Developer, Webhooks: enter the address of the source as subscriber URL, and the secret.',
   samples: [
     {
       event: 'BOOKING_CREATED',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         triggerEvent: 'BOOKING_CREATED',
         createdAt: '{time}',
@@ -23,7 +20,6 @@ export const calCom: Provider = {
     },
     {
       event: 'BOOKING_CANCELLED',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         triggerEvent: 'BOOKING_CANCELLED',
         createdAt: '{time}',

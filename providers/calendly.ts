@@ -1,29 +1,23 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const calendly: Provider = {
   name: 'calendly',
   title: 'Calendly',
   docs: 'https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
+  verification: hmacOf({
     header: 'Calendly-Webhook-Signature',
     named: { separator: ',', signature: 'v1', timestamp: 't' },
     timestamp: { unit: 's', toleranceSeconds: 300 },
-    signed: ['timestamp', { text: '.' }, 'body'],
-  },
+    template: '{timestamp}.{body}',
+  }),
   secret: { is: 'the signing key of the webhook subscription' },
   eventType: { payload: 'event' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions:
     'Create the subscription with the API of Calendly: url is the address of the source, signing_key the secret.',
   samples: [
     {
       event: 'invitee.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         event: 'invitee.created',
         created_at: '{time}',
@@ -33,7 +27,6 @@ export const calendly: Provider = {
     },
     {
       event: 'invitee.canceled',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         event: 'invitee.canceled',
         created_at: '{time}',

@@ -9,13 +9,11 @@ export const chargebee: Provider = {
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  handshakes: [],
   instructions:
     'Settings, Configure Chargebee, Webhooks: enter the address of the source, and protect it with basic authentication.',
   samples: [
     {
       event: 'subscription_created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: 'ev_{uuid}',
         event_type: 'subscription_created',
@@ -25,7 +23,6 @@ export const chargebee: Provider = {
     },
     {
       event: 'payment_failed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: 'ev_{uuid}',
         event_type: 'payment_failed',

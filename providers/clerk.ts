@@ -10,7 +10,6 @@ const USER = {
 
 const sample = (event: string, data: object): Sample => ({
   event,
-  headers: { 'Content-Type': 'application/json' },
   body: { type: event, object: 'event', timestamp: '{milliseconds:number}', data },
 });
 
@@ -23,7 +22,6 @@ export const clerk: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'svix-id' },
   dedup: { header: 'svix-id' },
-  handshakes: [],
   instructions: 'Dashboard, Webhooks, Add Endpoint: enter the address of the source, then copy the signing secret.',
   samples: [
     sample('user.created', USER),

@@ -1,26 +1,22 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const clickup: Provider = {
   name: 'clickup',
   title: 'ClickUp',
   docs: 'https://developer.clickup.com/docs/webhooksignature',
-  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Signature', signed: ['body'] },
+  verification: hmacOf({ header: 'X-Signature' }),
   secret: { is: 'webhook.secret of the answer that created the webhook' },
   eventType: { payload: 'event' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions:
     'Create the source with any secret, then the webhook with the API of ClickUp: endpoint is the address of the source. Set the secret that ClickUp answers at once: ClickUp suspends a webhook that is answered 401, until its status is set to active again.',
   samples: [
     {
       event: 'taskCreated',
-      headers: { 'Content-Type': 'application/json' },
       body: { webhook_id: '7689a169-a000-4985-8676-6902b96d6627', event: 'taskCreated', task_id: 'c0j' },
     },
     {
       event: 'taskStatusUpdated',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         webhook_id: '7689a169-a000-4985-8676-6902b96d6627',
         event: 'taskStatusUpdated',

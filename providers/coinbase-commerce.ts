@@ -1,27 +1,20 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const coinbaseCommerce: Provider = {
   name: 'coinbase-commerce',
   title: 'Coinbase Commerce',
   docs: 'https://docs.cdp.coinbase.com/commerce/webhooks',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'X-CC-Webhook-Signature',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'X-CC-Webhook-Signature' }),
   secret: { is: 'the webhook shared secret' },
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event.id' },
   dedup: { jsonPath: '$.event.id' },
-  handshakes: [],
   instructions:
     'Settings, Notifications, Webhook subscriptions: add the address of the source, then show the shared secret.',
   samples: [
     {
       event: 'charge:confirmed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: 1,
         scheduled_for: '{time}',
@@ -37,7 +30,6 @@ export const coinbaseCommerce: Provider = {
     },
     {
       event: 'charge:failed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: 2,
         scheduled_for: '{time}',

@@ -10,14 +10,12 @@ export const coinbase: Provider = {
   eventType: { header: 'X-Event-Type' },
   eventId: { header: 'X-Event-Id' },
   dedup: { header: 'X-Event-Id' },
-  handshakes: [],
   instructions:
     'Create the source with any secret, then the webhook subscription in the portal or with the API: the target URL is the address of the source. Then set the secret of the subscription. For webhooks of Coinbase Commerce choose coinbase-commerce.',
   samples: [
     {
       event: 'wallet.activity.detected',
       headers: {
-        'Content-Type': 'application/json',
         'X-Event-Type': 'wallet.activity.detected',
         'X-Event-Id': '{uuid}',
       },
@@ -37,7 +35,6 @@ export const coinbase: Provider = {
     {
       event: 'onchain.activity.detected',
       headers: {
-        'Content-Type': 'application/json',
         'X-Event-Type': 'onchain.activity.detected',
         'X-Event-Id': '{uuid}',
       },

@@ -9,13 +9,11 @@ export const datadog: Provider = {
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  handshakes: [],
   instructions:
     'Integrations, Webhooks, New: enter the address of the source, and as custom headers {"Authorization": "Bearer <the token>"}. Datadog does not sign its webhooks.',
   samples: [
     {
       event: 'query_alert_monitor',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: '{uuid}',
         title: '[Triggered] CPU is high on web-1',

@@ -1,5 +1,4 @@
-import { NO_CONTENT } from './answers.ts';
-import type { Provider } from './provider.ts';
+import { NO_CONTENT, type Provider } from './provider.ts';
 
 export const discord: Provider = {
   name: 'discord',
@@ -8,14 +7,13 @@ export const discord: Provider = {
   verification: {
     kind: 'public-key',
     algorithm: 'ed25519',
-    signatureHeader: 'X-Signature-Ed25519',
-    timestampHeader: 'X-Signature-Timestamp',
-    toleranceSeconds: 300,
+    encoding: 'hex',
+    header: 'X-Signature-Ed25519',
+    timestamp: { header: 'X-Signature-Timestamp', unit: 's', toleranceSeconds: 300 },
+    signed: ['timestamp', 'body'],
   },
   secret: { is: 'the public key of the application' },
   eventType: { payload: 'event.type' },
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'ping' }],
   // It wants 204 within 3 seconds.
   answer: NO_CONTENT,
@@ -24,7 +22,6 @@ export const discord: Provider = {
   samples: [
     {
       event: 'APPLICATION_AUTHORIZED',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         version: 1,
         application_id: '1234560123453231555',
@@ -34,7 +31,6 @@ export const discord: Provider = {
     },
     {
       event: 'ENTITLEMENT_CREATE',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         version: 1,
         application_id: '1234560123453231555',

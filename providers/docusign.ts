@@ -1,27 +1,18 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const docusign: Provider = {
   name: 'docusign',
   title: 'Docusign',
   docs: 'https://developers.docusign.com/docs/platform/webhooks/connect/validate',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'base64',
-    header: 'X-DocuSign-Signature-1',
-    signed: ['body'],
-  },
+  verification: hmacOf({ encoding: 'base64', header: 'X-DocuSign-Signature-1' }),
   secret: { is: 'the Connect key that signs first' },
   eventType: { payload: 'event' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions:
     'Settings, Connect, Connect Keys: add a secret key. Then add a configuration with the address of the source, and include the HMAC signature.',
   samples: [
     {
       event: 'envelope-completed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         event: 'envelope-completed',
         apiVersion: 'v2.1',
@@ -31,7 +22,6 @@ export const docusign: Provider = {
     },
     {
       event: 'envelope-sent',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         event: 'envelope-sent',
         apiVersion: 'v2.1',

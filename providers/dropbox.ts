@@ -1,21 +1,18 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const dropbox: Provider = {
   name: 'dropbox',
   title: 'Dropbox',
   docs: 'https://www.dropbox.com/developers/reference/webhooks',
-  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Dropbox-Signature', signed: ['body'] },
+  verification: hmacOf({ header: 'X-Dropbox-Signature' }),
   secret: { is: 'the app secret', shortest: 15 },
-  eventType: null,
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'echo-query', method: 'GET', parameter: 'challenge' }],
   instructions:
     'App Console, Webhooks: enter the address of the source. Dropbox sends a challenge, which is answered. A notification names the accounts only; fetch the changes from Dropbox.',
   samples: [
     {
       event: 'list_folder',
-      headers: { 'Content-Type': 'application/json' },
       body: { list_folder: { accounts: ['dbid:AAH4f99T0taONIb-OurWxbNQ6ywGRopQngc'] }, delta: { users: [12345678] } },
     },
   ],

@@ -1,28 +1,22 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const elevenlabs: Provider = {
   name: 'elevenlabs',
   title: 'ElevenLabs',
   docs: 'https://elevenlabs.io/docs/overview/administration/webhooks',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
+  verification: hmacOf({
     header: 'ElevenLabs-Signature',
     named: { separator: ',', signature: 'v0', timestamp: 't' },
     timestamp: { unit: 's', toleranceSeconds: 1800 },
-    signed: ['timestamp', { text: '.' }, 'body'],
-  },
+    template: '{timestamp}.{body}',
+  }),
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'type' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions: 'Settings, Webhooks, Create webhook: enter the address of the source, then copy the secret.',
   samples: [
     {
       event: 'post_call_transcription',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         type: 'post_call_transcription',
         event_timestamp: '{seconds:number}',

@@ -1,3 +1,4 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const OCTOCAT = { login: 'octocat', id: 583231, type: 'User', site_admin: false };
@@ -26,7 +27,6 @@ const ISSUE = { number: 1347, title: 'Found a bug', state: 'open', body: 'It doe
 const sample = (event: string, body: object): Sample => ({
   event,
   headers: {
-    'Content-Type': 'application/json',
     'User-Agent': 'GitHub-Hookshot/0000000',
     'X-GitHub-Event': event,
     'X-GitHub-Delivery': '{uuid}',
@@ -38,19 +38,11 @@ export const github: Provider = {
   name: 'github',
   title: 'GitHub',
   docs: 'https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'X-Hub-Signature-256',
-    prefix: 'sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'X-Hub-Signature-256', prefix: 'sha256=' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { header: 'X-GitHub-Event' },
   eventId: { header: 'X-GitHub-Delivery' },
   dedup: { header: 'X-GitHub-Delivery' },
-  handshakes: [],
   instructions: 'Settings, Webhooks, Add webhook: enter the address of the source as payload URL, and the secret.',
   samples: [
     sample('push', {

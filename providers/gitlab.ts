@@ -9,14 +9,12 @@ export const gitlab: Provider = {
   eventType: { header: 'X-Gitlab-Event' },
   eventId: { header: 'X-Gitlab-Event-UUID' },
   dedup: { header: 'Idempotency-Key' },
-  handshakes: [],
   instructions:
     'Settings, Webhooks, Add new webhook: enter the address of the source and the secret token. For a webhook with a signing token choose standard-webhooks.',
   samples: [
     {
       event: 'Push Hook',
       headers: {
-        'Content-Type': 'application/json',
         'X-Gitlab-Event': 'Push Hook',
         'X-Gitlab-Event-UUID': '{uuid}',
         'Idempotency-Key': '{uuid}',
@@ -32,7 +30,6 @@ export const gitlab: Provider = {
     {
       event: 'Merge Request Hook',
       headers: {
-        'Content-Type': 'application/json',
         'X-Gitlab-Event': 'Merge Request Hook',
         'X-Gitlab-Event-UUID': '{uuid}',
         'Idempotency-Key': '{uuid}',

@@ -19,16 +19,13 @@ export const googlePubsub: Provider = {
     is: 'the e-mail address of the service account of the subscription (...gserviceaccount.com)',
     shortest: 1,
   },
-  eventType: null,
   eventId: { payload: 'message.messageId' },
   dedup: { jsonPath: '$.message.messageId' },
-  handshakes: [],
   instructions:
     'Create a push subscription with authentication enabled: endpoint the address of the source, the service account, and no audience, so that the token names the address. HOOKYARD_PUBLIC_URL must be what Google has. The token says who sends, not what.',
   samples: [
     {
       event: 'message',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         message: {
           data: 'eyJvcmRlciI6MTA0Mn0=',

@@ -1,29 +1,25 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const hubspot: Provider = {
   name: 'hubspot',
   title: 'HubSpot',
   docs: 'https://developers.hubspot.com/docs/apps/legacy-apps/authentication/validating-requests',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
+  verification: hmacOf({
     encoding: 'base64',
     header: 'X-HubSpot-Signature-v3',
     timestamp: { header: 'X-HubSpot-Request-Timestamp', unit: 'ms', toleranceSeconds: 300 },
     decodesUrl: true,
-    signed: ['method', 'url', 'body', 'timestamp'],
-  },
+    template: '{method}{url}{body}{timestamp}',
+  }),
   secret: { is: 'the client secret of the app' },
   eventType: { payload: '0.subscriptionType' },
   eventId: { payload: '0.eventId' },
-  dedup: null,
-  handshakes: [],
   instructions:
     'App settings, Webhooks: enter the address of the source as target URL. The address is signed, so HOOKYARD_PUBLIC_URL must be what HubSpot has.',
   samples: [
     {
       event: 'contact.creation',
-      headers: { 'Content-Type': 'application/json' },
       body: [
         {
           eventId: 1,
@@ -38,7 +34,6 @@ export const hubspot: Provider = {
     },
     {
       event: 'contact.propertyChange',
-      headers: { 'Content-Type': 'application/json' },
       body: [
         {
           eventId: 2,

@@ -3,7 +3,6 @@ import type { Provider, Sample } from './provider.ts';
 
 const sample = (field: string, value: object): Sample => ({
   event: field,
-  headers: { 'Content-Type': 'application/json' },
   body: {
     object: 'instagram',
     entry: [{ id: '17841405822304914', time: '{seconds:number}', changes: [{ field, value }] }],

@@ -1,17 +1,11 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const intercom: Provider = {
   name: 'intercom',
   title: 'Intercom',
   docs: 'https://developers.intercom.com/docs/webhooks/setting-up-webhooks',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha1',
-    encoding: 'hex',
-    header: 'X-Hub-Signature',
-    prefix: 'sha1=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ algorithm: 'sha1', header: 'X-Hub-Signature', prefix: 'sha1=' }),
   secret: { is: 'the client secret of the app' },
   eventType: { payload: 'topic' },
   eventId: { payload: 'id' },
@@ -23,7 +17,6 @@ export const intercom: Provider = {
   samples: [
     {
       event: 'contact.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         type: 'notification_event',
         app_id: 'a86dr8yl',
@@ -35,7 +28,6 @@ export const intercom: Provider = {
     },
     {
       event: 'conversation.user.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         type: 'notification_event',
         app_id: 'a86dr8yl',

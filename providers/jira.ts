@@ -1,27 +1,20 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const jira: Provider = {
   name: 'jira',
   title: 'Jira Cloud',
   docs: 'https://developer.atlassian.com/cloud/jira/platform/webhooks/',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'X-Hub-Signature',
-    prefix: 'sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'X-Hub-Signature', prefix: 'sha256=' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'webhookEvent' },
   eventId: { header: 'X-Atlassian-Webhook-Identifier' },
   dedup: { header: 'X-Atlassian-Webhook-Identifier' },
-  handshakes: [],
   instructions: 'Settings, System, WebHooks, Create: enter the address of the source, and the secret.',
   samples: [
     {
       event: 'jira:issue_created',
-      headers: { 'Content-Type': 'application/json', 'X-Atlassian-Webhook-Identifier': '{uuid}' },
+      headers: { 'X-Atlassian-Webhook-Identifier': '{uuid}' },
       body: {
         timestamp: '{milliseconds:number}',
         webhookEvent: 'jira:issue_created',
@@ -30,7 +23,7 @@ export const jira: Provider = {
     },
     {
       event: 'jira:issue_updated',
-      headers: { 'Content-Type': 'application/json', 'X-Atlassian-Webhook-Identifier': '{uuid}' },
+      headers: { 'X-Atlassian-Webhook-Identifier': '{uuid}' },
       body: {
         timestamp: '{milliseconds:number}',
         webhookEvent: 'jira:issue_updated',

@@ -1,8 +1,9 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const sample = (event: string, action: string, data: object): Sample => ({
   event,
-  headers: { 'Content-Type': 'application/json', 'Linear-Event': event, 'Linear-Delivery': '{uuid}' },
+  headers: { 'Linear-Event': event, 'Linear-Delivery': '{uuid}' },
   body: {
     action,
     type: event,
@@ -20,12 +21,11 @@ export const linear: Provider = {
   name: 'linear',
   title: 'Linear',
   docs: 'https://linear.app/developers/webhooks',
-  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'Linear-Signature', signed: ['body'] },
+  verification: hmacOf({ header: 'Linear-Signature' }),
   secret: { is: 'the signing secret of the webhook' },
   eventType: { header: 'Linear-Event' },
   eventId: { header: 'Linear-Delivery' },
   dedup: { header: 'Linear-Delivery' },
-  handshakes: [],
   instructions: 'Settings, API, New webhook: enter the address of the source, then copy the signing secret.',
   samples: [
     sample('Issue', 'create', {

@@ -14,8 +14,6 @@ export const mailchimp: Provider = {
   verification: { kind: 'query-token', parameter: 'secret' },
   secret: { is: 'a secret of your own, which you add to the address as ?secret=' },
   eventType: { payload: 'type' },
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'get' }, { kind: 'head' }],
   instructions:
     'Audience, Settings, Webhooks, Create new webhook: enter the address of the source with ?secret= and the secret behind it. The GET by which Mailchimp checks it is answered.',

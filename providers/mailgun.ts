@@ -10,13 +10,11 @@ export const mailgun: Provider = {
   eventId: { payload: 'event-data.id' },
   // Its id is not signed: who captured a webhook could send it again with another.
   dedup: { signature: true },
-  handshakes: [],
   instructions:
     'Sending, Webhooks, Add webhook: enter the address of the source. For incoming mail: Receiving, Create route, Forward, the same address. The signature does not cover the event itself, so keep the address secret, too (ingestToken).',
   samples: [
     {
       event: 'delivered',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         'event-data': {
           event: 'delivered',
@@ -28,7 +26,6 @@ export const mailgun: Provider = {
     },
     {
       event: 'failed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         'event-data': {
           event: 'failed',

@@ -16,8 +16,6 @@ export const mandrill: Provider = {
   verification: { kind: 'twilio', header: 'X-Mandrill-Signature', maxFormBytes: 2 * 1024 * 1024 },
   secret: { is: 'the key of the webhook' },
   // In a list in a field of a form.
-  eventType: null,
-  eventId: null,
   dedup: { signature: true },
   handshakes: [{ kind: 'head' }],
   instructions:

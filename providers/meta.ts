@@ -1,8 +1,8 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const sample = (object: string, entry: object): Sample => ({
   event: object,
-  headers: { 'Content-Type': 'application/json' },
   body: { object, entry: [entry] },
 });
 
@@ -10,19 +10,10 @@ export const meta: Provider = {
   name: 'meta',
   title: 'Meta (WhatsApp, Instagram, Messenger)',
   docs: 'https://developers.facebook.com/docs/graph-api/webhooks/getting-started',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'X-Hub-Signature-256',
-    prefix: 'sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'X-Hub-Signature-256', prefix: 'sha256=' }),
   secret: { is: 'the app secret' },
   verifyToken: 'a verify token of your own, entered at Meta',
   eventType: { payload: 'object' },
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'hub-challenge' }],
   instructions:
     'App dashboard, Webhooks: create the source with a verify token of your own, then enter its address as callback URL, and the verify token.',

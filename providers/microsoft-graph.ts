@@ -7,22 +7,18 @@ export const microsoftGraph: Provider = {
   verification: { kind: 'body-token', list: 'value', member: 'clientState' },
   secret: { is: 'the clientState of the subscription' },
   eventType: { payload: 'value.0.changeType' },
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'echo-query', method: 'POST', parameter: 'validationToken' }],
   instructions:
     'Create the subscription: notificationUrl is the address of the source, clientState the secret. The validation token is answered. The clientState stands in the body, so it is stored with the event.',
   samples: [
     {
       event: 'created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         value: [{ subscriptionId: '{uuid}', changeType: 'created', resource: 'me/messages/AAMk', tenantId: '{uuid}' }],
       },
     },
     {
       event: 'updated',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         value: [{ subscriptionId: '{uuid}', changeType: 'updated', resource: 'me/events/AAMk', tenantId: '{uuid}' }],
       },

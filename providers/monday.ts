@@ -23,7 +23,6 @@ export const monday: Provider = {
   samples: [
     {
       event: 'create_pulse',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         event: {
           app: 'monday',
@@ -38,7 +37,6 @@ export const monday: Provider = {
     },
     {
       event: 'update_column_value',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         event: {
           app: 'monday',

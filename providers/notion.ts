@@ -1,17 +1,11 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const notion: Provider = {
   name: 'notion',
   title: 'Notion',
   docs: 'https://developers.notion.com/reference/webhooks',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'X-Notion-Signature',
-    prefix: 'sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'X-Notion-Signature', prefix: 'sha256=' }),
   secret: { is: null },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
@@ -22,7 +16,6 @@ export const notion: Provider = {
   samples: [
     {
       event: 'page.content_updated',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: '{uuid}',
         timestamp: '{time}',
@@ -34,7 +27,6 @@ export const notion: Provider = {
     },
     {
       event: 'page.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: '{uuid}',
         timestamp: '{time}',

@@ -1,10 +1,11 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const nylas: Provider = {
   name: 'nylas',
   title: 'Nylas',
   docs: 'https://developer.nylas.com/docs/v3/notifications/',
-  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Nylas-Signature', signed: ['body'] },
+  verification: hmacOf({ header: 'X-Nylas-Signature' }),
   secret: { is: 'the webhook_secret of the answer that created the webhook' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
@@ -15,7 +16,6 @@ export const nylas: Provider = {
   samples: [
     {
       event: 'message.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         specversion: '1.0',
         type: 'message.created',
@@ -27,7 +27,6 @@ export const nylas: Provider = {
     },
     {
       event: 'event.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         specversion: '1.0',
         type: 'event.created',

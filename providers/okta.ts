@@ -1,5 +1,4 @@
-import { NO_CONTENT } from './answers.ts';
-import type { Provider } from './provider.ts';
+import { NO_CONTENT, type Provider } from './provider.ts';
 
 export const okta: Provider = {
   name: 'okta',
@@ -18,7 +17,6 @@ export const okta: Provider = {
   samples: [
     {
       event: 'user.lifecycle.create',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         eventType: 'com.okta.event_hook',
         eventTypeVersion: '1.0',
@@ -30,7 +28,6 @@ export const okta: Provider = {
     },
     {
       event: 'user.session.start',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         eventType: 'com.okta.event_hook',
         eventTypeVersion: '1.0',

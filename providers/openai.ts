@@ -9,12 +9,10 @@ export const openai: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
-  handshakes: [],
   instructions: 'Settings, Webhooks, Create: enter the address of the source, then copy the signing secret.',
   samples: [
     {
       event: 'response.completed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: 'evt_{uuid}',
         object: 'event',
@@ -25,7 +23,6 @@ export const openai: Provider = {
     },
     {
       event: 'batch.completed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: 'evt_{uuid}',
         object: 'event',

@@ -1,3 +1,4 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const TRANSACTION = {
@@ -18,7 +19,6 @@ const SUBSCRIPTION = {
 // https://developer.paddle.com/webhooks/respond-to-webhooks
 const sample = (event: string, data: object): Sample => ({
   event,
-  headers: { 'Content-Type': 'application/json' },
   body: { event_id: 'evt_{hex}', event_type: event, occurred_at: '{time}', notification_id: 'ntf_{hex}', data },
 });
 
@@ -26,20 +26,16 @@ export const paddle: Provider = {
   name: 'paddle',
   title: 'Paddle Billing',
   docs: 'https://developer.paddle.com/webhooks/signature-verification',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
+  verification: hmacOf({
     header: 'Paddle-Signature',
     named: { separator: ';', signature: 'h1', timestamp: 'ts' },
     timestamp: { unit: 's', toleranceSeconds: 300 },
-    signed: ['timestamp', { text: ':' }, 'body'],
-  },
+    template: '{timestamp}:{body}',
+  }),
   secret: { is: 'the secret key of the notification destination' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
-  handshakes: [],
   instructions:
     'Developer tools, Notifications, New destination: enter the address of the source, then copy the secret key.',
   samples: [

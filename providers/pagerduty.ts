@@ -1,29 +1,21 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const pagerduty: Provider = {
   name: 'pagerduty',
   title: 'PagerDuty',
   docs: 'https://docs.pagerduty.com/developer/verifying-webhook-signatures',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'X-PagerDuty-Signature',
-    prefix: 'v1=',
-    listSeparator: ',',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'X-PagerDuty-Signature', prefix: 'v1=', listSeparator: ',' }),
   secret: { is: 'the signing secret of the subscription' },
   eventType: { payload: 'event.event_type' },
   eventId: { payload: 'event.id' },
   dedup: { jsonPath: '$.event.id' },
-  handshakes: [],
   instructions:
     'Integrations, Generic Webhooks (v3), New Webhook: enter the address of the source, then copy the secret that is shown once.',
   samples: [
     {
       event: 'incident.triggered',
-      headers: { 'Content-Type': 'application/json', 'X-Webhook-Id': '{uuid}' },
+      headers: { 'X-Webhook-Id': '{uuid}' },
       body: {
         event: {
           id: '{uuid}',
@@ -36,7 +28,7 @@ export const pagerduty: Provider = {
     },
     {
       event: 'incident.resolved',
-      headers: { 'Content-Type': 'application/json', 'X-Webhook-Id': '{uuid}' },
+      headers: { 'X-Webhook-Id': '{uuid}' },
       body: {
         event: {
           id: '{uuid}',

@@ -5,7 +5,6 @@ const CAPTURE = { id: '42311647XV020574X', amount: { currency_code: 'EUR', value
 // https://developer.paypal.com/api/rest/webhooks/event-names/
 const sample = (event: string, type: string, resource: object): Sample => ({
   event,
-  headers: { 'Content-Type': 'application/json' },
   body: {
     id: 'WH-{uuid}',
     event_version: '1.0',
@@ -26,7 +25,6 @@ export const paypal: Provider = {
   eventType: { payload: 'event_type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  handshakes: [],
   instructions:
     'Apps & Credentials, your app, Add Webhook: enter the address of the source, then copy the id of the webhook. Of the body PayPal signs a checksum only (CRC-32), for which others can make another body: give the source an address that nobody can guess (ingestToken), and look payments up at PayPal before you act. The events of the simulator belong to no webhook, and are refused.',
   samples: [

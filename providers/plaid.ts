@@ -14,15 +14,11 @@ export const plaid: Provider = {
   },
   secret: { is: 'sandbox or production, a colon, the client_id, a colon and the secret of the client', shortest: 1 },
   eventType: { payload: 'webhook_code' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions:
     'Enter the address of the source as webhook of the Link token or the item. The keys of Plaid are asked for with your client_id and secret, which are sent to Plaid only. The signature does not say for which client it is: give the source an address that nobody can guess (ingestToken), and look items up before you act.',
   samples: [
     {
       event: 'SYNC_UPDATES_AVAILABLE',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         webhook_type: 'TRANSACTIONS',
         webhook_code: 'SYNC_UPDATES_AVAILABLE',
@@ -34,7 +30,6 @@ export const plaid: Provider = {
     },
     {
       event: 'ERROR',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         webhook_type: 'ITEM',
         webhook_code: 'ERROR',

@@ -7,15 +7,11 @@ export const postmark: Provider = {
   verification: { kind: 'basic' },
   secret: { is: 'user:password, as entered at Postmark' },
   eventType: { payload: 'RecordType' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions:
     'Servers, Message Stream, Webhooks, Add: enter the address of the source and basic authentication credentials.',
   samples: [
     {
       event: 'Delivery',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         MessageID: '{uuid}',
         Recipient: 'emma@example.com',
@@ -27,7 +23,6 @@ export const postmark: Provider = {
     },
     {
       event: 'Bounce',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         RecordType: 'Bounce',
         MessageID: '{uuid}',

@@ -1,5 +1,5 @@
-// What a provider is: data. A new one is a file beside this one, a line in index.ts, and a signer in the conformance suite
-// (test/conformance/providers.test.ts). Facts, and the form of the samples, come from the provider's own documentation, which `docs` names.
+// What a provider is: data. A new one is a file beside this one, a line in all.ts, and a signer in
+// test/support/provider-signers.ts. Facts, and the form of the samples, come from the provider's own documentation, which `docs` names.
 import type { SourceAnswer } from '../core/ingest/source-answer.ts';
 import type { Handshake } from '../core/verification/handshakes.ts';
 import type { Scheme } from '../core/verification/index.ts';
@@ -10,8 +10,8 @@ export type Place = { header: string } | { payload: string };
 export interface Sample {
   /** The type of the event, as the provider names it. */
   event: string;
-  /** Beside those of the signature. What stands for an id or a time is replaced (sample.ts). */
-  headers: Record<string, string>;
+  /** Beside those of the signature; without a Content-Type it is JSON. What stands for an id or a time is replaced (sample.ts). */
+  headers?: Record<string, string>;
   /** An object is sent as JSON, text as it is. The same is replaced. */
   body: object | string;
   /** It asks whether the address is the owner's, and is no event. */
@@ -32,11 +32,11 @@ export interface Provider {
   };
   /** What the owner enters as `verificationConfig.verifyToken`, where the handshake asks for it. */
   verifyToken?: string;
-  eventType: Place | null;
-  eventId: Place | null;
-  /** What tells a repeat, to be set as the `idempotencyKey` of a source; null: nothing. */
-  dedup: { header: string } | { jsonPath: string } | { signature: true } | null;
-  handshakes: readonly Handshake[];
+  eventType?: Place;
+  eventId?: Place;
+  /** What tells a repeat, to be set as the `idempotencyKey` of a source; absent: nothing. */
+  dedup?: { header: string } | { jsonPath: string } | { signature: true };
+  handshakes?: readonly Handshake[];
   /** What the provider wants as the answer to a webhook, where the default of Hookyard is not it. */
   answer?: SourceAnswer;
   /** Whether the provider wants no body with the answer to a wrong signature either. */
@@ -45,3 +45,13 @@ export interface Provider {
   instructions: string;
   samples: readonly [Sample, ...Sample[]];
 }
+
+/** Who sends to a source: how its webhooks are verified, and what it wants to have answered. */
+export type Sender = Pick<Provider, 'verification' | 'handshakes' | 'answer' | 'refusal'>;
+
+// Answers that several providers want.
+/** 200 without a body. */
+export const EMPTY: SourceAnswer = { status: 200, body: '', contentType: 'text/plain' };
+
+/** 204, which has no body. */
+export const NO_CONTENT: SourceAnswer = { status: 204, body: '', contentType: 'text/plain' };

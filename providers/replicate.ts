@@ -9,18 +9,15 @@ export const replicate: Provider = {
   eventType: { payload: 'status' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
-  handshakes: [],
   instructions:
     'Create a prediction whose webhook is the address of the source. Get the signing secret from the API of Replicate.',
   samples: [
     {
       event: 'succeeded',
-      headers: { 'Content-Type': 'application/json' },
       body: { id: 'ufawqhfynnddngldkgtslldrkq', status: 'succeeded', created_at: '{time}', output: null },
     },
     {
       event: 'failed',
-      headers: { 'Content-Type': 'application/json' },
       body: { id: 'ufawqhfynnddngldkgtslldrkq', status: 'failed', created_at: '{time}', error: 'out of memory' },
     },
   ],

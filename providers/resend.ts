@@ -9,17 +9,14 @@ export const resend: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'svix-id' },
   dedup: { header: 'svix-id' },
-  handshakes: [],
   instructions: 'Webhooks, Add Webhook: enter the address of the source, then copy the signing secret.',
   samples: [
     {
       event: 'email.delivered',
-      headers: { 'Content-Type': 'application/json' },
       body: { type: 'email.delivered', created_at: '{time}', data: { email_id: '{uuid}', to: ['emma@example.com'] } },
     },
     {
       event: 'email.bounced',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         type: 'email.bounced',
         created_at: '{time}',

@@ -10,10 +10,6 @@ export const salesforce: Provider = {
   // The answer: the element notificationsResponse of that page.
   verification: { kind: 'query-token', parameter: 'token' },
   secret: { is: 'a token of your own' },
-  eventType: null,
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   answer: { status: 200, body: ACKNOWLEDGED, contentType: 'text/xml' },
   instructions:
     'Setup, Outbound Messages, New: the endpoint URL is the address of the source and ?token= with the token. Messages are SOAP and not signed; the answer acknowledges them.',

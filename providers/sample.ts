@@ -1,6 +1,9 @@
-// A sample webhook of a provider, as it is sent now.
+// A webhook as its provider sends it now: a sample or another body, signed with the secret of a source.
 import { randomUUID } from 'node:crypto';
+import { signAs } from '../core/verification/index.ts';
 import type { Provider, Sample } from './provider.ts';
+
+const JSON_TYPE = 'application/json';
 
 /** The sample of an event, with its own ids and times; undefined when there is none of this name. */
 export function sampleOf(
@@ -17,6 +20,7 @@ export function sampleOf(
  * `{seconds:number}` or `{milliseconds:number}` becomes a number.
  */
 function filled({ headers, body }: Sample, now: Date) {
+  const typed = { 'Content-Type': JSON_TYPE, ...headers };
   const id = randomUUID();
   const seconds = String(Math.floor(now.getTime() / 1000));
   const fill = (text: string): string =>
@@ -28,7 +32,50 @@ function filled({ headers, body }: Sample, now: Date) {
       .replaceAll('{seconds}', seconds)
       .replaceAll('{time}', now.toISOString());
   return {
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
+    headers: Object.fromEntries(Object.entries(typed).map(([name, value]) => [name, fill(value)])),
     body: Buffer.from(fill(typeof body === 'string' ? body : JSON.stringify(body))),
+  };
+}
+
+interface SignedWebhook {
+  event: string;
+  headers: Record<string, string>;
+  /** With what the provider adds to it. */
+  body: Buffer;
+  /** The same before that. */
+  unsigned: Buffer;
+  /** What the address has in its query. */
+  query: Record<string, string>;
+}
+
+interface Wanted {
+  /** One of its samples; the first when none is named. */
+  event?: string | undefined;
+  /** Of the source, in the form that the provider has it (`secretProblem`). */
+  secret: string;
+  /** Instead of the body of the sample. */
+  body?: Buffer | undefined;
+  /** The address as the provider has it, which some sign. */
+  url: string;
+}
+
+/** @returns `no-sample` for an event that there is none of, `private-key` when nobody but the provider can sign */
+export function signedWebhook(
+  provider: Provider,
+  { event, secret, body, url }: Wanted,
+): SignedWebhook | 'no-sample' | 'private-key' {
+  const now = new Date();
+  const sample = sampleOf(provider, event, now);
+  if (sample === undefined) return 'no-sample';
+  const contentType = sample.headers['Content-Type'] ?? JSON_TYPE;
+  const unsigned = { url, body: body ?? sample.body, contentType, nowMs: now.getTime(), id: `msg_${randomUUID()}` };
+  const signed = signAs(provider.verification, secret, unsigned);
+  if (signed === null) return 'private-key';
+  return {
+    event: sample.event,
+    headers: { ...sample.headers, ...signed.headers },
+    body: signed.body,
+    unsigned: unsigned.body,
+    query: signed.query,
   };
 }

@@ -3,7 +3,6 @@ import type { Provider, Sample } from './provider.ts';
 // https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event
 const sample = (event: string, members: object): Sample => ({
   event,
-  headers: { 'Content-Type': 'application/json' },
   body: [
     {
       email: 'emma@example.com',
@@ -25,15 +24,14 @@ export const sendgrid: Provider = {
   verification: {
     kind: 'public-key',
     algorithm: 'ecdsa',
-    signatureHeader: 'X-Twilio-Email-Event-Webhook-Signature',
-    timestampHeader: 'X-Twilio-Email-Event-Webhook-Timestamp',
-    toleranceSeconds: 300,
+    encoding: 'base64',
+    header: 'X-Twilio-Email-Event-Webhook-Signature',
+    timestamp: { header: 'X-Twilio-Email-Event-Webhook-Timestamp', unit: 's', toleranceSeconds: 300 },
+    signed: ['timestamp', 'body'],
   },
   secret: { is: 'the verification key of the signed event webhook' },
   eventType: { payload: '0.event' },
   eventId: { payload: '0.sg_event_id' },
-  dedup: null,
-  handshakes: [],
   instructions:
     'Settings, Mail Settings, Event Webhooks: enter the address of the source as post URL, enable signature verification, and copy the verification key.',
   samples: [

@@ -1,27 +1,20 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const sentry: Provider = {
   name: 'sentry',
   title: 'Sentry',
   docs: 'https://docs.sentry.io/integrations/integration-platform/webhooks/',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    header: 'Sentry-Hook-Signature',
-    signed: ['body'],
-  },
+  verification: hmacOf({ header: 'Sentry-Hook-Signature' }),
   secret: { is: 'the client secret of the integration' },
   eventType: { header: 'Sentry-Hook-Resource' },
   eventId: { header: 'Request-ID' },
-  dedup: null,
-  handshakes: [],
   instructions:
     'Settings, Developer Settings, your integration: enter the address of the source as webhook URL, and copy the client secret.',
   samples: [
     {
       event: 'issue',
-      headers: { 'Content-Type': 'application/json', 'Sentry-Hook-Resource': 'issue', 'Request-ID': '{uuid}' },
+      headers: { 'Sentry-Hook-Resource': 'issue', 'Request-ID': '{uuid}' },
       body: {
         action: 'created',
         installation: { uuid: '{uuid}' },
@@ -31,7 +24,7 @@ export const sentry: Provider = {
     },
     {
       event: 'event_alert',
-      headers: { 'Content-Type': 'application/json', 'Sentry-Hook-Resource': 'event_alert', 'Request-ID': '{uuid}' },
+      headers: { 'Sentry-Hook-Resource': 'event_alert', 'Request-ID': '{uuid}' },
       body: {
         action: 'triggered',
         installation: { uuid: '{uuid}' },

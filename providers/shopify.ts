@@ -1,3 +1,4 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const ORDER = {
@@ -14,7 +15,6 @@ const ORDER = {
 const sample = (event: string, body: object): Sample => ({
   event,
   headers: {
-    'Content-Type': 'application/json',
     'X-Shopify-Topic': event,
     'X-Shopify-Webhook-Id': '{uuid}',
     'X-Shopify-Shop-Domain': 'acme.myshopify.com',
@@ -28,18 +28,11 @@ export const shopify: Provider = {
   name: 'shopify',
   title: 'Shopify',
   docs: 'https://shopify.dev/docs/apps/build/webhooks/subscribe/https',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'base64',
-    header: 'X-Shopify-Hmac-SHA256',
-    signed: ['body'],
-  },
+  verification: hmacOf({ encoding: 'base64', header: 'X-Shopify-Hmac-SHA256' }),
   secret: { is: 'the client secret of the app, or the key under the webhooks of the shop' },
   eventType: { header: 'X-Shopify-Topic' },
   eventId: { header: 'X-Shopify-Webhook-Id' },
   dedup: { header: 'X-Shopify-Webhook-Id' },
-  handshakes: [],
   instructions:
     'Settings, Notifications, Webhooks, Create webhook: enter the address of the source, format JSON. The signing key stands below the list.',
   samples: [

@@ -1,9 +1,9 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider, Sample } from './provider.ts';
 
 // https://docs.slack.dev/apis/events-api
 const sample = (event: { type: string } & Record<string, unknown>): Sample => ({
   event: event.type,
-  headers: { 'Content-Type': 'application/json' },
   body: {
     token: 'XXYYZZ',
     team_id: 'T123ABC456',
@@ -25,15 +25,12 @@ export const slack: Provider = {
   name: 'slack',
   title: 'Slack',
   docs: 'https://docs.slack.dev/authentication/verifying-requests-from-slack',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
+  verification: hmacOf({
     header: 'X-Slack-Signature',
     prefix: 'v0=',
     timestamp: { header: 'X-Slack-Request-Timestamp', unit: 's', toleranceSeconds: 300 },
-    signed: [{ text: 'v0:' }, 'timestamp', { text: ':' }, 'body'],
-  },
+    template: 'v0:{timestamp}:{body}',
+  }),
   secret: { is: 'the signing secret of the app' },
   eventType: { payload: 'event.type' },
   eventId: { payload: 'event_id' },
@@ -50,7 +47,6 @@ export const slack: Provider = {
     sample({ type: 'reaction_added', reaction: 'thumbsup', item: { type: 'message', channel: 'C123ABC456' } }),
     {
       event: 'url_verification',
-      headers: { 'Content-Type': 'application/json' },
       body: { type: 'url_verification', token: 'Jhj5dZrVaK7ZwHHjRyZWjbDl', challenge: '{uuid}' },
       isHandshake: true,
     },

@@ -1,27 +1,20 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const square: Provider = {
   name: 'square',
   title: 'Square',
   docs: 'https://developer.squareup.com/docs/webhooks/step3validate',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'base64',
-    header: 'x-square-hmacsha256-signature',
-    signed: ['url', 'body'],
-  },
+  verification: hmacOf({ encoding: 'base64', header: 'x-square-hmacsha256-signature', template: '{url}{body}' }),
   secret: { is: 'the signature key of the subscription' },
   eventType: { payload: 'type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
-  handshakes: [],
   instructions:
     'Developer Console, Webhooks, Subscriptions, Add: enter the address of the source as notification URL. The address is signed, so HOOKYARD_PUBLIC_URL must be what Square has.',
   samples: [
     {
       event: 'payment.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         merchant_id: '6SSW7HV8K2ST5',
         type: 'payment.created',
@@ -32,7 +25,6 @@ export const square: Provider = {
     },
     {
       event: 'refund.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         merchant_id: '6SSW7HV8K2ST5',
         type: 'refund.created',

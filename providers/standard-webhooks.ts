@@ -9,12 +9,10 @@ export const standardWebhooks: Provider = {
   eventType: { payload: 'type' },
   eventId: { header: 'webhook-id' },
   dedup: { header: 'webhook-id' },
-  handshakes: [],
   instructions: 'For any sender that follows the specification, with a shared secret (v1) or a public key (v1a).',
   samples: [
     {
       event: 'order.paid',
-      headers: { 'Content-Type': 'application/json' },
       body: { type: 'order.paid', timestamp: '{time}', data: { number: 1042 } },
     },
   ],

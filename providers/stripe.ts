@@ -1,3 +1,4 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider, Sample } from './provider.ts';
 
 const CUSTOMER = 'cus_NffrFeUfNV2Hib';
@@ -29,7 +30,6 @@ const INVOICE = {
 // https://docs.stripe.com/api/events/object
 const sample = (event: string, object: object): Sample => ({
   event,
-  headers: { 'Content-Type': 'application/json' },
   body: {
     id: 'evt_{hex}',
     object: 'event',
@@ -47,20 +47,16 @@ export const stripe: Provider = {
   name: 'stripe',
   title: 'Stripe',
   docs: 'https://docs.stripe.com/webhooks/signature',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
+  verification: hmacOf({
     header: 'Stripe-Signature',
     named: { separator: ',', signature: 'v1', timestamp: 't' },
     timestamp: { unit: 's', toleranceSeconds: 300 },
-    signed: ['timestamp', { text: '.' }, 'body'],
-  },
+    template: '{timestamp}.{body}',
+  }),
   secret: { is: 'the signing secret of the endpoint (whsec_...)' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  handshakes: [],
   instructions: 'Developers, Webhooks, Add endpoint: enter the address of the source, then reveal the signing secret.',
   samples: [
     sample('payment_intent.succeeded', PAYMENT),

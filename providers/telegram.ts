@@ -6,15 +6,12 @@ export const telegram: Provider = {
   docs: 'https://core.telegram.org/bots/api#setwebhook',
   verification: { kind: 'header-token', header: 'X-Telegram-Bot-Api-Secret-Token' },
   secret: { is: 'the secret_token of setWebhook' },
-  eventType: null,
   eventId: { payload: 'update_id' },
   dedup: { jsonPath: '$.update_id' },
-  handshakes: [],
   instructions: 'Call setWebhook of the Bot API: url is the address of the source, secret_token the secret.',
   samples: [
     {
       event: 'message',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         update_id: 10000,
         message: { message_id: 1365, date: 1441645532, chat: { id: 1111111, type: 'private' }, text: '/start' },
@@ -22,7 +19,6 @@ export const telegram: Provider = {
     },
     {
       event: 'callback_query',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         update_id: 10001,
         callback_query: { id: '4382bfdwdsb323b2d9', from: { id: 1111111, first_name: 'Emma' }, data: 'pay' },

@@ -1,16 +1,11 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const trello: Provider = {
   name: 'trello',
   title: 'Trello',
   docs: 'https://developer.atlassian.com/cloud/trello/guides/rest-api/webhooks/',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha1',
-    encoding: 'base64',
-    header: 'X-Trello-Webhook',
-    signed: ['body', 'url'],
-  },
+  verification: hmacOf({ algorithm: 'sha1', encoding: 'base64', header: 'X-Trello-Webhook', template: '{body}{url}' }),
   secret: { is: 'the OAuth 1.0 secret of the application' },
   eventType: { payload: 'action.type' },
   eventId: { payload: 'action.id' },
@@ -21,7 +16,6 @@ export const trello: Provider = {
   samples: [
     {
       event: 'updateCard',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         action: { id: '{uuid}', type: 'updateCard', date: '{time}', data: { card: { name: 'Buy milk' } } },
         model: { id: '4d5ea62fd76aa1136000000c' },
@@ -29,7 +23,6 @@ export const trello: Provider = {
     },
     {
       event: 'createCard',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         action: { id: '{uuid}', type: 'createCard', date: '{time}', data: { card: { name: 'Buy bread' } } },
         model: { id: '4d5ea62fd76aa1136000000c' },

@@ -1,19 +1,17 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const twitch: Provider = {
   name: 'twitch',
   title: 'Twitch EventSub',
   docs: 'https://dev.twitch.tv/docs/eventsub/handling-webhook-events/',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
+  verification: hmacOf({
     header: 'Twitch-Eventsub-Message-Signature',
     prefix: 'sha256=',
     timestamp: { header: 'Twitch-Eventsub-Message-Timestamp', unit: 'rfc3339', toleranceSeconds: 600 },
     idHeader: 'Twitch-Eventsub-Message-Id',
-    signed: ['id', 'timestamp', 'body'],
-  },
+    template: '{id}{timestamp}{body}',
+  }),
   secret: { is: 'the secret of the subscription' },
   eventType: { header: 'Twitch-Eventsub-Subscription-Type' },
   eventId: { header: 'Twitch-Eventsub-Message-Id' },
@@ -32,7 +30,6 @@ export const twitch: Provider = {
     {
       event: 'stream.online',
       headers: {
-        'Content-Type': 'application/json',
         'Twitch-Eventsub-Message-Type': 'notification',
         'Twitch-Eventsub-Subscription-Type': 'stream.online',
       },
@@ -44,7 +41,6 @@ export const twitch: Provider = {
     {
       event: 'channel.follow',
       headers: {
-        'Content-Type': 'application/json',
         'Twitch-Eventsub-Message-Type': 'notification',
         'Twitch-Eventsub-Subscription-Type': 'channel.follow',
       },

@@ -1,28 +1,20 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const typeform: Provider = {
   name: 'typeform',
   title: 'Typeform',
   docs: 'https://www.typeform.com/developers/webhooks/secure-your-webhooks/',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'base64',
-    header: 'Typeform-Signature',
-    prefix: 'sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ encoding: 'base64', header: 'Typeform-Signature', prefix: 'sha256=' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'event_type' },
   eventId: { payload: 'event_id' },
   dedup: { jsonPath: '$.event_id' },
-  handshakes: [],
   instructions:
     'Connect, Webhooks, Add a webhook: enter the address of the source, edit it to enter the secret, and turn it on.',
   samples: [
     {
       event: 'form_response',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         event_id: '{uuid}',
         event_type: 'form_response',

@@ -1,21 +1,20 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const vercel: Provider = {
   name: 'vercel',
   title: 'Vercel',
   docs: 'https://vercel.com/docs/webhooks/webhooks-api',
-  verification: { kind: 'hmac', algorithm: 'sha1', encoding: 'hex', header: 'x-vercel-signature', signed: ['body'] },
+  verification: hmacOf({ algorithm: 'sha1', header: 'x-vercel-signature' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  handshakes: [],
   instructions:
     'Team settings, Webhooks, Create: enter the address of the source, then copy the secret that is shown once.',
   samples: [
     {
       event: 'deployment.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: '{uuid}',
         type: 'deployment.created',
@@ -26,7 +25,6 @@ export const vercel: Provider = {
     },
     {
       event: 'deployment.succeeded',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         id: '{uuid}',
         type: 'deployment.succeeded',

@@ -1,27 +1,21 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const webflow: Provider = {
   name: 'webflow',
   title: 'Webflow',
   docs: 'https://developers.webflow.com/data/docs/working-with-webhooks',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'hex',
+  verification: hmacOf({
     header: 'x-webflow-signature',
     timestamp: { header: 'x-webflow-timestamp', unit: 'ms', toleranceSeconds: 300 },
-    signed: ['timestamp', { text: ':' }, 'body'],
-  },
+    template: '{timestamp}:{body}',
+  }),
   secret: { is: 'the secret key of the webhook, or the client secret of the app' },
   eventType: { payload: 'triggerType' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   instructions: 'Create the webhook with the API of Webflow or in the site settings: url is the address of the source.',
   samples: [
     {
       event: 'form_submission',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         triggerType: 'form_submission',
         payload: { name: 'Contact Us', siteId: '65427cf400e02b306eaa049c', submittedAt: '{time}' },
@@ -29,7 +23,6 @@ export const webflow: Provider = {
     },
     {
       event: 'ecomm_new_order',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         triggerType: 'ecomm_new_order',
         payload: { orderId: 'dfa-3f1', status: 'unfulfilled', acceptedOn: '{time}' },

@@ -7,9 +7,6 @@ export const websub: Provider = {
   verification: { kind: 'websub' },
   secret: { is: 'the hub.secret of the subscription' },
   verifyToken: 'the address of the topic, or a verify token of your own if the hub knows them',
-  eventType: null,
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'websub' }],
   instructions:
     'Create the source, then subscribe at the hub: hub.callback is the address of the source, hub.topic the topic, hub.secret the secret. Hookyard answers for this topic only (or with this hub.verify_token), and never to end a subscription. Subscribe again before the lease ends that the hub gives.',

@@ -3,7 +3,6 @@ import type { Provider, Sample } from './provider.ts';
 
 const sample = (field: string, value: object): Sample => ({
   event: field,
-  headers: { 'Content-Type': 'application/json' },
   body: { object: 'whatsapp_business_account', entry: [{ id: '102290129340398', changes: [{ field, value }] }] },
 });
 

@@ -1,20 +1,14 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const woocommerce: Provider = {
   name: 'woocommerce',
   title: 'WooCommerce',
   docs: 'https://woocommerce.com/document/webhooks/',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'base64',
-    header: 'X-WC-Webhook-Signature',
-    signed: ['body'],
-  },
+  verification: hmacOf({ encoding: 'base64', header: 'X-WC-Webhook-Signature' }),
   secret: { is: 'the secret of the webhook' },
   eventType: { header: 'X-WC-Webhook-Topic' },
   eventId: { header: 'X-WC-Webhook-Delivery-ID' },
-  dedup: null,
   handshakes: [{ kind: 'form-ping' }],
   instructions:
     'WooCommerce, Settings, Advanced, Webhooks, Add webhook: enter the address of the source as delivery URL, and the secret. The ping is answered.',
@@ -22,7 +16,6 @@ export const woocommerce: Provider = {
     {
       event: 'order.created',
       headers: {
-        'Content-Type': 'application/json',
         'X-WC-Webhook-Topic': 'order.created',
         'X-WC-Webhook-Delivery-ID': '{uuid}',
       },
@@ -31,7 +24,6 @@ export const woocommerce: Provider = {
     {
       event: 'product.updated',
       headers: {
-        'Content-Type': 'application/json',
         'X-WC-Webhook-Topic': 'product.updated',
         'X-WC-Webhook-Delivery-ID': '{uuid}',
       },

@@ -1,20 +1,12 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const x: Provider = {
   name: 'x',
   title: 'X (Twitter)',
   docs: 'https://docs.x.com/x-api/webhooks/quickstart',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
-    encoding: 'base64',
-    header: 'X-Twitter-Webhooks-Signature',
-    prefix: 'sha256=',
-    signed: ['body'],
-  },
+  verification: hmacOf({ encoding: 'base64', header: 'X-Twitter-Webhooks-Signature', prefix: 'sha256=' }),
   secret: { is: 'the consumer secret of the app (API secret key)' },
-  eventType: null,
-  eventId: null,
   dedup: { signature: true },
   handshakes: [
     {
@@ -27,7 +19,6 @@ export const x: Provider = {
   samples: [
     {
       event: 'tweet_create_events',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         for_user_id: '2244994945',
         tweet_create_events: [
@@ -42,7 +33,6 @@ export const x: Provider = {
     },
     {
       event: 'favorite_events',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         for_user_id: '2244994945',
         favorite_events: [

@@ -1,16 +1,13 @@
-import { EMPTY } from './answers.ts';
-import type { Provider } from './provider.ts';
+import { hmacOf } from '../core/verification/template.ts';
+import { EMPTY, type Provider } from './provider.ts';
 
 export const xero: Provider = {
   name: 'xero',
   title: 'Xero',
   docs: 'https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/',
-  verification: { kind: 'hmac', algorithm: 'sha256', encoding: 'base64', header: 'x-xero-signature', signed: ['body'] },
+  verification: hmacOf({ encoding: 'base64', header: 'x-xero-signature' }),
   secret: { is: 'the webhook key of the app' },
   eventType: { payload: 'events.0.eventType' },
-  eventId: null,
-  dedup: null,
-  handshakes: [],
   // It wants 200 within 5 seconds (401 for a wrong signature), no body and no cookies; for the intent to receive, too.
   answer: EMPTY,
   refusal: 'empty',
@@ -19,7 +16,6 @@ export const xero: Provider = {
   samples: [
     {
       event: 'CREATE',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         events: [
           {
@@ -37,7 +33,6 @@ export const xero: Provider = {
     },
     {
       event: 'UPDATE',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         events: [
           {

@@ -7,9 +7,6 @@ export const youtube: Provider = {
   verification: { kind: 'websub' },
   secret: { is: 'the secret of the subscription' },
   verifyToken: 'the verify token that you give to the hub',
-  eventType: null,
-  eventId: null,
-  dedup: null,
   handshakes: [{ kind: 'websub' }],
   instructions:
     'Create the source, then subscribe at https://pubsubhubbub.appspot.com/subscribe: the callback is its address, the topic https://www.youtube.com/feeds/videos.xml?channel_id= and the channel, and the verify token and the secret those of the source. Subscribe again before the lease ends that the hub gives.',

@@ -1,28 +1,25 @@
+import { hmacOf } from '../core/verification/template.ts';
 import type { Provider } from './provider.ts';
 
 export const zendesk: Provider = {
   name: 'zendesk',
   title: 'Zendesk',
   docs: 'https://developer.zendesk.com/documentation/webhooks/verifying/',
-  verification: {
-    kind: 'hmac',
-    algorithm: 'sha256',
+  verification: hmacOf({
     encoding: 'base64',
     header: 'X-Zendesk-Webhook-Signature',
     timestamp: { header: 'X-Zendesk-Webhook-Signature-Timestamp', unit: 'rfc3339', toleranceSeconds: 300 },
-    signed: ['timestamp', 'body'],
-  },
+    template: '{timestamp}{body}',
+  }),
   secret: { is: 'the signing secret of the webhook' },
   eventType: { payload: 'type' },
   eventId: { payload: 'id' },
   dedup: { jsonPath: '$.id' },
-  handshakes: [],
   instructions:
     'Admin Center, Apps and integrations, Webhooks, Create: enter the address of the source, method POST, format JSON. Then reveal the signing secret.',
   samples: [
     {
       event: 'zen:event-type:ticket.created',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         type: 'zen:event-type:ticket.created',
         id: '{uuid}',
@@ -34,7 +31,6 @@ export const zendesk: Provider = {
     },
     {
       event: 'zen:event-type:ticket.status_changed',
-      headers: { 'Content-Type': 'application/json' },
       body: {
         type: 'zen:event-type:ticket.status_changed',
         id: '{uuid}',

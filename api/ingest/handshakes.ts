@@ -1,12 +1,16 @@
-// Remembers which handshakes were answered: the last one of each source is shown with it. One costs memory only; every second what has
-// come together is stored in one statement.
+// What handshakes leave behind. Which were answered: the last one of each source is shown with it. One costs memory only; every second
+// what has come together is stored in one statement. And the secret that a provider sends in one, which is stored before it is answered.
 import { type Log, throttled } from '../../core/process/log.ts';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { PollLoop } from '../../core/process/poll-loop.ts';
+import { recordedAgent } from '../../core/delivery/recorded-agent.ts';
+import { sealedCredentials } from '../../core/verification/config.ts';
 import type { Reply } from '../../core/verification/handshakes.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
-import { type Handshaken, recordHandshakes } from '../../db/handshakes.ts';
-import type { Queryable } from '../../db/connections/pool.ts';
+import { type Handshaken, recordHandshakes, rememberSecret } from '../../db/handshakes.ts';
+import type { Pool, Queryable } from '../../db/connections/pool.ts';
+import type { Received } from './received.ts';
+import type { SourceRouting } from './routing.ts';
 
 const EVERY_MS = 1000;
 // Strangers can cause one for each source with a provider.
@@ -51,4 +55,17 @@ export class Handshakes {
     throttled(this.#log).warn({ cause: causeOf(error) }, 'answered handshakes cannot be stored');
     return { ms: EVERY_MS };
   }
+}
+
+/** Stores the secret of a handshake before that is answered. @returns whether it is the secret of the source; also when none was sent */
+export async function acceptHandshakeSecret(
+  { pool, secretBox }: { pool: Pool; secretBox: SecretBox },
+  { organizationId, sourceId }: SourceRouting,
+  { clientAddress, headers }: Received,
+  secret: string | undefined,
+): Promise<boolean> {
+  if (secret === undefined) return true;
+  const sealed = secretBox.encrypt(sealedCredentials({ secret }), sourceId);
+  const userAgent = recordedAgent(headers['user-agent'] ?? '');
+  return rememberSecret(pool, { organizationId, sourceId, sealed, address: clientAddress, userAgent });
 }

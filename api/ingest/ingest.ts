@@ -15,26 +15,24 @@ import type { Tracing } from '../../core/process/tracing.ts';
 import { isSlug } from '../../core/text/slugs.ts';
 import { QueueFullError } from '../../core/fairness/concurrency.ts';
 import { HANDSHAKE_METHODS } from '../../core/verification/handshakes.ts';
-import { NO_KEYS } from '../../core/verification/published/keys.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { NewEvent } from '../../db/hot-path/store-events.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import type { ProviderKeys } from '../../outbound/provider-keys/index.ts';
+import type { ProviderKeys } from '../../outbound/provider-keys.ts';
 import { BodyError, type BodyRoom, noRoom, receiveBody, tooSlow } from '../http/receive-body.ts';
 import type { ApiState } from '../request/context.ts';
 import { ApiError, limitExceeded, UNTIL_CHANGED_SECONDS } from '../request/errors.ts';
 import { acceptedAnswer, handshakeAnswer, type IngestAnswer, unavailable, writeAnswer } from './answer.ts';
-import { type Arrival, arrivalOf, beginTrace, endingSpan, Received } from './received.ts';
+import { beginTrace, endingSpan, type IncomingRequest, incomingRequest, Received } from './received.ts';
 import type { Backlog } from './backlog.ts';
 import { createEventWriter, type EventWriter, type WriteOutcome } from './event-writer.ts';
 import type { Gatekeeper } from './gatekeeper.ts';
-import type { Handshakes } from './handshakes.ts';
+import { acceptHandshakeSecret, type Handshakes } from './handshakes.ts';
 import { newEvent } from './new-event.ts';
 import type { IngestIssues } from './ingest-issues.ts';
 import type { Ended, OrganizationUse, Quotas } from './quotas.ts';
-import { asksForProof, closedBy, judge, unknownSource } from './proof.ts';
 import type { Refusals } from './refusals.ts';
-import { acceptHandshakeSecret } from './handshake-secret.ts';
 import {
   createRoutingCache,
   type RoutingCache,
@@ -42,7 +40,7 @@ import {
   type SourceRouting,
   tooManyLookups,
 } from './routing.ts';
-import { confirmed, verifiedSource } from './verified-source.ts';
+import { asksForProof, authenticate, closedBy, confirmed, unknownSource, verifiedSource } from './verification.ts';
 
 const PATH = /^\/ingest\/([^/]+)\/([^/]+)(\/.*)?$/s;
 // Names without a source have one share of the memory together, so that nobody's organization pays for them.
@@ -55,8 +53,7 @@ export interface IngestDeps {
   pool: Pool;
   settings: Pick<Settings, 'HOOKYARD_MAX_PAYLOAD_BYTES'>;
   secretBox: SecretBox;
-  /** Undefined: there is none of that name. */
-  providerNamed: SourceReader['providerNamed'];
+  senderOf: SourceReader['senderOf'];
   backlog: Backlog;
   gatekeeper: Gatekeeper;
   quotas: Quotas;
@@ -78,20 +75,9 @@ export interface Ingest {
 
 /** Makes the ingest endpoint; requests for other paths pass through its middleware. */
 export function createIngest(deps: IngestDeps): Ingest {
-  const {
-    pool,
-    settings,
-    secretBox,
-    providerNamed,
-    gatekeeper,
-    backlog,
-    quotas,
-    refusals,
-    handshakes,
-    baseUrl,
-    tracing,
-  } = deps;
-  const routing = createRoutingCache(pool, { secretBox, providerNamed, gateOf: gatekeeper.gateOf });
+  const { pool, settings, secretBox, senderOf, gatekeeper, backlog, quotas, refusals, handshakes, baseUrl, tracing } =
+    deps;
+  const routing = createRoutingCache(pool, { secretBox, senderOf, gateOf: gatekeeper.gateOf });
   const writer = createEventWriter(pool);
 
   async function middleware(ctx: Koa.Context, next: Koa.Next): Promise<void> {
@@ -110,11 +96,11 @@ export function createIngest(deps: IngestDeps): Ingest {
     const receivedAt = new Date();
     const headers = receivedHeaders(ctx.req.rawHeaders);
     refuseLoop(headers);
-    const arrival = arrivalOf(ctx, match, headers, receivedAt);
+    const incoming = incomingRequest(ctx, match, headers, receivedAt);
     try {
-      writeAnswer(ctx, await receive(ctx, arrival));
+      writeAnswer(ctx, await receive(ctx, incoming));
     } catch (error) {
-      refusals.note(arrival, error);
+      refusals.note(incoming, error);
       throw error;
     }
   }
@@ -124,33 +110,33 @@ export function createIngest(deps: IngestDeps): Ingest {
    * @returns whether it was one; to everyone else this address has no such method, whatever there is behind it
    */
   async function shakeHands(ctx: Koa.Context, match: RegExpExecArray): Promise<boolean> {
-    const arrival = arrivalOf(ctx, match, receivedHeaders(ctx.req.rawHeaders), new Date());
-    const { organizationSlug, sourceSlug } = arrival;
+    const incoming = incomingRequest(ctx, match, receivedHeaders(ctx.req.rawHeaders), new Date());
+    const { organizationSlug, sourceSlug } = incoming;
     if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) return false;
-    const received = new Received({ ...arrival, body: Buffer.alloc(0) });
+    const received = new Received({ ...incoming, body: Buffer.alloc(0) });
     const source = await routing.getForStranger(organizationSlug, sourceSlug).catch(refuseWhenFull);
-    const verdict = await judge(source, received, { baseUrl: baseUrl(), keysFor: () => NO_KEYS });
-    if (verdict.kind !== 'handshake') return false;
-    handshakes.note(verdict.source.sourceId, verdict.reply, arrival.receivedAt);
-    writeAnswer(ctx, handshakeAnswer(verdict.reply));
+    const outcome = await authenticate(source, received, { baseUrl: baseUrl(), keysOf: () => NO_KEYS });
+    if (outcome.kind !== 'handshake') return false;
+    handshakes.note(outcome.source.sourceId, outcome.reply, incoming.receivedAt);
+    writeAnswer(ctx, handshakeAnswer(outcome.reply));
     return true;
   }
 
-  async function receive(ctx: Koa.Context, arrival: Arrival): Promise<IngestAnswer> {
-    await requireOpenSource(routing, arrival);
-    const { source: known } = arrival;
+  async function receive(ctx: Koa.Context, incoming: IncomingRequest): Promise<IngestAnswer> {
+    await requireOpenSource(routing, incoming);
+    const { source: known } = incoming;
     if (known !== null) ctx.state.source = { organizationId: known.organizationId, sourceId: known.sourceId };
     // Before the body is read: refusals must be cheap, because an overload consists mostly of them.
     backlog.requireRoom();
     const payloadBytes = await requireQuota(ctx.req, known);
     const { memory, client }: ApiState = ctx.state;
-    const room = memory.forWebhook(client.client, known ? arrival.organizationSlug : NO_ORGANIZATION);
+    const room = memory.forWebhook(client.client, known ? incoming.organizationSlug : NO_ORGANIZATION);
     ctx.state.room = room;
     const limits = { ofService: settings.HOOKYARD_MAX_PAYLOAD_BYTES, payloadBytes };
     const body = await readBody(ctx.req, limits, room);
     await othersFirst(body.length);
-    const received = new Received(Object.assign(arrival, { body }));
-    const accepting = () => accept({ ...deps, routing, writer }, arrival, received);
+    const received = new Received(Object.assign(incoming, { body }));
+    const accepting = () => accept({ ...deps, routing, writer }, incoming, received);
     return tracing ? endingSpan(received, accepting) : accepting();
   }
 
@@ -176,15 +162,19 @@ interface Stores {
 }
 
 /** Verifies and stores one webhook; the answer's body. */
-async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: Received): Promise<IngestAnswer> {
+async function accept(
+  stores: IngestDeps & Stores,
+  incoming: IncomingRequest,
+  received: Received,
+): Promise<IngestAnswer> {
   const { routing, writer, backlog, quotas, gatekeeper, tracing, issues } = stores;
   for (let round = 0; round < MAX_ROUTINGS; round += 1) {
-    const verdict = await verifiedSource(stores, arrival, received);
+    const authentic = await verifiedSource(stores, incoming, received);
     await othersFirst(received.size);
-    const { source } = verdict;
-    if (verdict.kind === 'handshake') {
-      if (await acceptHandshakeSecret(stores, source, received, verdict.reply.remember)) {
-        const reply = await confirmed(stores.providerKeys, source, verdict.reply);
+    const { source } = authentic;
+    if (authentic.kind === 'handshake') {
+      if (await acceptHandshakeSecret(stores, source, received, authentic.reply.remember)) {
+        const reply = await confirmed(stores.providerKeys, source, authentic.reply);
         stores.handshakes.note(source.sourceId, reply, received.receivedAt);
         return handshakeAnswer(reply);
       }
@@ -198,7 +188,7 @@ async function accept(stores: IngestDeps & Stores, arrival: Arrival, received: R
     // Before schemas and filters run.
     backlog.requireShareOfDatabase(source);
     use.requireRoom(received.body.length);
-    const verified = { at: new Date(), mac: verdict.mac };
+    const verified = { at: new Date(), mac: authentic.mac };
     const event = newEvent(source, received, verified, await gatekeeper.decide(source, received));
     await othersFirst(received.size);
     await requireFewDeliveries(quotas, use, event.deliveries.length);
@@ -268,16 +258,16 @@ async function requireFewDeliveries(quotas: Quotas, use: OrganizationUse, delive
 
 /**
  * Refuses early what needs no body to be refused: names that no source can have, and a disabled source that anyone may know of. The
- * source of this name, as far as is known, is then that of the arrival.
+ * source of this name, as far as is known, is then that of the request.
  */
-async function requireOpenSource(routing: RoutingCache, arrival: Arrival): Promise<void> {
-  const { organizationSlug, sourceSlug } = arrival;
-  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource(arrival);
+async function requireOpenSource(routing: RoutingCache, incoming: IncomingRequest): Promise<void> {
+  const { organizationSlug, sourceSlug } = incoming;
+  if (!isSlug(organizationSlug) || !isSlug(sourceSlug)) throw unknownSource(incoming);
   const known = await routing.get(organizationSlug, sourceSlug);
-  arrival.source = known;
+  incoming.source = known;
   if (known === null || closedBy(known, sourceSlug) === null || asksForProof(known)) return;
   const current = await routing.getCurrent(organizationSlug, sourceSlug);
-  arrival.source = current;
+  incoming.source = current;
   const closed = current && !asksForProof(current) ? closedBy(current, sourceSlug) : null;
   if (closed !== null) throw closed;
 }

@@ -9,8 +9,8 @@ import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import type { NewDelivery, NewEvent } from '../../db/hot-path/store-events.ts';
 import { pathBelow, type Received } from './received.ts';
 import type { Decision } from './gatekeeper.ts';
-import { storedParts } from './provided.ts';
 import type { RoutedDestination, RoutedRoute, SourceRouting } from './routing.ts';
+import { storedParts } from './verification.ts';
 
 /**
  * @param verified when its signature was verified, and the right signature; null where nothing is signed
@@ -23,7 +23,7 @@ export function newEvent(
   decision: Decision,
 ): NewEvent {
   const { body } = received;
-  const { headers, queryText } = storedParts(source.provided, received);
+  const { headers, queryText } = storedParts(source, received);
   return {
     id: received.eventId,
     organizationId: source.organizationId,

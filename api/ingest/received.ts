@@ -9,6 +9,7 @@ import type { TracedWebhook, Tracing, WebhookSpan } from '../../core/process/tra
 import type Koa from 'koa';
 import type { RefusalCause } from '../../core/ingest/refusal.ts';
 import type { ApiState } from '../request/context.ts';
+import type { RawRequest } from '../../core/verification/index.ts';
 import type { SourceRouting } from './routing.ts';
 import { isIngestAddress, readBelow } from '../../core/ingest/ingest-token.ts';
 import { newTraceparent, receivedTrace } from '../../core/http/trace-context.ts';
@@ -106,10 +107,22 @@ export class Received implements Omit<GatedRequest, 'path'> {
     this.#query ??= new URLSearchParams(this.queryText);
     return this.#query;
   }
+
+  /** As far as its sender may have signed it. @param baseUrl under which senders know this service */
+  raw(baseUrl: string): RawRequest {
+    const { organizationSlug, sourceSlug, below, queryText } = this;
+    return {
+      ...{ method: this.method, headers: this.headerBytes, body: this.body, nowMs: this.receivedAt.getTime() },
+      query: () => this.query(),
+      isRepeated: (name) => this.isRepeated(name),
+      parsed: (parse) => this.parsed(parse),
+      url: () => `${baseUrl}/ingest/${organizationSlug}/${sourceSlug}${below}${queryText && `?${queryText}`}`,
+    };
+  }
 }
 
 /** A webhook while it is received: what is known of it so far, should it be refused. */
-export interface Arrival extends Omit<ReceivedParts, 'body'> {
+export interface IncomingRequest extends Omit<ReceivedParts, 'body'> {
   /** As it was last looked up; null: there is none by this name, or it has not been looked up. */
   source: SourceRouting | null;
   /** Null until it has come. */
@@ -119,12 +132,12 @@ export interface Arrival extends Omit<ReceivedParts, 'body'> {
 }
 
 /** The path is matched with the form of ingest addresses. */
-export function arrivalOf(
+export function incomingRequest(
   ctx: Koa.Context,
   [, organizationSlug = '', sourceSlug = '', below = '']: RegExpExecArray,
   headers: HeaderBytes,
   receivedAt: Date,
-): Arrival {
+): IncomingRequest {
   const { client }: ApiState = ctx.state;
   return {
     organizationSlug,

@@ -9,7 +9,7 @@ import { PendingRefusals } from '../../core/ingest/pending-refusals.ts';
 import { isConnectionLost, isTransientDatabaseError } from '../../db/connections/database-errors.ts';
 import type { Queryable } from '../../db/connections/pool.ts';
 import { recordRefusals } from '../../db/history/refusals.ts';
-import type { Arrival } from './received.ts';
+import type { IncomingRequest } from './received.ts';
 import type { IngestIssues } from './ingest-issues.ts';
 import type { SourceRouting } from './routing.ts';
 import { headerTexts } from '../../core/http/header-text.ts';
@@ -48,10 +48,10 @@ export class Refusals {
   }
 
   /** Notes a webhook that was refused; not one to a source that does not exist: strangers can name any. */
-  note(arrival: Arrival, error: unknown): void {
-    const { source } = arrival;
+  note(incoming: IncomingRequest, error: unknown): void {
+    const { source } = incoming;
     // When it has been answered: how long that takes must not tell a stranger whether there is such a source.
-    if (source !== null) setImmediate(() => this.#add(arrival, source, error));
+    if (source !== null) setImmediate(() => this.#add(incoming, source, error));
   }
 
   /** Stores what is left. */
@@ -63,12 +63,12 @@ export class Refusals {
     this.#drop(this.#pending.counted + this.#pending.takeUncounted());
   }
 
-  #add(arrival: Arrival, source: SourceRouting, error: unknown): void {
+  #add(incoming: IncomingRequest, source: SourceRouting, error: unknown): void {
     try {
-      const refusal = refusalOf(error, arrival);
-      const describe = () => refusedWebhook(arrival, source, refusal);
-      this.#pending.add(source, refusal, arrival.receivedAt.getTime(), describe);
-      this.#deps.issues.refused(source, refusal, arrival.receivedAt.getTime());
+      const refusal = refusalOf(error, incoming);
+      const describe = () => refusedWebhook(incoming, source, refusal);
+      this.#pending.add(source, refusal, incoming.receivedAt.getTime(), describe);
+      this.#deps.issues.refused(source, refusal, incoming.receivedAt.getTime());
     } catch (reason) {
       // Nobody waits for it, so the error would end the process.
       this.#deps.log.error({ cause: causeOf(reason) }, 'a refused webhook could not be noted');
@@ -119,7 +119,7 @@ const BY_CODE: Readonly<Record<string, RefusalCause>> = {
 };
 
 /** @param error what its receipt has ended with */
-export function refusalOf(error: unknown, { cause }: Pick<Arrival, 'cause'>): Refusal {
+export function refusalOf(error: unknown, { cause }: Pick<IncomingRequest, 'cause'>): Refusal {
   if (error instanceof ApiError) {
     const { status, code = '', message, limit = null } = error;
     return { cause: cause ?? BY_CODE[code] ?? 'error', limit, status, message };
@@ -131,8 +131,8 @@ export function refusalOf(error: unknown, { cause }: Pick<Arrival, 'cause'>): Re
 }
 
 /** What is kept of a refused webhook. It holds on to nothing large: of the body, the beginning is copied. */
-function refusedWebhook(arrival: Arrival, source: SourceRouting, refusal: Refusal): RefusedWebhook {
-  const { receivedAt, method, clientAddress, body, headers } = arrival;
+function refusedWebhook(incoming: IncomingRequest, source: SourceRouting, refusal: Refusal): RefusedWebhook {
+  const { receivedAt, method, clientAddress, body, headers } = incoming;
   return {
     ...refusal,
     id: newId('ref', receivedAt.getTime()),
@@ -141,25 +141,20 @@ function refusedWebhook(arrival: Arrival, source: SourceRouting, refusal: Refusa
     at: receivedAt,
     method,
     clientAddress,
-    headers: shownHeaders(headerTexts(headers), { names: signatureHeaders(source), texts: tokensIn(arrival, source) }),
+    headers: shownHeaders(headerTexts(headers), { names: signatureHeaders(source), texts: tokensIn(incoming, source) }),
     payloadSize: body === null ? announcedSize(headers) : body.length,
     payloadStart: body && Buffer.from(body.subarray(0, KEPT_PAYLOAD_BYTES)),
   };
 }
 
 /** The header of a signature may have any name. */
-function signatureHeaders({ verification, previous, provided }: SourceRouting): string[] {
-  const scheme = provided?.provider?.verification;
-  if (scheme !== undefined) return secretHeaders(scheme);
-  return [verification, previous?.verification].flatMap((its) =>
-    its !== undefined && 'header' in its ? [its.header.toLowerCase()] : [],
-  );
-}
+const signatureHeaders = ({ sender }: SourceRouting): string[] =>
+  sender === null ? [] : secretHeaders(sender.verification);
 
 // Shorter ones were made up, and could be a part of any text.
 const SHORTEST_TOKEN = 16;
 
-function tokensIn({ below }: Arrival, { tokens: { current, previous } }: SourceRouting): string[] {
+function tokensIn({ below }: IncomingRequest, { tokens: { current, previous } }: SourceRouting): string[] {
   const [, first = null] = below.split('/');
   const texts = [first, current, previous?.token ?? null];
   return texts.filter((text): text is string => text !== null && text.length >= SHORTEST_TOKEN);

@@ -6,14 +6,12 @@ import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { Gate } from '../../core/filters/gate.ts';
 import type { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
-import { openCredentials, providerOf } from '../../core/verification/provider-config.ts';
-import { confirmsSubscriptions, type NamedConfig, type ProviderVerification } from '../../core/signatures/index.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
-import { handshakesOf } from '../../core/ingest/source-handshake.ts';
+import { handshakesOf } from '../../core/verification/source-handshake.ts';
 import { limitConcurrency, type Limiter } from '../../core/fairness/concurrency.ts';
-import { describedScheme } from '../../core/verification/described/index.ts';
+import { confirmsSubscriptions, openCredentials } from '../../core/verification/config.ts';
 import type { Handshake } from '../../core/verification/handshakes.ts';
-import type { AnyScheme, Credentials } from '../../core/verification/index.ts';
+import type { Credentials } from '../../core/verification/index.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import type { IdempotencyKeyRule } from '../../db/records/entities.ts';
 import {
@@ -25,7 +23,7 @@ import {
   standingOf,
 } from '../../db/hot-path/routing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import type { Provider } from '../../providers/provider.ts';
+import type { Sender } from '../../providers/provider.ts';
 import { unavailable } from './answer.ts';
 
 export type RoutedDestination = RouteRow['destinations'][number];
@@ -43,15 +41,15 @@ export interface SourceRouting {
   standing: Standing;
   sourceId: string;
   enabled: boolean;
-  verification: NamedConfig | ProviderVerification;
-  /** Whose webhooks it receives, instead of a `verification` of its own; null without a provider, or a scheme that its owner describes. */
-  provided: Provided | null;
-  /** Requests that are answered and are no webhooks: those of its provider, and those of its owner. */
-  handshakes: readonly Handshake[];
-  /** Those by which handshakes are answered. */
+  /** Who sends to it, and how that is verified; null: this release does not know its provider, and refuses everything. */
+  sender: Sender | null;
   credentials: Credentials;
-  /** The verification with the secret before, and when that ends, ms since 1970; null when no secret is being rotated. */
-  previous: { verification: NamedConfig; untilMs: number } | null;
+  /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
+  previous: { credentials: Credentials; untilMs: number } | null;
+  /** Requests that are answered and are no webhooks: those of its sender, and those of its owner. */
+  handshakes: readonly Handshake[];
+  /** Whether the owner has allowed to visit the address by which a subscription is confirmed. */
+  confirmsSubscriptions: boolean;
   idempotencyKey: IdempotencyKeyRule | null;
   tokens: IngestTokens;
   /** Anyone who cannot prove who they are is answered as if there were no such source. */
@@ -63,23 +61,6 @@ export interface SourceRouting {
   routes: RoutedRoute[];
   /** Whether deciding about a webhook takes more than looking at its routes. */
   isGated: boolean;
-}
-
-/** How a provider, or the sender that an owner describes, signs. */
-export interface Sender {
-  verification: AnyScheme;
-  /** With an empty body, where its documentation asks for that. */
-  refusal?: Provider['refusal'];
-}
-
-export interface Provided {
-  /** Null: this release does not know it, and refuses everything. */
-  provider: Sender | null;
-  credentials: Credentials;
-  /** Those before, and when they end, ms since 1970; null when no secret is being rotated. */
-  previous: { credentials: Credentials; untilMs: number } | null;
-  /** Whether the owner has allowed to visit the address by which a subscription is confirmed. */
-  confirmsSubscriptions: boolean;
 }
 
 // Of the JSON of routes, schemas and filters.
@@ -112,8 +93,8 @@ export interface RoutingCache {
 /** What a source is read with. */
 export interface SourceReader {
   secretBox: SecretBox;
-  /** Undefined: there is none of that name. */
-  providerNamed: (name: string) => Provider | undefined;
+  /** Null: this release does not know its provider. */
+  senderOf: (source: Pick<RoutingRow, 'provider' | 'verification'>) => Sender | null;
   /** @returns null for a route with neither */
   gateOf: (route: Pick<RouteRow, 'schema' | 'filter'>) => RoutedRoute['gate'];
 }
@@ -195,73 +176,36 @@ export function createRoutingCache(
 
 export const tooManyLookups = () => unavailable('Too many requests look up sources at the moment');
 
-function toRouting(row: RoutingRow, { secretBox, providerNamed, gateOf }: SourceReader): SourceRouting {
+function toRouting(row: RoutingRow, { secretBox, senderOf, gateOf }: SourceReader): SourceRouting {
   const routes = row.routes.map(({ schema, filter, ...route }) => ({ ...route, gate: gateOf({ schema, filter }) }));
   const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
-  const verificationWith = (sealed: string | null) => {
-    const secret = open(sealed);
-    return { ...row.verification, ...(secret !== null && { secret }) } as NamedConfig;
-  };
+  const credentials = (sealed: string | null) => openCredentials(open(sealed));
   const { previousSecret, previousSecretUntil: untilMs } = row;
-  const name = providerOf(row);
-  const provider = name === null ? null : (providerNamed(name) ?? null);
-  // INGEST-10: the type `slack` is verified without its provider, and asked like it.
-  const asked = provider ?? (row.verification.type === 'slack' ? providerNamed('slack') : undefined);
-  const described = describedScheme(row.verification);
-  const provided =
-    name !== null
-      ? providedOf(row, provider, secretBox, openCredentials)
-      : described && providedOf(row, { verification: described }, secretBox, ofOwner);
+  const sender = senderOf(row);
   return {
     organizationId: row.organizationId,
     configVersion: row.configVersion,
     standing: standingOf(row.standing),
     sourceId: row.sourceId,
     enabled: row.enabled,
-    verification: provided === null ? verificationWith(row.secret) : { type: 'provider' },
-    provided,
-    handshakes: [...(asked?.handshakes ?? []), ...ownHandshakes(row, secretBox)],
-    credentials: provided?.credentials ?? ofOwner(open(row.secret)),
+    sender,
+    credentials: credentials(row.secret),
     previous:
-      provided === null && previousSecret !== null && untilMs !== null
-        ? { verification: verificationWith(previousSecret), untilMs }
-        : null,
+      previousSecret !== null && untilMs !== null ? { credentials: credentials(previousSecret), untilMs } : null,
+    handshakes: [...(sender?.handshakes ?? []), ...handshakesOf(row.handshake, open(row.handshakeToken))],
+    confirmsSubscriptions: confirmsSubscriptions(row.verification),
     idempotencyKey: row.idempotencyKey,
-    tokens: tokensOf(row, secretBox),
+    tokens: tokensOf(row, open),
     concealed: row.concealed,
     allowsPaths: row.allowPaths,
-    answer: row.answer ?? provider?.answer ?? null,
+    answer: row.answer ?? sender?.answer ?? null,
     routes,
     isGated: routes.some(({ gate }) => gate !== null) || row.idempotencyKey?.jsonPath !== undefined,
   };
 }
 
-function ownHandshakes({ handshake, handshakeToken, sourceId }: RoutingRow, secretBox: SecretBox): Handshake[] {
-  return handshakesOf(handshake, handshakeToken === null ? null : secretBox.decrypt(handshakeToken, sourceId));
-}
-
-/** Sealed alone; null: the scheme has none. */
-const ofOwner = (secret: string | null): Credentials => ({ secret: secret ?? '' });
-
-/** @param read makes credentials of what was sealed */
-function providedOf(
-  row: RoutingRow,
-  provider: Sender | null,
-  secretBox: SecretBox,
-  read: (text: string | null) => Credentials,
-): Provided {
-  const open = (sealed: string | null) => read(sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
-  const { previousSecret, previousSecretUntil: untilMs } = row;
-  return {
-    provider,
-    credentials: open(row.secret),
-    previous: previousSecret !== null && untilMs !== null ? { credentials: open(previousSecret), untilMs } : null,
-    confirmsSubscriptions: confirmsSubscriptions(row.verification),
-  };
-}
-
-function tokensOf(row: RoutingRow, secretBox: SecretBox): IngestTokens {
-  const open = (sealed: string | null) => (sealed === null ? null : secretBox.decrypt(sealed, row.sourceId));
+/** @param open decrypts what was sealed */
+function tokensOf(row: RoutingRow, open: (sealed: string | null) => string | null): IngestTokens {
   const [previous, until] = [open(row.previousTokenValue), row.previousTokenUntil];
   return {
     rule: row.ingestToken,

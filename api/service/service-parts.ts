@@ -13,10 +13,10 @@ import { createLookUps } from '../../outbound/http/look-ups.ts';
 import { createOwnServices } from '../../outbound/http/own-services.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { smtpOf } from '../../outbound/mail.ts';
-import { createProviderKeys } from '../../outbound/provider-keys/index.ts';
+import { createProviderKeys } from '../../outbound/provider-keys.ts';
 import { createTransforms } from '../../outbound/transforms/index.ts';
 import { createWarehouses } from '../../outbound/warehouses/index.ts';
-import { providerNamed } from '../../providers/index.ts';
+import { senderOf } from '../../providers/index.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { startTracing } from '../../telemetry/tracing.ts';
 import { lazyClient } from '../../temporal-config/client.ts';
@@ -94,7 +94,7 @@ export async function openReceiving(
   const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
     ...{ pool: ingestPool, settings, secretBox, backlog, quotas, refusals, handshakes, issues, tracing },
-    ...{ gatekeeper: createGatekeeper(compute), providerKeys, providerNamed, baseUrl },
+    ...{ gatekeeper: createGatekeeper(compute), providerKeys, senderOf, baseUrl },
   });
   return { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest };
 }

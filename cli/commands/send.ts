@@ -3,18 +3,16 @@ import { type Command, Option } from 'commander';
 import type { Source } from '../../client/index.ts';
 import { headerBytes } from '../../core/http/header-text.ts';
 import { isRedacted } from '../../core/text/redaction.ts';
-import { describedScheme } from '../../core/verification/described/index.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
 import { nodeFetch } from '../node-fetch.ts';
 import { findSource, readBytes } from '../input.ts';
 import { printable } from '../output.ts';
 import { privateKeyOf } from '../private-key.ts';
-import { describedWebhook, type ProvidedWebhook, providedWebhook, unsignedWebhook } from '../provided.ts';
-import { EVENTS, type HmacConfig, headersFor, PROVIDERS, type Provider, sampleBody } from '../samples.ts';
 import { PROVIDER_NAMES } from '../../providers/index.ts';
 import { secretOf } from '../secret.ts';
 import { watchEvent } from '../watch.ts';
+import { PLAIN, webhookFor } from '../webhook.ts';
 
 interface SendOptions {
   source: string;
@@ -34,11 +32,9 @@ export function addSend(program: Command): void {
     .description('send a webhook to a source as a provider does: a sample event or your own body')
     .requiredOption('--source <source>', 'slug or id')
     .addOption(
-      new Option('--provider <provider>', 'whose event it is (that of the source)').choices([
-        ...new Set([...PROVIDERS, ...PROVIDER_NAMES]),
-      ]),
+      new Option('--provider <provider>', 'whose event it is (that of the source)').choices([PLAIN, ...PROVIDER_NAMES]),
     )
-    .option('--event <name>', `for example ${EVENTS.github[0]} or ${EVENTS.stripe[0]}; with --data any name`)
+    .option('--event <name>', 'for example push or payment_intent.succeeded; with --data any name')
     .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
     .option('--private-key <file>', 'whose public key the source has, when its sender signs with one; PEM')
     .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
@@ -47,61 +43,13 @@ export function addSend(program: Command): void {
 }
 
 async function send(context: Context, options: SendOptions): Promise<void> {
-  const { client, url } = context;
-  const source = await findSource(client, options.source);
-  const { type } = source.verificationConfig;
-  if (type === 'provider') return sendProvided(context, source, options);
-  if (describedScheme(source.verificationConfig) !== null) return sendDescribed(context, source, options);
-  const { provider: named } = options;
-  if (type === 'none' && named !== undefined && !PROVIDERS.some((each) => each === named))
-    return sendWebhook(context, source, options, unsignedWebhook(named, sampleOptions(options)));
-  const provider = sampleKind(options.provider ?? (type === 'none' ? 'plain' : type), source.slug);
-  const secret = secretOf(options.secret);
-  if (type !== 'none' && secret === undefined) {
-    throw usage(
-      `${source.slug} verifies ${type} signatures: give its secret with --secret (@file reads it from a file)`,
-    );
-  }
-  const event = options.event ?? EVENTS[provider][0];
-  const now = new Date();
-  const body = bodyOf(options.data) ?? sampleOf(provider, event, now);
-  const headers = headersFor(provider, event, body, { secret, now, config: source.verificationConfig as HmacConfig });
-  await show(context, options, await post(ingestAddress(source, url), headers, body));
-}
-
-/** As the provider of the source sends it. */
-async function sendProvided(context: Context, source: Source, options: SendOptions): Promise<void> {
-  const { provider, slug } = source;
-  if (!provider || (options.provider !== undefined && options.provider !== provider))
-    throw usage(`${slug} takes webhooks of ${provider} only; leave --provider out`);
-  const webhook = providedWebhook(source, provider, { ...signing(source, options), ...sampleOptions(options) });
-  await sendWebhook(context, source, options, webhook);
-}
-
-/** As the sender that its owner describes. */
-async function sendDescribed(context: Context, source: Source, options: SendOptions): Promise<void> {
-  if (options.provider !== undefined)
-    throw usage(`${source.slug} has no provider, but a scheme of its own; leave --provider out`);
-  const body = bodyOf(options.data) ?? sampleOf('plain', options.event ?? EVENTS.plain[0], new Date());
-  await sendWebhook(context, source, options, describedWebhook(source, { ...signing(source, options), body }));
-}
-
-const sampleOptions = ({ event, data }: SendOptions) => ({ event, data: bodyOf(data) });
-
-function signing(source: Source, { secret, privateKey }: SendOptions) {
-  return {
+  const source = await findSource(context.client, options.source);
+  const { headers, body, query } = webhookFor(source, {
+    ...{ provider: options.provider, event: options.event, data: bodyOf(options.data) },
     // Some sign the address that they were given.
     url: ingestAddress(source, new URL(source.webhookUrl).origin),
-    keys: { secret: secretOf(secret), privateKey: privateKeyOf(privateKey) },
-  };
-}
-
-async function sendWebhook(
-  context: Context,
-  source: Source,
-  options: SendOptions,
-  { headers, body, query }: ProvidedWebhook,
-): Promise<void> {
+    ...{ secret: secretOf(options.secret), privateKey: privateKeyOf(options.privateKey) },
+  });
   const address = ingestAddress(source, context.url);
   await show(context, options, await post(query === '' ? address : `${address}?${query}`, headers, body));
 }
@@ -115,29 +63,10 @@ async function show(context: Context, options: SendOptions, answer: Accepted): P
   await watchEvent(context, answer.eventId);
 }
 
-/** @throws CliError for a provider that the source does not have */
-function sampleKind(name: string, slug: string): Provider {
-  const kind = PROVIDERS.find((each) => each === name);
-  if (kind !== undefined) return kind;
-  throw usage(
-    `${slug} is no source of ${name}; hookyard sources update ${slug} --provider ${name} --secret ... makes it one`,
-  );
-}
-
 function bodyOf(text: string | undefined): Buffer | undefined {
   if (text === undefined) return undefined;
   if (text === '-') return readBytes('-');
   return text.startsWith('@') ? readBytes(text.slice(1)) : Buffer.from(text);
-}
-
-/** @throws CliError for an event that there is no sample of */
-function sampleOf(provider: Provider, event: string, now: Date): Buffer {
-  const known = EVENTS[provider];
-  if (known.includes(event)) return sampleBody(provider, event, now);
-  const kind = provider === 'plain' || provider === 'hmac' ? '' : ` of ${provider}`;
-  throw usage(
-    `There is no sample of an event ${event}${kind}; known are ${known.join(', ')}. --data sends a body of yours under any name`,
-  );
 }
 
 /**

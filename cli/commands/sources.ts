@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Client, Refusal } from 'hookyard/client';
 import { REFUSAL_CAUSES } from '../../core/ingest/refusal.ts';
-import { VERIFICATION_TYPES } from '../../core/signatures/index.ts';
+import { VERIFICATION_TYPES } from '../../core/verification/config.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 import { dataOf, enabledOf, findSource, given, pageOf, withData, withEnabled, withPages } from '../input.ts';

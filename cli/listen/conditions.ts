@@ -50,7 +50,7 @@ function eventTypeField({ provider, verificationConfig, slug }: Source): string 
   const known = providerNamed(name);
   if (known === undefined) return 'payload.type';
   const { eventType, title } = known;
-  if (eventType === null)
+  if (eventType === undefined)
     throw usage(`Webhooks of ${title} do not say what happened, so ${slug} takes no --event-type`);
   return 'header' in eventType ? `headers.${eventType.header}` : `payload.${eventType.payload}`;
 }

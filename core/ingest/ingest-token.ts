@@ -1,7 +1,7 @@
 // The unguessable part of an ingest address: `/ingest/<organization>/<source>/<token>`.
 // Rules: SRC-31, SRC-33, SRC-42.
 import { randomBytes } from 'node:crypto';
-import { isSameSecret } from '../signatures/index.ts';
+import { isSameSecret } from '../verification/scheme.ts';
 
 /** Whether a source's address has a token: `optional` takes webhooks with and without, while a provider is moved to the new one. */
 export const INGEST_TOKEN_RULES = ['none', 'optional', 'required'] as const;

@@ -1,4 +1,4 @@
-// A refused webhook as its organization is told of it. The sender may be told less (api/ingest/proof.ts).
+// A refused webhook as its organization is told of it. The sender may be told less (api/ingest/verification.ts).
 // Rules: SRC-38.
 import type { LimitName } from '../fairness/limits.ts';
 

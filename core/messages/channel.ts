@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { emailList } from './recipients.ts';
 import { urlProblem } from '../http/http-url.ts';
-import { signingSecretProblem } from '../signatures/standard-webhooks.ts';
+import { signingSecretProblem } from '../verification/standard-webhooks.ts';
 
 const url = z
   .string()

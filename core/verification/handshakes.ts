@@ -1,15 +1,22 @@
-// Handshakes: requests by which a provider finds out whether an address is meant to receive its webhooks. They are answered here, and
-// are no events.
+// Handshakes: requests by which a sender finds out whether an address is meant to receive its webhooks. They are answered here, and
+// are no events. Which a source answers is said by its provider (providers/), or by its owner (source-handshake.ts).
 // Rules: PRV-11 to PRV-14, INGEST-10, INGEST-27.
 import { readShortFields } from '../forms/index.ts';
-import { header, hmac, isSameSecret } from '../signatures/scheme.ts';
-import { braintreeAnswer } from './braintree.ts';
-import { confirmationOf } from './published/sns.ts';
-import { type QueryHmac, queryHmac } from './query-hmac.ts';
-import { type Credentials, memberOf, type ProviderRequest, untrustedJson } from './request.ts';
-import { subscriptionChallenge } from './websub.ts';
+import { confirmationOf } from './certificates.ts';
+import {
+  type Credentials,
+  header,
+  hmac,
+  isSameSecret,
+  memberOf,
+  type RawRequest,
+  type SignatureAlgorithm,
+  type SignatureEncoding,
+  untrustedJson,
+} from './scheme.ts';
+import { braintreeAnswer } from './signed-bodies.ts';
 
-/** What a provider asks; `METHODS` says with which method. */
+/** What a sender asks. */
 export type Handshake =
   /**
    * A parameter of the query comes back as text (Microsoft Graph, Dropbox), or as a member of a JSON object. With a `verifyToken`
@@ -52,6 +59,14 @@ export type Handshake =
   /** `hub.challenge` of a subscription with the verify token or the topic of the source (WebSub). */
   | { kind: 'websub' };
 
+interface QueryHmac {
+  parameter: string;
+  algorithm: SignatureAlgorithm;
+  encoding: SignatureEncoding;
+  /** Before the HMAC. */
+  prefix: string;
+}
+
 export interface Reply {
   handshake: Handshake['kind'];
   /** Whether its sender has proved that it has a secret of the source. */
@@ -64,44 +79,56 @@ export interface Reply {
   remember?: string;
   /** What the owner needs to continue, such as an address to visit. */
   shown?: string;
-  /** The address of the provider that confirms it, should the owner have allowed to visit it. */
+  /** The address of the sender that confirms it, should the owner have allowed to visit it. */
   visit?: string;
 }
 
-type HandshakeMethod = 'GET' | 'HEAD' | 'OPTIONS' | 'POST';
-const METHODS: Readonly<Record<Exclude<Handshake['kind'], 'echo-query' | 'ssl-check'>, HandshakeMethod>> = {
-  'hub-challenge': 'GET',
-  'echo-header': 'GET',
-  challenge: 'POST',
-  'plain-token': 'POST',
-  'hook-secret': 'POST',
-  'validation-code': 'POST',
-  'abuse-protection': 'OPTIONS',
-  ping: 'POST',
-  head: 'HEAD',
-  get: 'GET',
-  'query-hmac': 'GET',
-  'form-ping': 'POST',
-  'echo-body': 'POST',
-  'verification-token': 'POST',
-  subscription: 'POST',
-  'bt-challenge': 'GET',
-  websub: 'GET',
-};
+type Answer = Partial<Omit<Reply, 'handshake' | 'isProven'>> | null;
 
-function isAskedWith(handshake: Handshake, method: string): boolean {
-  if (handshake.kind === 'ssl-check') return method === 'POST' || method === 'GET';
-  return method === (handshake.kind === 'echo-query' ? handshake.method : METHODS[handshake.kind]);
+interface HandshakeKind<Asked> {
+  methods: readonly ('GET' | 'HEAD' | 'OPTIONS' | 'POST')[];
+  /** Whether it is answered only once the request was verified; in the others the sender proves nothing: it cannot, or not yet. */
+  isVerified: boolean;
+  /** Null: the request is no such handshake. */
+  answer(asked: Asked, credentials: Credentials, request: RawRequest): Answer;
 }
+
+const kinds: { readonly [Kind in Handshake['kind']]: HandshakeKind<Extract<Handshake, { kind: Kind }>> } = {
+  'echo-query': { methods: ['GET', 'POST'], isVerified: false, answer: echoQuery },
+  'hub-challenge': { methods: ['GET'], isVerified: false, answer: hubChallenge },
+  'query-hmac': { methods: ['GET'], isVerified: false, answer: signedQuery },
+  'echo-header': {
+    ...{ methods: ['GET'], isVerified: false },
+    answer: (asked, _credentials, request) => json(asked.member, header(request, asked.header.toLowerCase())),
+  },
+  challenge: { methods: ['POST'], isVerified: true, answer: challenge },
+  'plain-token': { methods: ['POST'], isVerified: true, answer: plainToken },
+  'hook-secret': { methods: ['POST'], isVerified: false, answer: hookSecret },
+  'validation-code': { methods: ['POST'], isVerified: true, answer: validationCode },
+  'abuse-protection': { methods: ['OPTIONS'], isVerified: true, answer: allowedOrigin },
+  ping: { methods: ['POST'], isVerified: true, answer: ping },
+  head: { methods: ['HEAD'], isVerified: false, answer: () => ({}) },
+  get: { methods: ['GET'], isVerified: false, answer: () => ({}) },
+  'ssl-check': { methods: ['GET', 'POST'], isVerified: false, answer: sslCheck },
+  'form-ping': {
+    ...{ methods: ['POST'], isVerified: false },
+    answer: (_asked, _credentials, { body }) => (/^webhook_id=\d{1,20}$/.test(body.toString('latin1')) ? {} : null),
+  },
+  'echo-body': {
+    ...{ methods: ['POST'], isVerified: false },
+    answer: (_asked, _credentials, request) => json('challenge', onlyMember(request, 'challenge')),
+  },
+  'verification-token': { methods: ['POST'], isVerified: false, answer: verificationToken },
+  subscription: { methods: ['POST'], isVerified: true, answer: subscription },
+  'bt-challenge': {
+    ...{ methods: ['GET'], isVerified: false },
+    answer: (_asked, { secret }, request) => text(braintreeAnswer(secret, request.query().get('bt_challenge'))),
+  },
+  websub: { methods: ['GET'], isVerified: false, answer: subscriptionChallenge },
+};
 
 /** The methods of handshakes that no webhook has. */
 export const HANDSHAKE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
-
-// The sender proves nothing in these: it cannot, or not yet.
-const BEFORE_PROOF: readonly Handshake['kind'][] = [
-  ...(['echo-query', 'hub-challenge', 'query-hmac', 'echo-header', 'get', 'ssl-check'] as const),
-  ...(['hook-secret', 'head', 'form-ping', 'echo-body', 'verification-token', 'bt-challenge', 'websub'] as const),
-];
 
 // Of what is sent back: the longest token of a provider is some hundred characters long.
 const MAX_ECHO = 4096;
@@ -109,68 +136,28 @@ const MAX_BODY = 64 * 1024;
 
 /**
  * The answer to a handshake; null when the request is none.
- * @param proven whether the request was verified: handshakes that a provider signs are answered then, the others before
+ * @param isVerified whether the request was verified: handshakes that a sender signs are answered then, the others before
  */
 export function replyTo(
   handshakes: readonly Handshake[],
   credentials: Credentials,
-  request: ProviderRequest,
-  proven: boolean,
+  request: RawRequest,
+  isVerified: boolean,
 ): Reply | null {
-  for (const handshake of handshakes) {
-    if (BEFORE_PROOF.includes(handshake.kind) === proven) continue;
-    if (!isAskedWith(handshake, request.method) || request.body.length > MAX_BODY) continue;
-    const reply = answer(handshake, credentials, request);
-    if (reply === null) continue;
-    const isProven = proven || handshake.kind === 'hub-challenge' || 'verifyToken' in handshake;
-    return { handshake: handshake.kind, isProven, status: 200, headers: {}, content: null, ...reply };
+  for (const asked of handshakes) {
+    // The line of a kind takes the handshakes of that kind.
+    const kind: HandshakeKind<Handshake> = kinds[asked.kind];
+    if (kind.isVerified !== isVerified || !isAskedWith(asked, kind, request.method)) continue;
+    const answer = request.body.length > MAX_BODY ? null : kind.answer(asked, credentials, request);
+    if (answer === null) continue;
+    const isProven = isVerified || asked.kind === 'hub-challenge' || 'verifyToken' in asked;
+    return { handshake: asked.kind, isProven, status: 200, headers: {}, content: null, ...answer };
   }
   return null;
 }
 
-type Answer = Partial<Omit<Reply, 'handshake' | 'isProven'>> | null;
-
-function answer(handshake: Handshake, credentials: Credentials, request: ProviderRequest): Answer {
-  switch (handshake.kind) {
-    case 'echo-query':
-      return echoQuery(handshake, request.query());
-    case 'hub-challenge':
-      return hubChallenge(credentials, request.query(), handshake.as);
-    case 'query-hmac':
-      return signedQuery(handshake, credentials, request.query());
-    case 'echo-header':
-      return json(handshake.member, header(request, handshake.header.toLowerCase()));
-    case 'challenge':
-      return challenge(handshake, request);
-    case 'plain-token':
-      return plainToken(credentials, request);
-    case 'hook-secret':
-      return hookSecret(credentials, request);
-    case 'validation-code':
-      return validationCode(request);
-    case 'abuse-protection':
-      return allowedOrigin(header(request, 'webhook-request-origin'));
-    case 'ping':
-      return ping(request);
-    case 'head':
-    case 'get':
-      return {};
-    case 'ssl-check':
-      return sslCheck(request);
-    case 'form-ping':
-      return /^webhook_id=\d{1,20}$/.test(request.body.toString('latin1')) ? {} : null;
-    case 'echo-body':
-      return json('challenge', onlyMember(request, 'challenge'));
-    case 'verification-token':
-      return verificationToken(credentials, request);
-    case 'subscription':
-      return subscription(credentials, request);
-    case 'bt-challenge':
-      return text(braintreeAnswer(credentials.secret, request.query().get('bt_challenge')));
-    case 'websub':
-      return text(subscriptionChallenge(credentials, request.query()));
-  }
-}
+const isAskedWith = (asked: Handshake, { methods }: HandshakeKind<Handshake>, method: string): boolean =>
+  'method' in asked ? method === asked.method : methods.some((its) => its === method);
 
 const isEcho = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_ECHO;
@@ -179,10 +166,11 @@ const text = (value: unknown): Answer => (isEcho(value) ? { content: { type: 'te
 const json = (member: string, value: unknown): Answer => (isEcho(value) ? jsonOf({ [member]: value }) : null);
 const jsonOf = (value: object): Answer => ({ content: { type: 'application/json', body: JSON.stringify(value) } });
 
-function hubChallenge({ verifyToken }: Credentials, query: URLSearchParams, as: 'json' | undefined): Answer {
+function hubChallenge({ as }: { as?: 'json' }, { verifyToken }: Credentials, request: RawRequest): Answer {
+  const query = request.query();
   if (query.get('hub.mode') !== 'subscribe' || verifyToken === undefined || !hasToken(query, verifyToken)) return null;
-  const challenge = query.get('hub.challenge');
-  return as === 'json' ? json('hub.challenge', challenge) : text(challenge);
+  const given = query.get('hub.challenge');
+  return as === 'json' ? json('hub.challenge', given) : text(given);
 }
 
 function hasToken(query: URLSearchParams, verifyToken: string): boolean {
@@ -190,30 +178,58 @@ function hasToken(query: URLSearchParams, verifyToken: string): boolean {
   return given !== null && isSameSecret(given, verifyToken);
 }
 
-function echoQuery(handshake: Handshake & { kind: 'echo-query' }, query: URLSearchParams): Answer {
-  const { parameter, member, verifyToken } = handshake;
+/**
+ * The challenge of a hub that asks about a subscription which is the owner's: it has the verify token of the source
+ * (`hub.verify_token`, of PubSubHubbub), or is of its topic. Null for every other one, and for its end: anyone can ask a hub to end
+ * a subscription. https://www.w3.org/TR/websub/, section 5.3
+ * @param credentials verifyToken: the token, or the address of the topic
+ */
+function subscriptionChallenge(_asked: unknown, { verifyToken }: Credentials, request: RawRequest): Answer {
+  const query = request.query();
+  if (query.get('hub.mode') !== 'subscribe' || verifyToken === undefined) return null;
+  const given = query.get(/^https?:/.test(verifyToken) ? 'hub.topic' : 'hub.verify_token');
+  return given !== null && isSameSecret(given, verifyToken) ? text(query.get('hub.challenge')) : null;
+}
+
+function echoQuery(asked: Handshake & { kind: 'echo-query' }, _credentials: Credentials, request: RawRequest): Answer {
+  const { parameter, member, verifyToken } = asked;
+  const query = request.query();
   if (verifyToken !== undefined && !hasToken(query, verifyToken)) return null;
   const value = query.get(parameter);
   return member === undefined ? text(value) : json(member, value);
 }
 
-function signedQuery(handshake: Handshake & { kind: 'query-hmac' }, { secret }: Credentials, query: URLSearchParams) {
-  const { member, echoMember } = handshake;
-  const signed = queryHmac(handshake, secret, query);
-  if (signed === null || member === undefined) return text(signed?.signature);
-  return jsonOf({ ...(echoMember !== undefined && { [echoMember]: signed.token }), [member]: signed.signature });
+// Anyone may ask for the HMAC of a parameter, and the sender signs its webhooks with the same secret. So only texts are signed of which no
+// webhook consists: letters, digits, `_`, `+`, `/` and `-`, with the padding of base64.
+const SIGNABLE = /^[\w+/-]{1,512}={0,2}$/;
+const MAX_SIGNABLE = 514;
+
+function signedQuery(asked: Handshake & { kind: 'query-hmac' }, { secret }: Credentials, request: RawRequest): Answer {
+  const { parameter, algorithm, encoding, prefix, member, echoMember } = asked;
+  const token = request.query().get(parameter);
+  if (token === null || secret === '' || !SIGNABLE.test(token)) return null;
+  const signature = prefix + hmac(algorithm, secret, token).toString(encoding);
+  if (member === undefined) return text(signature);
+  return jsonOf({ ...(echoMember !== undefined && { [echoMember]: token }), [member]: signature });
 }
 
+/**
+ * Whether anyone can ask for the signature of a webhook with this body. Whatever its template holds beside the body: if all of it is
+ * signable, so is the body, or it is empty.
+ */
+export const isSignable = (body: Buffer): boolean =>
+  body.length === 0 || (body.length <= MAX_SIGNABLE && SIGNABLE.test(body.toString('latin1')));
+
 // https://docs.slack.dev/interactivity/implementing-slash-commands: from time to time Slack checks the certificate of the address so.
-function sslCheck(request: ProviderRequest): Answer {
+function sslCheck(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
   if (request.method === 'GET') return request.query().get('ssl_check') === '1' ? {} : null;
   // Ordinary webhooks are not parsed for this.
   if (request.body.length > MAX_ECHO || !request.body.includes('ssl_check=1')) return null;
   return readShortFields(request.body, header(request, 'content-type'))?.ssl_check === '1' ? {} : null;
 }
 
-function challenge(handshake: Handshake & { kind: 'challenge' }, request: ProviderRequest): Answer {
-  const { when, is, as } = handshake;
+function challenge(asked: Handshake & { kind: 'challenge' }, _credentials: Credentials, request: RawRequest): Answer {
+  const { when, is, as } = asked;
   // Ordinary events are not parsed for this.
   if ('header' in when ? header(request, when.header.toLowerCase()) !== is : !request.body.includes(is)) return null;
   const body = untrustedJson(request, MAX_BODY);
@@ -223,7 +239,7 @@ function challenge(handshake: Handshake & { kind: 'challenge' }, request: Provid
 }
 
 // https://developers.zoom.us/docs/api/webhooks/#validate-your-webhook-endpoint
-function plainToken({ secret }: Credentials, request: ProviderRequest): Answer {
+function plainToken(_asked: unknown, { secret }: Credentials, request: RawRequest): Answer {
   if (!request.body.includes('endpoint.url_validation')) return null;
   const body = untrustedJson(request, MAX_BODY);
   const token = memberOf(memberOf(body, 'payload'), 'plainToken');
@@ -232,7 +248,7 @@ function plainToken({ secret }: Credentials, request: ProviderRequest): Answer {
 }
 
 /** The member of a short object that has no other one. */
-function onlyMember(request: ProviderRequest, name: string): unknown {
+function onlyMember(request: RawRequest, name: string): unknown {
   if (request.body.length > 2 * MAX_ECHO || !request.body.includes(name)) return undefined;
   const body = untrustedJson(request, MAX_BODY);
   return typeof body === 'object' && body !== null && Object.keys(body).length === 1 ? memberOf(body, name) : undefined;
@@ -241,7 +257,7 @@ function onlyMember(request: ProviderRequest, name: string): unknown {
 const HOOK_SECRET = /^[\x21-\x7e]{16,512}$/;
 
 // https://developers.asana.com/docs/webhooks-guide. The first secret that comes is remembered, and no other takes its place.
-function hookSecret({ secret }: Credentials, request: ProviderRequest): Answer {
+function hookSecret(_asked: unknown, { secret }: Credentials, request: RawRequest): Answer {
   const given = header(request, 'x-hook-secret');
   if (given === undefined || !HOOK_SECRET.test(given)) return null;
   const reply = { headers: { 'X-Hook-Secret': given } };
@@ -250,20 +266,20 @@ function hookSecret({ secret }: Credentials, request: ProviderRequest): Answer {
 }
 
 // https://developers.notion.com/reference/webhooks: the first token that comes is remembered, as in hookSecret.
-function verificationToken({ secret }: Credentials, request: ProviderRequest): Answer {
+function verificationToken(_asked: unknown, { secret }: Credentials, request: RawRequest): Answer {
   const given = onlyMember(request, 'verification_token');
   if (typeof given !== 'string' || !HOOK_SECRET.test(given)) return null;
   if (secret === '') return { shown: given, remember: given };
   return isSameSecret(given, secret) ? { shown: given } : null;
 }
 
-function subscription(credentials: Credentials, request: ProviderRequest): Answer {
+function subscription(_asked: unknown, credentials: Credentials, request: RawRequest): Answer {
   const url = confirmationOf(credentials, request);
   return url === null ? null : { shown: url, visit: url };
 }
 
 // https://learn.microsoft.com/azure/event-grid/end-point-validation-event-grid-events-schema
-function validationCode(request: ProviderRequest): Answer {
+function validationCode(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
   if (header(request, 'aeg-event-type') !== 'SubscriptionValidation') return null;
   const events = untrustedJson(request, MAX_BODY);
   const [event] = Array.isArray(events) ? (events as unknown[]) : [];
@@ -273,14 +289,15 @@ function validationCode(request: ProviderRequest): Answer {
 // A header with anything else would end the answer.
 const ORIGIN = /^[\x21-\x7e]{1,256}$/;
 
-function allowedOrigin(origin: string | undefined): Answer {
+function allowedOrigin(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
+  const origin = header(request, 'webhook-request-origin');
   if (origin === undefined || !ORIGIN.test(origin)) return null;
   return { headers: { 'WebHook-Allowed-Origin': origin, 'WebHook-Allowed-Rate': '*', Allow: 'POST' } };
 }
 
 // https://discord.com/developers/docs/events/webhook-events, and of interactions. Discord wants a content type in both answers, also
 // where there is no content.
-function ping(request: ProviderRequest): Answer {
+function ping(_asked: unknown, _credentials: Credentials, request: RawRequest): Answer {
   if (request.body.length > MAX_ECHO) return null;
   const body = untrustedJson(request, MAX_BODY);
   const type = memberOf(body, 'type');

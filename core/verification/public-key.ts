@@ -1,70 +1,58 @@
-// Senders that sign with a private key; the source has the public one.
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import type { Verification } from '../signatures/scheme.ts';
-import { type KeyAlgorithm, verifyByKey } from './key-signatures.ts';
-import { isP256, isRsa } from './published/keys.ts';
-import { type Credentials, type ProviderRequest, refused } from './request.ts';
-import { ed25519Key } from './standard-webhooks.ts';
-import { readTemplate, type SignatureTemplate } from './template.ts';
+// Senders that sign with a private key; the source has the public one. A body is hashed again for each signature that is tried.
+import { createHash, createPublicKey, type KeyObject, sign as signWith, verify } from 'node:crypto';
+import { promisify } from 'node:util';
+import { isP256, isRsa } from './published-keys.ts';
+import {
+  refused,
+  type SchemeKind,
+  type SignatureEncoding,
+  type Signed,
+  signatureBytes,
+  type Unsigned,
+  type Verification,
+} from './scheme.ts';
+import { readTemplate, type SignatureTemplate, templateHeaders } from './template.ts';
 
-/** Of providers: signed is the time and the body. ECDSA signatures are in base64, those of Ed25519 in hex. */
-export interface PublicKeyScheme {
+/** ECDSA: P-256 and SHA-256, as DER or its two numbers alone. RSA: PKCS #1 v1.5 and SHA-256. */
+export const KEY_ALGORITHMS = ['ecdsa', 'ed25519', 'rsa'] as const;
+export type KeyAlgorithm = (typeof KEY_ALGORITHMS)[number];
+
+export interface PublicKeyScheme extends SignatureTemplate {
   kind: 'public-key';
-  algorithm: 'ecdsa' | 'ed25519';
-  signatureHeader: string;
-  timestampHeader: string;
-  toleranceSeconds: number;
-}
-
-export interface KeySignatureScheme extends SignatureTemplate {
-  kind: 'key-signature';
   algorithm: KeyAlgorithm;
 }
 
-export const signatureOf = (scheme: PublicKeyScheme): KeySignatureScheme => ({
-  kind: 'key-signature',
-  algorithm: scheme.algorithm,
-  encoding: scheme.algorithm === 'ecdsa' ? 'base64' : 'hex',
-  header: scheme.signatureHeader,
-  timestamp: { header: scheme.timestampHeader, unit: 's', toleranceSeconds: scheme.toleranceSeconds },
-  signed: ['timestamp', 'body'],
-});
+export const publicKeyKind: SchemeKind<PublicKeyScheme> = {
+  verify(scheme, { secret }, request) {
+    const read = readTemplate(scheme, request);
+    if ('valid' in read) return read;
+    const key = publicKeyOf(scheme.algorithm, secret);
+    if (key === null) return refused('The key of the source is not a public key of this sender');
+    return verifyByKey({ ...scheme, key }, bytesOf(read.signed), read.signatures);
+  },
+  secretProblem: ({ algorithm }, secret) => (publicKeyOf(algorithm, secret) === null ? FORMS[algorithm] : null),
+  secretHeaders: ({ header }) => [header, 'X-Hook-Secret'],
+};
+
+/** Signs a POST with the private key whose public one the source has. */
+export function signByKey(scheme: PublicKeyScheme, key: KeyObject, unsigned: Unsigned): Signed {
+  const sign = (signed: (string | Buffer)[]) => signWith(hashOf(scheme.algorithm), bytesOf(signed), key);
+  return { headers: templateHeaders(scheme, unsigned, sign), body: unsigned.body, query: {} };
+}
+
+const bytesOf = (signed: (string | Buffer)[]): Buffer =>
+  Buffer.concat(signed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
 
 const FORMS: Readonly<Record<KeyAlgorithm, string>> = {
   ecdsa: 'must be the public key: P-256, as PEM, or as SPKI in base64',
   ed25519: 'must be the public key: 64 hex digits, 32 bytes in base64, or PEM',
   rsa: 'must be the public key: RSA with 2048 to 4096 bits, as PEM, or as SPKI in base64',
 };
-
-export const publicKeyProblem = ({ algorithm }: { algorithm: KeyAlgorithm }, secret: string): string | null =>
-  keyOf(algorithm, secret) === null ? FORMS[algorithm] : null;
-
-export function verifyPublicKey(
-  scheme: PublicKeyScheme,
-  credentials: Credentials,
-  request: ProviderRequest,
-): Promise<Verification> {
-  return verifyKeySignature(signatureOf(scheme), credentials, request);
-}
-
-export async function verifyKeySignature(
-  scheme: KeySignatureScheme,
-  { secret }: Credentials,
-  request: ProviderRequest,
-): Promise<Verification> {
-  const read = readTemplate(scheme, request);
-  if ('valid' in read) return read;
-  const key = keyOf(scheme.algorithm, secret);
-  if (key === null) return refused('The key of the source is not a public key of this sender');
-  const signed = Buffer.concat(read.signed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
-  return verifyByKey({ ...scheme, key }, signed, read.signatures);
-}
-
 const RAW_HEX = /^[0-9a-f]{64}$/i;
 const RAW_BASE64 = /^[A-Za-z0-9+/]{43}=?$/;
 
 /** Null: it is none for this algorithm. */
-function keyOf(algorithm: KeyAlgorithm, text: string): KeyObject | null {
+function publicKeyOf(algorithm: KeyAlgorithm, text: string): KeyObject | null {
   if (algorithm === 'ed25519' && RAW_HEX.test(text)) return ed25519Key(Buffer.from(text, 'hex'));
   if (algorithm === 'ed25519' && RAW_BASE64.test(text)) return ed25519Key(Buffer.from(text, 'base64'));
   const key = readPublicKey(text);
@@ -84,3 +72,64 @@ function readPublicKey(text: string): KeyObject | null {
     return null;
   }
 }
+
+// The key in DER: this header and its 32 bytes (RFC 8410, section 4).
+const ED25519_DER = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** @param bytes of the raw public key */
+export function ed25519Key(bytes: Buffer | null): KeyObject | null {
+  if (bytes?.length !== 32) return null;
+  return createPublicKey({ key: Buffer.concat([ED25519_DER, bytes]), format: 'der', type: 'spki' });
+}
+
+// Each takes a tenth of a millisecond; nobody rotates more keys at once.
+const MAX_TRIED = 4;
+// From here on hashing takes longer than the rest. It is done in a thread, and of a key and the one before each has its try.
+const LARGE_BYTES = 256 * 1024;
+const MAX_TRIED_OF_LARGE = 2;
+
+/** Whether one of the signatures is right. What stands for it (SourceRouting's `mac`) is the hash of what was signed. */
+export async function verifyByKey(
+  { algorithm, key, encoding }: { algorithm: KeyAlgorithm; key: KeyObject; encoding: SignatureEncoding },
+  signed: Buffer,
+  signatures: readonly string[],
+): Promise<Verification> {
+  const isLarge = signed.length > LARGE_BYTES;
+  const isSigned = isLarge ? isSignedInThread : isSignedHere;
+  for (const text of signatures.slice(0, isLarge ? MAX_TRIED_OF_LARGE : MAX_TRIED)) {
+    const bytes = signatureBytes(text, encoding);
+    // Anyone who sees an ECDSA signature can write another that is right, too: what was signed tells a repeat.
+    if (bytes !== null && (await isSigned(algorithm, signed, key, bytes)))
+      return { valid: true, mac: createHash('sha256').update(signed).digest() };
+  }
+  return { ...refused('The signature does not match the body and the key of the source'), hashed: true };
+}
+
+type IsSigned = (
+  algorithm: KeyAlgorithm,
+  signed: Buffer,
+  key: KeyObject,
+  signature: Buffer,
+) => boolean | Promise<boolean>;
+
+// With a callback it is done in one of libuv's threads.
+const verifyInThread = promisify(verify);
+
+const isSignedHere: IsSigned = (algorithm, signed, key, signature) =>
+  hasLength(algorithm, signature) && verify(hashOf(algorithm), signed, keyFor(key, signature), signature);
+
+const isSignedInThread: IsSigned = async (algorithm, signed, key, signature) =>
+  hasLength(algorithm, signature) && verifyInThread(hashOf(algorithm), signed, keyFor(key, signature), signature);
+
+// The two numbers of P-256, 32 bytes each. In DER they have never so few bytes, or once in 2^50.
+const PLAIN_BYTES = 64;
+
+const hasLength = (algorithm: KeyAlgorithm, signature: Buffer): boolean =>
+  algorithm !== 'ed25519' || signature.length === PLAIN_BYTES;
+// Ed25519 hashes by itself.
+const hashOf = (algorithm: KeyAlgorithm): string | null => (algorithm === 'ed25519' ? null : 'sha256');
+// Other keys than those for ECDSA have no use for the encoding.
+const keyFor = (key: KeyObject, signature: Buffer) => ({
+  key,
+  dsaEncoding: signature.length === PLAIN_BYTES ? ('ieee-p1363' as const) : ('der' as const),
+});

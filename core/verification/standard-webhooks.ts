@@ -1,9 +1,9 @@
 // Standard Webhooks (specification 1.0): `v1` is an HMAC-SHA256 with a shared key, `v1a` an Ed25519 signature that is verified with
-// the sender's public key. Svix sends the same under headers of its own name.
-import { createPublicKey, type KeyObject } from 'node:crypto';
-import { compared, hmac, signedHeader, type Verification } from '../signatures/scheme.ts';
-import { verifyByKey } from './key-signatures.ts';
-import { type Credentials, headerOf, type ProviderRequest, refused, timeProblem } from './request.ts';
+// the sender's public key. Svix sends the same under headers of its own name. Outgoing deliveries are signed so when their destination
+// has a signing secret.
+// Rules: DEST-11, OUT-06.
+import { ed25519Key, verifyByKey } from './public-key.ts';
+import { compared, headerOf, hmac, refused, type SchemeKind, signedHeader, timeProblem } from './scheme.ts';
 
 export interface StandardScheme {
   kind: 'standard';
@@ -16,49 +16,82 @@ const SHARED = 'whsec_';
 const PUBLIC = 'whpk_';
 // Of at least one byte: with an empty key anyone could sign.
 const BASE64 = /^[A-Za-z0-9+/]{2,}={0,2}$/;
-// The key in DER: this header and its 32 bytes (RFC 8410, section 4).
-const ED25519_DER = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** What is wrong with the key that the owner enters; null when it is one. */
-export function standardKeyProblem(secret: string): string | null {
-  if (secret.startsWith(PUBLIC))
-    return ed25519Key(bytesAfter(PUBLIC, secret)) ? null : `must hold 32 bytes in base64 after ${PUBLIC}`;
-  return bytesAfter(SHARED, secret) ? null : `must be ${SHARED} followed by base64, or ${PUBLIC} and a public key`;
-}
+export const standardKind: SchemeKind<StandardScheme> = {
+  verify({ headerPrefix }, { secret }, request) {
+    const id = headerOf(request, `${headerPrefix}id`);
+    if (typeof id !== 'string') return id;
+    const timestamp = headerOf(request, `${headerPrefix}timestamp`);
+    if (typeof timestamp !== 'string') return timestamp;
+    const signature = headerOf(request, `${headerPrefix}signature`);
+    if (typeof signature !== 'string') return signature;
+    const problem = timeProblem(timestamp, { unit: 's', toleranceSeconds: TOLERANCE_SECONDS }, request.nowMs);
+    if (problem !== null) return problem;
+    const signed = Buffer.concat([signedHeader(request, `${headerPrefix}id`), Buffer.from(`.${timestamp}.`)]);
+    const ofVersion = (version: string) =>
+      signature
+        .split(' ')
+        .filter((item) => item.startsWith(version))
+        .map((item) => item.slice(version.length));
+    if (!secret.startsWith(PUBLIC)) {
+      const key = bytesAfter(SHARED, secret) ?? secret;
+      return compared(ofVersion('v1,'), 'base64', hmac('sha256', key, signed, request.body));
+    }
+    const key = ed25519Key(bytesAfter(PUBLIC, secret));
+    if (key === null) return refused('The key of the source is not an Ed25519 public key');
+    const bytes = Buffer.concat([signed, request.body]);
+    return verifyByKey({ algorithm: 'ed25519', key, encoding: 'base64' }, bytes, ofVersion('v1a,'));
+  },
+  sign({ headerPrefix }, secret, { id, nowMs, body }) {
+    if (secret.startsWith(PUBLIC)) return null;
+    const signed = signStandardWebhook({ secrets: [secret], id, timestampSeconds: Math.floor(nowMs / 1000), body });
+    const named = Object.entries(signed).map(([name, value]) => [name.replace(/^webhook-/, headerPrefix), value]);
+    return { headers: Object.fromEntries(named) as Record<string, string> };
+  },
+  secretProblem(_scheme, secret) {
+    if (secret.startsWith(PUBLIC))
+      return ed25519Key(bytesAfter(PUBLIC, secret)) ? null : `must hold 32 bytes in base64 after ${PUBLIC}`;
+    return bytesAfter(SHARED, secret) ? null : `must be ${SHARED} followed by base64, or ${PUBLIC} and a public key`;
+  },
+};
 
-export async function verifyStandard(
-  scheme: StandardScheme,
-  { secret }: Credentials,
-  request: ProviderRequest,
-): Promise<Verification> {
-  const [id, timestamp, signature] = ['id', 'timestamp', 'signature'].map((name) =>
-    headerOf(request, scheme.headerPrefix + name),
-  ) as [ReturnType<typeof headerOf>, ReturnType<typeof headerOf>, ReturnType<typeof headerOf>];
-  if (typeof id !== 'string') return id;
-  if (typeof timestamp !== 'string') return timestamp;
-  if (typeof signature !== 'string') return signature;
-  const problem = timeProblem(timestamp, { unit: 's', toleranceSeconds: TOLERANCE_SECONDS }, request.nowMs);
-  if (problem !== null) return problem;
-  const signed = Buffer.concat([signedHeader(request, `${scheme.headerPrefix}id`), Buffer.from(`.${timestamp}.`)]);
-  const ofVersion = (version: string) =>
-    signature
-      .split(' ')
-      .filter((item) => item.startsWith(version))
-      .map((item) => item.slice(version.length));
-  if (!secret.startsWith(PUBLIC)) {
-    const key = bytesAfter(SHARED, secret) ?? secret;
-    return compared(ofVersion('v1,'), 'base64', hmac('sha256', key, signed, request.body));
+const MIN_KEY_BYTES = 24;
+const MAX_KEY_BYTES = 64;
+
+/** What is wrong with the secret of a destination, or null. The key is 24 to 64 bytes ("Signature scheme" of the specification). */
+export function signingSecretProblem(secret: string): string | null {
+  const bytes = bytesAfter(SHARED, secret);
+  if (bytes === null) return `must be ${SHARED} followed by base64`;
+  if (bytes.length < MIN_KEY_BYTES || bytes.length > MAX_KEY_BYTES) {
+    return `must hold a key of ${MIN_KEY_BYTES} to ${MAX_KEY_BYTES} bytes in base64 after ${SHARED}`;
   }
-  const key = ed25519Key(bytesAfter(PUBLIC, secret));
-  if (key === null) return refused('The key of the source is not an Ed25519 public key');
-  const bytes = Buffer.concat([signed, request.body]);
-  return verifyByKey({ algorithm: 'ed25519', key, encoding: 'base64' }, bytes, ofVersion('v1a,'));
+  return null;
 }
 
-/** @param bytes of the raw public key */
-export function ed25519Key(bytes: Buffer | null): KeyObject | null {
-  if (bytes?.length !== 32) return null;
-  return createPublicKey({ key: Buffer.concat([ED25519_DER, bytes]), format: 'der', type: 'spki' });
+/**
+ * Signs a delivery.
+ * @param message `id` is the event's, the same in every attempt, so that a receiver can recognise a repeat. `secrets`: with each of
+ * them there is a signature, the first one first ("Multiple signatures" of the specification, for rotations)
+ * @returns the three headers of the specification
+ * @throws TypeError when a secret is not `whsec_` and base64
+ */
+export function signStandardWebhook(message: {
+  secrets: readonly string[];
+  id: string;
+  timestampSeconds: number;
+  body: Buffer;
+}): Record<string, string> {
+  const sign = (secret: string): string => {
+    const key = bytesAfter(SHARED, secret);
+    if (key === null) throw new TypeError(`A signing secret must be ${SHARED} followed by base64`);
+    const signature = hmac('sha256', key, `${message.id}.${message.timestampSeconds}.`, message.body);
+    return `v1,${signature.toString('base64')}`;
+  };
+  return {
+    'webhook-id': message.id,
+    'webhook-timestamp': String(message.timestampSeconds),
+    'webhook-signature': message.secrets.map(sign).join(' '),
+  };
 }
 
 function bytesAfter(prefix: string, text: string): Buffer | null {

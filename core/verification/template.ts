@@ -1,6 +1,24 @@
-// A signature in a header, and what is signed of a request: parameters of the schemes that sign with a secret, or with a private key.
-import { type SignatureEncoding, signedHeader } from '../signatures/scheme.ts';
-import { headerOf, type ProviderRequest, type Refused, refused, type TimeUnit, timeProblem } from './request.ts';
+// A signature in a header, and what it signs of a request: with a shared secret here, with a private key in public-key.ts. One that any
+// sender may use, so its parts are parameters.
+import {
+  compared,
+  header,
+  headerOf,
+  hmac,
+  type RawRequest,
+  type Refused,
+  refused,
+  repeatProblem,
+  type SchemeKind,
+  type SignatureAlgorithm,
+  type SignatureEncoding,
+  type SignedTime,
+  signedHeader,
+  timeProblem,
+  timeText,
+  type Unsigned,
+  withoutBody,
+} from './scheme.ts';
 
 /** A part of what is signed; another text stands for itself. */
 export type SignedPart = 'timestamp' | 'id' | 'method' | 'url' | 'body' | { text: string };
@@ -16,13 +34,64 @@ export interface SignatureTemplate {
   /** A header of named parts, such as `t=1,v1=abc`, instead of a prefix or a list. */
   named?: { separator: string; signature: string; timestamp?: string };
   /** Where the signed time stands: in this header, or in the named part when there is no header. */
-  timestamp?: { header?: string; unit: TimeUnit; toleranceSeconds: number };
+  timestamp?: SignedTime & { header?: string };
   /** The header of the id that is signed. */
   idHeader?: string;
   /** Some escaped characters of the address are signed as what they stand for (HubSpot). */
   decodesUrl?: true;
+  /** A header that comes more than once counts as one with its values joined, instead of being refused. */
+  joinsRepeats?: true;
   /** In this order. */
   signed: readonly SignedPart[];
+}
+
+export interface HmacScheme extends SignatureTemplate {
+  kind: 'hmac';
+  algorithm: SignatureAlgorithm;
+  /** How the secret that the owner enters holds the key; by default its text is the key. */
+  key?: 'text' | 'hex' | 'base64';
+}
+
+/** What most providers send: the HMAC-SHA256 of the body in hex, but for what is said. @param template what is signed (`partsOf`) */
+export function hmacOf({
+  template = '{body}',
+  ...parameters
+}: Partial<Omit<HmacScheme, 'kind' | 'signed'>> & { header: string; template?: string }): HmacScheme {
+  return { kind: 'hmac', algorithm: 'sha256', encoding: 'hex', ...parameters, signed: partsOf(template) };
+}
+
+const PART = /\{(timestamp|id|method|url|body)\}/;
+
+/** What is signed, part by part, of a text such as `{timestamp}.{body}`. */
+export function partsOf(template: string): SignedPart[] {
+  // Names stand at the odd places.
+  return template.split(PART).flatMap((piece, index): SignedPart[] => {
+    if (index % 2 === 1) return [piece as Exclude<SignedPart, object>];
+    return piece === '' ? [] : [{ text: piece }];
+  });
+}
+
+export const hmacKind: SchemeKind<HmacScheme> = {
+  verify(scheme, { secret }, request) {
+    const read = readTemplate(scheme, request);
+    if ('valid' in read) return read;
+    const mac = hmac(scheme.algorithm, keyOf(scheme, secret), ...read.signed);
+    const outcome = compared(read.signatures, scheme.encoding, mac);
+    return scheme.signed.includes('body') ? outcome : withoutBody(outcome);
+  },
+  sign: (scheme, secret, unsigned) => ({
+    headers: templateHeaders(scheme, unsigned, (signed) => hmac(scheme.algorithm, keyOf(scheme, secret), ...signed)),
+  }),
+  secretProblem({ key = 'text' }, secret) {
+    // One character holds no byte: with an empty key anyone could sign.
+    if (key === 'base64') return /^[A-Za-z0-9+/]{2,}={0,2}$/.test(secret) ? null : 'must be base64';
+    return key === 'text' || /^(?:[0-9a-f]{2})+$/i.test(secret) ? null : 'must be hex digits, two for each byte';
+  },
+  secretHeaders: ({ header: name }) => [name, 'X-Hook-Secret'],
+};
+
+function keyOf({ key = 'text' }: HmacScheme, secret: string): string | Buffer {
+  return key === 'text' ? secret : Buffer.from(secret, key);
 }
 
 interface SignatureHeader {
@@ -33,25 +102,64 @@ interface SignatureHeader {
 /** The signatures of a request, one of which has to be right, and what is signed. */
 export function readTemplate(
   template: SignatureTemplate,
-  request: ProviderRequest,
+  request: RawRequest,
 ): { signatures: string[]; signed: (string | Buffer)[] } | Refused {
-  const value = headerOf(request, template.header);
+  const value = template.joinsRepeats
+    ? (header(request, template.header.toLowerCase()) ?? refused(`The header ${template.header} is missing`))
+    : headerOf(request, template.header);
   if (typeof value !== 'string') return value;
   const read = readSignature(template, value);
   if ('valid' in read) return read;
   const timestamp = signedTime(template, read, request);
-  if (timestamp !== undefined && typeof timestamp !== 'string') return timestamp;
+  if (typeof timestamp !== 'string') return timestamp;
   const { idHeader } = template;
   const idText = idHeader === undefined ? '' : headerOf(request, idHeader);
   if (typeof idText !== 'string') return idText;
   const id = idHeader === undefined ? '' : signedHeader(request, idHeader.toLowerCase());
-  return { signatures: read.signatures, signed: signedParts(template, { timestamp: timestamp ?? '', id, request }) };
+  return { signatures: read.signatures, signed: signedParts(template, { timestamp, id, request }) };
+}
+
+function readSignature(template: SignatureTemplate, value: string): SignatureHeader | Refused {
+  if (template.named !== undefined) return readNamed(template, template.named, value);
+  const prefix = template.prefix ?? '';
+  const items = template.listSeparator === undefined ? [value] : value.split(template.listSeparator);
+  const signatures = items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
+  if (signatures.length === 0) return refused(`The header ${template.header} does not start with ${prefix}`);
+  return { signatures, timestamp: undefined };
+}
+
+function readNamed(
+  { header: name, joinsRepeats }: SignatureTemplate,
+  named: NonNullable<SignatureTemplate['named']>,
+  value: string,
+): SignatureHeader | Refused {
+  const items = value.split(named.separator).map((item) => item.trim());
+  const valuesOf = (part: string) =>
+    items.filter((item) => item.startsWith(`${part}=`)).map((item) => item.slice(part.length + 1));
+  const signatures = valuesOf(named.signature);
+  if (signatures.length === 0) return refused(`The header ${name} has no ${named.signature} signature`);
+  const timestamps = named.timestamp === undefined ? [] : valuesOf(named.timestamp);
+  if (timestamps.length > 1 && !joinsRepeats) return refused(`The header ${name} has several timestamps`);
+  return { signatures, timestamp: timestamps[0] };
+}
+
+/** The signed time; empty when none is signed. */
+function signedTime(
+  { timestamp, joinsRepeats }: SignatureTemplate,
+  read: SignatureHeader,
+  request: RawRequest,
+): string | Refused {
+  if (timestamp === undefined) return '';
+  const { header: name } = timestamp;
+  const text = (name === undefined ? read.timestamp : header(request, name.toLowerCase())) ?? '';
+  const repeated = name === undefined || joinsRepeats ? null : repeatProblem(request, name, text);
+  return repeated ?? timeProblem(text, timestamp, request.nowMs) ?? text;
 }
 
 /** What is signed. @param parts what the request, and the sender beside it, says of the parts */
-export function signedParts(
+function signedParts(
   { signed, decodesUrl }: Pick<SignatureTemplate, 'signed' | 'decodesUrl'>,
-  parts: { timestamp: string; id: string | Buffer; request: Pick<ProviderRequest, 'method' | 'url' | 'body'> },
+  parts: { timestamp: string; id: string | Buffer; request: Pick<RawRequest, 'method' | 'url' | 'body'> },
 ): (string | Buffer)[] {
   const { request, timestamp, id } = parts;
   return signed.map((part) => {
@@ -76,37 +184,23 @@ export function signedParts(
 const DECODED = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 const decoded = (url: string): string => url.replace(DECODED, decodeURIComponent);
 
-function signedTime(
-  { timestamp }: SignatureTemplate,
-  read: SignatureHeader,
-  request: ProviderRequest,
-): string | undefined | Refused {
-  if (timestamp === undefined) return undefined;
-  const text = timestamp.header === undefined ? (read.timestamp ?? '') : headerOf(request, timestamp.header);
-  if (typeof text !== 'string') return text;
-  return timeProblem(text, timestamp, request.nowMs) ?? text;
-}
-
-function readSignature(template: SignatureTemplate, value: string): SignatureHeader | Refused {
-  if (template.named !== undefined) return readNamed(template.header, template.named, value);
-  const prefix = template.prefix ?? '';
-  const items = template.listSeparator === undefined ? [value] : value.split(template.listSeparator);
-  const signatures = items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
-  if (signatures.length === 0) return refused(`The header ${template.header} does not start with ${prefix}`);
-  return { signatures, timestamp: undefined };
-}
-
-function readNamed(
-  header: string,
-  named: NonNullable<SignatureTemplate['named']>,
-  value: string,
-): SignatureHeader | Refused {
-  const items = value.split(named.separator).map((item) => item.trim());
-  const valuesOf = (name: string) =>
-    items.filter((item) => item.startsWith(`${name}=`)).map((item) => item.slice(name.length + 1));
-  const signatures = valuesOf(named.signature);
-  if (signatures.length === 0) return refused(`The header ${header} has no signature ${named.signature}`);
-  const timestamps = named.timestamp === undefined ? [] : valuesOf(named.timestamp);
-  if (timestamps.length > 1) return refused(`The header ${header} has several timestamps`);
-  return { signatures, timestamp: timestamps[0] };
+/** The headers by which a webhook is known. */
+export function templateHeaders(
+  scheme: SignatureTemplate,
+  { url, body, nowMs, id }: Unsigned,
+  sign: (signed: (string | Buffer)[]) => Buffer,
+): Record<string, string> {
+  const timestamp = scheme.timestamp === undefined ? '' : timeText(nowMs, scheme.timestamp.unit);
+  const request = { method: 'POST', url: () => url, body };
+  const signature = sign(signedParts(scheme, { timestamp, id, request })).toString(scheme.encoding);
+  const { named, prefix = '' } = scheme;
+  const parts = named && [
+    ...(named.timestamp === undefined ? [] : [`${named.timestamp}=${timestamp}`]),
+    `${named.signature}=${signature}`,
+  ];
+  return {
+    [scheme.header]: named && parts ? parts.join(named.separator) : prefix + signature,
+    ...(scheme.timestamp?.header !== undefined && { [scheme.timestamp.header]: timestamp }),
+    ...(scheme.idHeader !== undefined && { [scheme.idHeader]: id }),
+  };
 }

@@ -1,7 +1,7 @@
 // The key of a service account of Google.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { isShortRsa, MAX_RSA_BITS } from '../verification/rsa-keys.ts';
+import { isShortRsa, MAX_RSA_BITS } from '../verification/published-keys.ts';
 
 /** The members of a service account key that are used. */
 export type ServiceAccount = { clientEmail: string; privateKey: string; privateKeyId: string | undefined };

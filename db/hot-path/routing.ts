@@ -2,9 +2,9 @@
 import type { FilterLogic } from '../../core/filters/filter.ts';
 import { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
 import type { IngestTokenRule } from '../../core/ingest/ingest-token.ts';
-import type { PublicVerificationConfig } from '../../core/signatures/index.ts';
+import type { PublicVerificationConfig } from '../../core/verification/config.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
-import type { SourceHandshake } from '../../core/ingest/source-handshake.ts';
+import type { SourceHandshake } from '../../core/verification/source-handshake.ts';
 import type { IdempotencyKeyRule } from '../records/entities.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { transformVersion } from '../sql/rules.ts';

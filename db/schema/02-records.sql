@@ -6,7 +6,7 @@ create table sources (
   organization_id text collate "C" not null references organizations (id) on delete cascade,
   name text not null, slug text not null, description text,
   verification jsonb not null default '{"type":"none"}',  -- type and non-secret members
-  verification_secret text,  -- encrypted (db/encryption); of a provider: its secrets as JSON
+  verification_secret text,  -- secrets as JSON, encrypted (db/encryption)
   -- the secret before, encrypted; valid until then
   previous_verification_secret text, previous_secret_until timestamptz(3),
   provider text,  -- a name of providers/; its verification is {"type": "provider"}

@@ -8,7 +8,7 @@ import { foldedName, mergeHeaders } from '../../core/http/headers.ts';
 import { HOPS_HEADER, hopsOf } from '../../core/ingest/hops.ts';
 import { maskHeaders } from '../../core/text/redaction.ts';
 import { keepTrace } from '../../core/http/trace-context.ts';
-import { signStandardWebhook } from '../../core/signatures/standard-webhooks.ts';
+import { signStandardWebhook } from '../../core/verification/standard-webhooks.ts';
 import { authHeaders } from './auth.ts';
 
 /** What goes into the request of one attempt; credentials in clear. */

@@ -3,22 +3,26 @@
 import { expect } from 'chai';
 import { createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import fc from 'fast-check';
-import { verificationConfigSchema, publicVerificationConfig } from '../../core/signatures/index.ts';
-import type { Verification } from '../../core/signatures/scheme.ts';
-import { DESCRIBED_TYPES, describedScheme } from '../../core/verification/described/index.ts';
 import {
-  type AnyScheme,
+  describedScheme,
+  publicVerificationConfig,
+  VERIFICATION_TYPES,
+  verificationConfigSchema,
+} from '../../core/verification/config.ts';
+import {
+  type Scheme,
   isSigned,
   needsSecret,
-  type ProviderRequest,
   secretHeaders,
-  verifyProvided,
+  type Verification,
+  verify,
 } from '../../core/verification/index.ts';
-import { NO_KEYS } from '../../core/verification/published/keys.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
 import type { Json } from '../support/api-client.ts';
 import { describedSigners, JWKS_ADDRESS, keySetOf, publishedToken } from '../support/described-signers.ts';
 import { oddPublicKey } from '../support/odd-keys.ts';
 import type { SentMessage } from '../support/signer.ts';
+import { rawRequest } from '../support/raw-request.ts';
 import { ADDRESS, useKeyWorld } from '../support/verified.ts';
 
 const NOW = Date.parse('2026-03-01T12:00:00.250Z');
@@ -28,13 +32,8 @@ const ASKER = { organizationId: 'org_1', sourceId: 'src_1' };
 type Sent = SentMessage & { body: Buffer };
 type Change = Partial<Sent & { nowMs: number; address: string; isRepeated: (name: string) => boolean }>;
 
-it('every type that an owner describes has a row', () => {
-  const types = Object.values(describedSigners).map(({ config }) => config.type);
-  expect([...new Set(types)].toSorted()).to.deep.equal([...DESCRIBED_TYPES].toSorted());
-});
-
 /** The scheme of a config, as it is stored: without its secret. */
-function schemeOf(config: Json, secret: string | undefined): AnyScheme {
+function schemeOf(config: Json, secret: string | undefined): Scheme {
   const parsed = verificationConfigSchema.parse({ ...config, ...(secret !== undefined && { secret }) });
   const stored = JSON.parse(JSON.stringify(publicVerificationConfig(parsed))) as { type: string };
   expect(stored).not.to.have.property('secret');
@@ -57,7 +56,7 @@ for (const [name, signer] of Object.entries(describedSigners)) {
       const sent = signer.sign({ body: BODY, nowMs: NOW, url: ADDRESS }, withKey);
       return { ...sent, body: sent.body ?? BODY };
     }
-    function verified(sent: Sent, change: Change = {}, withSecret = secret): Promise<Verification> {
+    async function verified(sent: Sent, change: Change = {}, withSecret = secret): Promise<Verification> {
       const {
         headers,
         body,
@@ -69,13 +68,8 @@ for (const [name, signer] of Object.entries(describedSigners)) {
         ...{ nowMs: NOW, address: ADDRESS, isRepeated: () => false },
         ...{ ...sent, ...change },
       };
-      const request: ProviderRequest = {
-        ...{ method: 'POST', headers, body, nowMs, isRepeated },
-        query: () => new URLSearchParams(query),
-        parsed: (parse) => parse(body),
-        url: () => (query === '' ? address : `${address}?${query}`),
-      };
-      return verifyProvided(scheme, { secret: withSecret ?? '' }, request, world.keys.of(ASKER));
+      const request = rawRequest({ headers, body, nowMs, isRepeated, query, address });
+      return verify(scheme, { secret: withSecret ?? '' }, request, world.keys.of(ASKER));
     }
     const expectRefused = async (outcome: Promise<Verification>, what: string) => {
       const verification = await outcome;
@@ -176,12 +170,9 @@ describe('a JSON Web Token by a published key', () => {
 
   const valid = async (changes: object) => {
     const token = publishedToken({ nowMs: NOW }, privateKey, changes);
-    const request: ProviderRequest = {
-      ...{ method: 'POST', headers: { authorization: `Bearer ${token}` }, body: BODY, nowMs: NOW },
-      ...{ query: () => new URLSearchParams(), isRepeated: () => false, url: () => ADDRESS },
-      parsed: (parse) => parse(BODY),
-    };
-    return (await verifyProvided(scheme, { secret: '' }, request, world.keys.of(ASKER))).valid;
+    const headers = { authorization: `Bearer ${token}` };
+    const request = rawRequest({ headers, body: BODY, nowMs: NOW, address: ADDRESS });
+    return (await verify(scheme, { secret: '' }, request, world.keys.of(ASKER))).valid;
   };
 
   it('must be of the issuer, for the audience, with the claims, and must end', async () => {
@@ -221,7 +212,7 @@ describe('signatures by a private key', () => {
     const right = sign(null, body, privateKey).toString('base64');
     const wrong = sign(null, Buffer.from('other'), privateKey).toString('base64');
     const headers = { 'x-sig': [...Array<string>(place).fill(wrong), right].join(' ') };
-    return verifyProvided(scheme, { secret }, requestOf({ headers, body }), NO_KEYS);
+    return verify(scheme, { secret }, rawRequest({ headers, body, nowMs: NOW }), NO_KEYS);
   };
   const isTaken = async (body: Buffer, place: number) => (await verified(body, place)).valid;
 
@@ -238,11 +229,6 @@ describe('signatures by a private key', () => {
     expect(isVerified).to.equal(false);
     expect(await verifying).to.equal(true);
   });
-});
-
-const requestOf = ({ headers, body }: Pick<ProviderRequest, 'headers' | 'body'>): ProviderRequest => ({
-  ...{ method: 'POST', headers, body, nowMs: NOW, query: () => new URLSearchParams() },
-  ...{ isRepeated: () => false, url: () => ADDRESS, parsed: (parse) => parse(body) },
 });
 
 describe('what an owner describes', () => {
@@ -326,7 +312,8 @@ describe('what an owner describes', () => {
     for (const path of ['', '$', 'a[*]', 'a..b']) {
       expect(problemOf({ type: 'body_token', path, secret }), path).to.match(/^path must be a path to one value/);
     }
-    for (const type of DESCRIBED_TYPES) expect(problemOf({ type }), type).to.not.equal('accepted');
+    for (const type of VERIFICATION_TYPES.filter((its) => its !== 'none'))
+      expect(problemOf({ type }), type).to.not.equal('accepted');
     expect(problemOf({ type: 'header_token', header: 'X-T', secret: '' })).to.match(/^secret must not be empty/);
   });
 

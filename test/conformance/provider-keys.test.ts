@@ -2,10 +2,10 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { readKeySet } from '../../core/verification/published/keys.ts';
+import { readKeySet } from '../../core/verification/published-keys.ts';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { createSender } from '../../outbound/http/sender.ts';
-import { createProviderKeys } from '../../outbound/provider-keys/index.ts';
+import { createProviderKeys } from '../../outbound/provider-keys.ts';
 import { oddPublicKey } from '../support/odd-keys.ts';
 import {
   googleClaims,

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { mock } from 'node:test';
-import { NO_KEYS, type PublishedKeys } from '../../core/verification/published/keys.ts';
+import { NO_KEYS, type PublishedKeys } from '../../core/verification/published-keys.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
 import { signers } from '../support/provider-signers.ts';

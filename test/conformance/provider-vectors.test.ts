@@ -1,22 +1,18 @@
 // Webhooks with signatures that providers, or the tests of their libraries, publish.
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { expect } from 'chai';
-import { type ProviderRequest, verifyProvided } from '../../core/verification/index.ts';
-import { NO_KEYS } from '../../core/verification/published/keys.ts';
+import { verify } from '../../core/verification/index.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { type Vector, vectors } from '../support/provider-vectors.ts';
+import { rawRequest } from '../support/raw-request.ts';
 import { stripeVector } from '../support/signature-vectors.ts';
 import { pageOfToday } from './providers-page.ts';
 
 function verified({ provider, secret, body, headers, nowMs, url = 'https://example.com/' }: Vector) {
-  const request: ProviderRequest = {
-    ...{ method: 'POST', headers, body: Buffer.from(body), nowMs },
-    query: () => new URL(url).searchParams,
-    isRepeated: () => false,
-    parsed: (parse) => parse(Buffer.from(body)),
-    url: () => url,
-  };
-  return verifyProvided((providerNamed(provider) as Provider).verification, { secret }, request, NO_KEYS);
+  const [address = '', query = ''] = url.split('?');
+  const request = rawRequest({ headers, body: Buffer.from(body), nowMs, address, query });
+  return verify((providerNamed(provider) as Provider).verification, { secret }, request, NO_KEYS);
 }
 
 describe('published signatures', () => {

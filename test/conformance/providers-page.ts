@@ -1,7 +1,8 @@
 // The table of docs/providers.md, from the registry. Run as a program, it writes the table into the page.
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Scheme } from '../../core/verification/index.ts';
-import { TWILIO_HEADER } from '../../core/verification/twilio.ts';
+import type { SignatureTemplate } from '../../core/verification/template.ts';
+import { TWILIO_HEADER } from '../../core/verification/signed-requests.ts';
 import { type Place, type Provider, providers } from '../../providers/index.ts';
 import { signers } from '../support/provider-signers.ts';
 import { vectors } from '../support/provider-vectors.ts';
@@ -11,12 +12,13 @@ import { secondVerifiers } from '../support/second-verifiers.ts';
 const PAGE = new URL('../../docs/providers.md', import.meta.url);
 const BEGIN = '| provider | ';
 
+const signedOf = ({ signed }: SignatureTemplate): string =>
+  signed.map((part) => (typeof part === 'string' ? part : `\`${part.text}\``)).join(' ');
+
 function schemeOf(scheme: Scheme): string {
   switch (scheme.kind) {
-    case 'hmac': {
-      const signed = scheme.signed.map((part) => (typeof part === 'string' ? part : `\`${part.text}\``)).join(' ');
-      return `HMAC-${scheme.algorithm.toUpperCase()} of ${signed}, \`${scheme.header}\``;
-    }
+    case 'hmac':
+      return `HMAC-${scheme.algorithm.toUpperCase()} of ${signedOf(scheme)}, \`${scheme.header}\``;
     case 'standard':
       return `Standard Webhooks, \`${scheme.headerPrefix}signature\``;
     case 'header-token':
@@ -46,12 +48,15 @@ function schemeOf(scheme: Scheme): string {
     case 'paypal':
       return 'RSA of id, time, webhook and CRC-32 of body, by a certificate that it names, `PAYPAL-TRANSMISSION-SIG`';
     case 'public-key':
-      return `${scheme.algorithm === 'ecdsa' ? 'ECDSA' : 'Ed25519'} of timestamp body, \`${scheme.signatureHeader}\``;
+      return `${scheme.algorithm === 'ecdsa' ? 'ECDSA' : 'Ed25519'} of ${signedOf(scheme)}, \`${scheme.header}\``;
+    case 'payload-token':
+    case 'none':
+      return scheme.kind;
   }
 }
 
-const placeOf = (place: Place | null): string =>
-  place === null ? '-' : 'header' in place ? `\`${place.header}\`` : `\`payload.${place.payload}\``;
+const placeOf = (place: Place | undefined): string =>
+  place === undefined ? '-' : 'header' in place ? `\`${place.header}\`` : `\`payload.${place.payload}\``;
 
 /** How the conformance suite tests it. */
 function testedBy(name: string): string {
@@ -82,8 +87,8 @@ function repeatOf(dedup: NonNullable<Provider['dedup']>): string {
 const samplesOf = ({ samples }: Provider): string => samples.map(({ event }) => `\`${event}\``).join(', ');
 
 function row(provider: Provider): string {
-  const { name, title, docs, verification, eventType, dedup, handshakes } = provider;
-  const repeat = dedup === null ? '-' : repeatOf(dedup);
+  const { name, title, docs, verification, eventType, dedup, handshakes = [] } = provider;
+  const repeat = dedup === undefined ? '-' : repeatOf(dedup);
   const asks = handshakes.map(({ kind }) => kind).join(', ') || '-';
   const cells = [
     ...[`\`${name}\``, `[${title}](${docs})`, schemeOf(verification), covered(name), asks],

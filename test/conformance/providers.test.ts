@@ -2,13 +2,13 @@
 // the provider's documentation, or is its own library (test/support/library-signers.ts).
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Verification } from '../../core/signatures/scheme.ts';
-import { isSigned, type ProviderRequest, secretProblem, verifyProvided } from '../../core/verification/index.ts';
-import { NO_KEYS } from '../../core/verification/published/keys.ts';
-import { signAs } from '../../core/verification/sign.ts';
+import type { Verification } from '../../core/verification/scheme.ts';
+import { isSigned, secretProblem, signAs, verify } from '../../core/verification/index.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
 import { type Provider, providerNamed, providers } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
 import { signers } from '../support/provider-signers.ts';
+import { rawRequest } from '../support/raw-request.ts';
 import { publishedSigners } from '../support/published-signers.ts';
 import type { SentMessage } from '../support/signer.ts';
 
@@ -18,16 +18,10 @@ const SIGNED_NAMES = /signature|hmac|mac$|token$|authorization|-id$|timestamp$|x
 
 type Change = Partial<{ headers: Record<string, string>; body: Buffer; query: string; nowMs: number; address: string }>;
 
-function verified(provider: Provider, secret: string, sent: SentMessage & { body: Buffer }, change: Change = {}) {
+async function verified(provider: Provider, secret: string, sent: SentMessage & { body: Buffer }, change: Change = {}) {
   const { headers, body, query = '', nowMs, address } = { ...sent, nowMs: NOW, address: ADDRESS, ...change };
-  const request: ProviderRequest = {
-    ...{ method: 'POST', headers, body, nowMs },
-    query: () => new URLSearchParams(query),
-    isRepeated: () => false,
-    parsed: (parse) => parse(body),
-    url: () => (query === '' ? address : `${address}?${query}`),
-  };
-  return verifyProvided(provider.verification, { secret }, request, NO_KEYS);
+  const request = rawRequest({ headers, body, nowMs, query, address });
+  return verify(provider.verification, { secret }, request, NO_KEYS);
 }
 
 it('every provider of the registry has a signer', () => {

@@ -2,7 +2,7 @@
 // made here and fetched from a real server in the place of the providers.
 import { expect } from 'chai';
 import { isSigned, secretProblem } from '../../core/verification/index.ts';
-import { signAs } from '../../core/verification/sign.ts';
+import { signAs } from '../../core/verification/index.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { sampleOf } from '../../providers/sample.ts';
 import { otherSecret, publishedSigners, type SigningKey } from '../support/published-signers.ts';

@@ -1,7 +1,10 @@
 // Signatures of Hook0 (Coinbase) cover headers and the body with full stops between, which either may hold.
 import { expect } from 'chai';
 import { createHmac } from 'node:crypto';
-import { hook0Signature, verifyHook0 } from '../../core/verification/hook0.ts';
+import { type Verification, verify } from '../../core/verification/index.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
+import { hook0Signature } from '../../core/verification/signed-requests.ts';
+import { rawRequest } from '../support/raw-request.ts';
 
 const SECRET = 'a secret of many letters';
 const NOW = 1_700_000_000_000;
@@ -10,14 +13,10 @@ const BODY = '{"price":"1.5"}';
 const SIGNED = { 'content-type': 'application/json', 'x-event-id': 'e1', 'x-event-type': 'wallet.activity.detected' };
 
 function isTaken(headers: Record<string, string>, body = BODY, repeated = ''): boolean {
-  const request = {
-    ...{ method: 'POST', headers, body: Buffer.from(body), nowMs: NOW, url: () => 'https://example.com/' },
-    query: () => new URLSearchParams(),
-    isRepeated: (name: string) => name === repeated,
-    parsed: <Parsed>(parse: (bytes: Buffer) => Parsed) => parse(Buffer.from(body)),
-  };
+  const isRepeated = (name: string) => name === repeated;
+  const request = rawRequest({ headers, body: Buffer.from(body), nowMs: NOW, isRepeated });
   const scheme = { kind: 'hook0', header: 'X-Hook0-Signature', toleranceSeconds: 300 } as const;
-  return verifyHook0(scheme, { secret: SECRET }, request).valid;
+  return (verify(scheme, { secret: SECRET }, request, NO_KEYS) as Verification).valid;
 }
 const signed = (headers: Record<string, string> = SIGNED, body = BODY) => ({
   ...headers,

@@ -2,16 +2,19 @@
 import { expect } from 'chai';
 import { createHash, createHmac } from 'node:crypto';
 import { Received } from '../../api/ingest/received.ts';
-import { openCredentials } from '../../core/verification/provider-config.ts';
+import { openCredentials } from '../../core/verification/config.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
 import {
-  type LocalScheme,
-  type ProviderRequest,
+  type Credentials,
+  type RawRequest,
   type Scheme,
-  verifyScheme,
-  withoutSecret,
+  type Verification,
+  verify,
+  withoutToken,
 } from '../../core/verification/index.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
+import { rawRequest } from '../support/raw-request.ts';
 
 const SECRET = 'a secret of many letters';
 const NOW = 1_700_000_000_000;
@@ -29,23 +32,19 @@ const PARTS = {
   ...{ clientAddress: '127.0.0.1', receivedAt: new Date(NOW) },
 };
 
-const requestOf = (fields: Partial<ProviderRequest> & { text?: string }): ProviderRequest => ({
-  ...{ method: 'POST', headers: {}, body: Buffer.alloc(0), nowMs: NOW },
-  query: () => new URLSearchParams(fields.text ?? ''),
-  url: () => 'https://example.com/',
-  isRepeated: () => false,
-  parsed: (parse) => parse(fields.body ?? Buffer.alloc(0)),
-  ...fields,
-});
+const requestOf = ({ text, ...fields }: Parameters<typeof rawRequest>[0] & { text?: string }) =>
+  rawRequest({ nowMs: NOW, ...fields, ...(text !== undefined && { query: text }) });
+const verifyNow = (scheme: Scheme, credentials: Credentials, request: RawRequest) =>
+  verify(scheme, credentials, request, NO_KEYS) as Verification;
 
 describe('schemes of providers', () => {
   const sized = (bytes: number, json: (padding: string) => string) =>
     Buffer.from(json('x'.repeat(bytes - json('').length)));
 
   it('refuse what is too large to be parsed for a stranger', () => {
-    const graph: LocalScheme = { kind: 'body-token', list: 'value', member: 'clientState' };
+    const graph: Scheme = { kind: 'body-token', list: 'value', member: 'clientState' };
     const graphBody = (padding: string) => JSON.stringify({ value: [{ clientState: SECRET }], padding });
-    const mailgun: LocalScheme = { kind: 'mailgun' };
+    const mailgun: Scheme = { kind: 'mailgun' };
     const timestamp = String(NOW / 1000);
     const signature = createHmac('sha256', SECRET).update(`${timestamp}t`).digest('hex');
     const mailgunBody = (padding: string) =>
@@ -55,17 +54,17 @@ describe('schemes of providers', () => {
       [mailgun, mailgunBody, 256 * KIBIBYTE],
     ] as const) {
       const valid = (bytes: number) =>
-        verifyScheme(scheme, { secret: SECRET }, requestOf({ body: sized(bytes, body) })).valid;
+        verifyNow(scheme, { secret: SECRET }, requestOf({ body: sized(bytes, body) })).valid;
       expect([valid(most), valid(most + 1)], scheme.kind).to.deep.equal([true, false]);
     }
   });
 
-  const twilioForm = (text: string, fields: string, parsed?: ProviderRequest['parsed']) => {
+  const twilioForm = (text: string, fields: string, parsed?: RawRequest['parsed']) => {
     const mac = createHmac('sha1', SECRET).update(`https://example.com/${fields}`).digest('base64');
     const headers = { 'content-type': 'application/x-www-form-urlencoded', 'x-twilio-signature': mac };
     return requestOf({ headers, body: Buffer.from(text), ...(parsed && { parsed }) });
   };
-  const takesForm = (request: ProviderRequest) => verifyScheme({ kind: 'twilio' }, { secret: SECRET }, request).valid;
+  const takesForm = (request: RawRequest) => verifyNow({ kind: 'twilio' }, { secret: SECRET }, request).valid;
 
   it('of Twilio refuse a form of too many bytes or fields before it is parsed', () => {
     const padded = (bytes: number) => `a=${'x'.repeat(bytes - 2)}`;
@@ -88,10 +87,10 @@ describe('schemes of providers', () => {
     expect(received.parsed(() => 'another')).to.equal('another');
   });
 
-  // Anyone who conceals a source hashes the body of those that are refused before (api/ingest/proof.ts).
+  // Anyone who conceals a source hashes the body of those that are refused before (api/ingest/verification.ts).
   it('say that the body was hashed where it was, whole', () => {
-    const refusedOf = (scheme: LocalScheme, request: Partial<ProviderRequest> & { text?: string }) => {
-      const outcome = verifyScheme(scheme, { secret: SECRET }, requestOf(request));
+    const refusedOf = (scheme: Scheme, request: Parameters<typeof requestOf>[0]) => {
+      const outcome = verifyNow(scheme, { secret: SECRET }, requestOf(request));
       return outcome.valid ? 'accepted' : (outcome.hashed ?? false);
     };
     const signature = { timestamp: String(NOW / 1000), token: 't', signature: '00' };
@@ -99,7 +98,7 @@ describe('schemes of providers', () => {
     const headers = { 'content-type': 'application/json', 'x-twilio-signature': 'AAAA' };
     expect(refusedOf({ kind: 'twilio' }, { headers, text: 'bodySHA256=00' })).to.equal(true);
     expect(refusedOf({ kind: 'twilio' }, { headers })).to.equal(false);
-    const hmacOf = (signed: ('body' | 'url')[]): LocalScheme => ({
+    const hmacOf = (signed: ('body' | 'url')[]): Scheme => ({
       ...{ kind: 'hmac', algorithm: 'sha256', encoding: 'hex', header: 'X-Signature' },
       signed,
     });
@@ -108,9 +107,9 @@ describe('schemes of providers', () => {
   });
 
   it('want the token in every item, and no more than a thousand', () => {
-    const graph: LocalScheme = { kind: 'body-token', list: 'value', member: 'clientState' };
+    const graph: Scheme = { kind: 'body-token', list: 'value', member: 'clientState' };
     const valid = (value: unknown) =>
-      verifyScheme(graph, { secret: SECRET }, requestOf({ body: Buffer.from(JSON.stringify({ value })) })).valid;
+      verifyNow(graph, { secret: SECRET }, requestOf({ body: Buffer.from(JSON.stringify({ value })) })).valid;
     const item = { clientState: SECRET };
     expect(valid([item, item])).to.equal(true);
     for (const value of [[], [item, {}], [item, { clientState: 'other' }], item, null, Array(1001).fill(item)])
@@ -126,11 +125,8 @@ describe('schemes of providers', () => {
         'content-type': 'application/json',
         'x-twilio-signature': createHmac('sha1', SECRET).update(url).digest('base64'),
       };
-      return verifyScheme(
-        { kind: 'twilio' },
-        { secret: SECRET },
-        requestOf({ headers, body: of, text, url: () => url }),
-      ).valid;
+      return verifyNow({ kind: 'twilio' }, { secret: SECRET }, requestOf({ headers, body: of, text, url: () => url }))
+        .valid;
     };
     expect(valid(`bodySHA256=${hash}`)).to.equal(true);
     expect(valid(`bodySHA256=${hash}`, Buffer.from('{"a":2}'))).to.equal(false);
@@ -145,7 +141,7 @@ describe('schemes of providers', () => {
       const mac = createHmac('sha256', SECRET).update(`POST${address}{}${NOW}`).digest('base64');
       const headers = { 'x-hubspot-signature-v3': mac, 'x-hubspot-request-timestamp': String(NOW) };
       const request = requestOf({ headers, body: Buffer.from('{}'), url: () => url });
-      return verifyScheme(verification as LocalScheme, { secret: SECRET }, request).valid;
+      return verifyNow(verification as Scheme, { secret: SECRET }, request).valid;
     };
     expect([validFor(signed), validFor(url)]).to.deep.equal([true, false]);
   });
@@ -163,7 +159,7 @@ describe('schemes of providers', () => {
         NotificationRequestItem: { additionalData: { hmacSignature }, ...each },
       }));
       const body = Buffer.from(JSON.stringify({ notificationItems }));
-      return verifyScheme({ kind: 'adyen' }, { secret }, requestOf({ body })).valid;
+      return verifyNow({ kind: 'adyen' }, { secret }, requestOf({ body })).valid;
     };
     expect([isTaken(item), isTaken(item, item), isTaken()]).to.deep.equal([true, true, false]);
     const changes = [
@@ -183,7 +179,7 @@ describe('schemes of providers', () => {
     const digest = createHash('sha1').update(privateKey).digest();
     const macOf = (payload: string) => createHmac('sha1', digest).update(payload).digest('hex');
     const isTaken = (...fields: [string, string][]) =>
-      verifyScheme(
+      verifyNow(
         { kind: 'braintree' },
         { secret: `${publicKey}:${privateKey}` },
         requestOf({ body: Buffer.from(new URLSearchParams(fields).toString()) }),
@@ -204,7 +200,7 @@ describe('schemes of providers', () => {
   it('of WebSub are signed with a method of the specification', () => {
     const body = Buffer.from('<feed/>');
     const isTaken = (value: string) =>
-      verifyScheme({ kind: 'websub' }, { secret: SECRET }, requestOf({ headers: { 'x-hub-signature': value }, body }))
+      verifyNow({ kind: 'websub' }, { secret: SECRET }, requestOf({ headers: { 'x-hub-signature': value }, body }))
         .valid;
     for (const method of ['sha1', 'sha256', 'sha384', 'sha512']) {
       const mac = createHmac(method, SECRET).update(body).digest('hex');
@@ -218,7 +214,7 @@ describe('schemes of providers', () => {
 
   it('take the secret out of what is stored, and nothing else', () => {
     const parts = { headers: { authorization: 'x', 'x-token': 'y', other: 'z' }, queryText: 'token=a&b=%20c' };
-    const left = (scheme: Scheme) => withoutSecret(scheme, parts);
+    const left = (scheme: Scheme) => withoutToken(scheme, parts);
     expect(left({ kind: 'basic' }).headers).to.deep.equal({ 'x-token': 'y', other: 'z' });
     expect(left({ kind: 'header-token', header: 'X-Token' }).headers).to.deep.equal({ authorization: 'x', other: 'z' });
     expect(left({ kind: 'query-token', parameter: 'token' }).queryText).to.equal('b=%20c');

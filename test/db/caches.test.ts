@@ -7,7 +7,7 @@ import { createRoutingCache } from '../../api/ingest/routing.ts';
 import { newId } from '../../core/text/ids.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool } from '../../db/connections/pool.ts';
-import { providerNamed } from '../../providers/index.ts';
+import { senderOf } from '../../providers/index.ts';
 import { type OwnDatabase, ownDatabase } from '../support/own-database.ts';
 
 const MOST = 3;
@@ -16,7 +16,7 @@ const KIBIBYTE = 1024;
 
 describe('of more than a process keeps', () => {
   const secretBox = new SecretBox([{ id: 'k1', key: randomBytes(32) }]);
-  const reader = { secretBox, providerNamed, gateOf };
+  const reader = { secretBox, senderOf, gateOf };
   let database: OwnDatabase;
   let organizationId: string;
   before(async () => {

@@ -109,25 +109,6 @@ describe('sources with a provider', () => {
     }
   });
 
-  it('are without it when a release that does not know providers gave them another verification', async () => {
-    const secret = `${PLANTED}-github-secret`;
-    const like = await records.source({ verificationConfig: { type: 'github', secret } });
-    await testInstance.pool.query(`update sources set provider = 'stripe', version = version + 1 where id = $1`, [
-      like.id,
-    ]);
-    expect(await shown(like)).to.deep.include({ provider: null, verificationConfig: { type: 'github' } });
-    const signature = createHmac('sha256', secret).update('{}').digest('hex');
-    const sent = await ask(like, 'POST', { body: '{}', headers: { 'x-hub-signature-256': `sha256=${signature}` } });
-    expect(sent.status).to.equal(200);
-    const path = `${testInstance.base}/sources/${like.id}/rotate-secret`;
-    const rotated = { secret: 'another secret of many letters', overlapSeconds: 60 };
-    expect((await testInstance.client.request('POST', path, rotated)).status).to.equal(200);
-    expect(
-      (await ask(like, 'POST', { body: '{}', headers: { 'x-hub-signature-256': `sha256=${signature}` } })).status,
-    ).to.equal(200);
-    expect(leakedLines(testInstance)).to.deep.equal([]);
-  });
-
   it('can be given another provider, and taken theirs, but never lose their verification by the way', async () => {
     const github = (signers.github as (typeof signers)[string]).secret();
     const shopify = (signers.shopify as (typeof signers)[string]).secret();

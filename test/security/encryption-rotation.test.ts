@@ -81,7 +81,7 @@ describe('rotation of encryption keys', () => {
       `insert into sources (id, organization_id, name, slug, verification, verification_secret)
        select id, $3, 'One of many', replace(id, '_', '-'), '{"type":"slack"}', sealed
        from unnest($1::text[], $2::text[]) as t (id, sealed)`,
-      [ids, ids.map((sourceId) => box.encrypt('secret', sourceId)), testInstance.organizationId],
+      [ids, ids.map((sourceId) => box.encrypt('{"secret":"secret"}', sourceId)), testInstance.organizationId],
     );
     await testInstance.pool.query(
       `insert into source_handshakes (source_id, organization_id, kind, answered_at, shown)

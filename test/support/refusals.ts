@@ -1,6 +1,6 @@
 // Refused webhooks as ingest knows them, and as the API shows them.
 import { expect } from 'chai';
-import type { Arrival } from '../../api/ingest/received.ts';
+import type { IncomingRequest } from '../../api/ingest/received.ts';
 import { limitsOf } from '../../core/fairness/limits.ts';
 import type { Json } from './api-client.ts';
 import type { EventOwner } from './new-events.ts';
@@ -8,7 +8,7 @@ import type { TestOrganization } from './service.ts';
 import { until } from './until.ts';
 
 /** A webhook to a source that verifies nothing. */
-export function arrivalTo({ organizationId, sourceId }: EventOwner): Arrival {
+export function arrivalTo({ organizationId, sourceId }: EventOwner): IncomingRequest {
   return {
     ...{ organizationSlug: 'acme', sourceSlug: 'orders', below: '', method: 'POST', queryText: '' },
     ...{
@@ -29,8 +29,8 @@ export function arrivalTo({ organizationId, sourceId }: EventOwner): Arrival {
         routes: [],
         isGated: false,
       },
-      verification: { type: 'none' },
-      ...{ previous: null, provided: null, idempotencyKey: null, answer: null },
+      sender: { verification: { kind: 'none' } },
+      ...{ previous: null, idempotencyKey: null, answer: null, confirmsSubscriptions: false },
       ...{ handshakes: [], credentials: { secret: '' } },
       standing: { suspended: false, limits: limitsOf('business', {}) },
       tokens: { rule: 'none', current: null, previous: null },

@@ -1,16 +1,29 @@
 // What providers publish to try out a verification with: a secret, a request and its genuine signature. A new scheme has its row here.
 import { expect } from 'chai';
 import {
-  type NamedConfig,
-  type Verification,
+  publicVerificationConfig,
+  type VerificationConfig,
   verificationConfigSchema,
-  verifySignature,
-} from '../../core/signatures/index.ts';
+} from '../../core/verification/config.ts';
+import { type RawRequest, type Verification, verify } from '../../core/verification/index.ts';
+import { NO_KEYS } from '../../core/verification/published-keys.ts';
+import { type Sender, senderOf } from '../../providers/index.ts';
+import { rawRequest } from './raw-request.ts';
+
+/** Of a type that needs neither keys of others nor threads. */
+export function verifyAs(
+  config: VerificationConfig,
+  request: Partial<Pick<RawRequest, 'headers' | 'body' | 'nowMs'>>,
+): Verification {
+  const { verification } = senderOf({ verification: publicVerificationConfig(config) }) as Sender;
+  const { secret = '' } = { secret: '', ...config };
+  return verify(verification, { secret }, rawRequest(request), NO_KEYS) as Verification;
+}
 
 export interface SignatureVector {
   /** The scheme, and who published the vector. */
   name: string;
-  config: NamedConfig;
+  config: VerificationConfig;
   body: string;
   nowMs: number;
   /** The genuine headers, lowercase. */
@@ -25,8 +38,8 @@ export interface SignatureVector {
   isList?: true;
 }
 
-export const hmacConfig = (fields: object): NamedConfig =>
-  verificationConfigSchema.parse({ type: 'hmac', header: 'X-Signature', ...fields }) as NamedConfig;
+export const hmacConfig = (fields: object): VerificationConfig =>
+  verificationConfigSchema.parse({ type: 'hmac', header: 'X-Signature', ...fields });
 
 // RFC 4231, test case 2, and RFC 2202, test case 2.
 export const JEFE = { secret: 'Jefe', body: 'what do ya want for nothing?' };
@@ -113,7 +126,7 @@ type Change = Partial<Pick<SignatureVector, 'config' | 'headers' | 'nowMs'> & { 
 /** Verifies the request of a vector, parts of it changed. */
 export function verifyVector(vector: SignatureVector, change: Change = {}): Verification {
   const { config, body, headers, nowMs } = { ...vector, ...change };
-  return verifySignature(config, { headers, body: Buffer.from(body), nowMs });
+  return verifyAs(config, { headers, body: Buffer.from(body), nowMs });
 }
 
 /** Expects that it is refused for this reason. */

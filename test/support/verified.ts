@@ -1,12 +1,12 @@
 // A webhook as a provider sends it, verified with the keys that a server in the place of the providers has.
 import { expect } from 'chai';
 import { pino } from 'pino';
-import type { Verification } from '../../core/signatures/scheme.ts';
-import { type ProviderRequest, verifyProvided } from '../../core/verification/index.ts';
-import { KeysAwayError, type PublishedKeys } from '../../core/verification/published/keys.ts';
+import { type Verification, verify } from '../../core/verification/index.ts';
+import { KeysAwayError, type PublishedKeys } from '../../core/verification/published-keys.ts';
 import { createSender, type Sender } from '../../outbound/http/sender.ts';
-import { createProviderKeys, type ProviderKeys } from '../../outbound/provider-keys/index.ts';
+import { createProviderKeys, type ProviderKeys } from '../../outbound/provider-keys.ts';
 import { type Provider, providerNamed } from '../../providers/index.ts';
+import { rawRequest } from './raw-request.ts';
 import { type KeyServer, startKeyServer } from './key-server.ts';
 
 /** The address of the source. */
@@ -19,20 +19,14 @@ export interface Arriving {
   nowMs: number;
 }
 
-export function verifiedAs(
+export async function verifiedAs(
   provider: string,
   secret: string,
   { headers, body, nowMs }: Arriving,
   keys: PublishedKeys,
 ): Promise<Verification> {
-  const request: ProviderRequest = {
-    ...{ method: 'POST', headers, body, nowMs },
-    query: () => new URLSearchParams(),
-    isRepeated: () => false,
-    parsed: (parse) => parse(body),
-    url: () => ADDRESS,
-  };
-  return verifyProvided((providerNamed(provider) as Provider).verification, { secret }, request, keys);
+  const request = rawRequest({ headers, body, nowMs, address: ADDRESS });
+  return verify((providerNamed(provider) as Provider).verification, { secret }, request, keys);
 }
 
 /** @returns why it was refused */

@@ -5,7 +5,7 @@ import { INCIDENT_TYPES } from '../../../core/messages/channel.ts';
 import type { AlertMessage } from '../../../core/messages/message.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { mayReceive, recipients } from '../../../core/messages/recipients.ts';
-import { signingSecretProblem } from '../../../core/signatures/standard-webhooks.ts';
+import { signingSecretProblem } from '../../../core/verification/standard-webhooks.ts';
 import { existingIds, openChannel, openConfig } from '../../../db/messages/channels.ts';
 import { noteArrived, noteOver } from '../../../db/messages/channel-failures.ts';
 import { confirmedAddresses } from '../../../db/messages/recipients.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { secretProblem } from '../../../core/verification/index.ts';
 import { providerNamed, providers, type Provider } from '../../../providers/index.ts';
-import { signedWebhook } from '../../../providers/signed.ts';
+import { signedWebhook } from '../../../providers/sample.ts';
 import type { Context } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { shownAnswer } from './source-members.ts';
@@ -146,10 +146,11 @@ function list(ctx: Context): void {
   ctx.body = listAnswer(providers.slice(first, first + query.pageSize).map(show), providers.length, query);
 }
 
-function show({ name, title, docs, secret, verifyToken, handshakes, answer, ...places }: Provider) {
-  const { eventType, eventId, dedup, instructions, samples } = places;
+function show({ name, title, docs, secret, instructions, samples, handshakes = [], ...others }: Provider) {
+  const { verifyToken, eventType, eventId, dedup, answer } = others;
   return {
-    ...{ name, title, docs, secret: secret.is, verifyToken: verifyToken ?? null, eventType, eventId, dedup },
+    ...{ name, title, docs, secret: secret.is, verifyToken: verifyToken ?? null },
+    ...{ eventType: eventType ?? null, eventId: eventId ?? null, dedup: dedup ?? null },
     handshakes: handshakes.map(({ kind }) => kind),
     answer: answer ?? null,
     instructions,

@@ -2,8 +2,8 @@
 // other side may change over at any moment of it.
 import { z } from 'zod';
 import { isRedacted } from '../../../core/text/redaction.ts';
-import { isSameSecret, secretSchema } from '../../../core/signatures/index.ts';
-import { signingSecretProblem } from '../../../core/signatures/standard-webhooks.ts';
+import { isSameSecret, secretSchema } from '../../../core/verification/scheme.ts';
+import { signingSecretProblem } from '../../../core/verification/standard-webhooks.ts';
 import { type ApiDeps, type Context, param } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { httpDestination } from '../destinations/destination-members.ts';

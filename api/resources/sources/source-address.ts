@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { allows } from '../../../core/config/access.ts';
 import { type IngestTokenRule, newIngestToken } from '../../../core/ingest/ingest-token.ts';
-import type { SentHandshake } from '../../../core/ingest/source-handshake.ts';
+import type { SentHandshake } from '../../../core/verification/source-handshake.ts';
 import { isRedacted, redactSecret } from '../../../core/text/redaction.ts';
 import type { Source } from '../../../db/records/entities.ts';
 import type { Handshaken } from '../../../db/handshakes.ts';

@@ -3,11 +3,15 @@ import { z } from 'zod';
 import { parsePath } from '../../../core/text/dotted-path.ts';
 import { checkHeaderName } from '../../../core/http/headers.ts';
 import { INGEST_TOKEN_RULES } from '../../../core/ingest/ingest-token.ts';
-import { PROVIDER_TYPE } from '../../../core/verification/provider-config.ts';
-import { VERIFICATION_TYPES, verificationConfigSchema, verificationSchemas } from '../../../core/signatures/index.ts';
-import { SIGNATURE_ENCODINGS } from '../../../core/signatures/scheme.ts';
+import {
+  PROVIDER_TYPE,
+  VERIFICATION_TYPES,
+  verificationConfigSchema,
+  verificationSchemas,
+} from '../../../core/verification/config.ts';
+import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../../../core/verification/scheme.ts';
 import { sourceAnswerSchema } from '../../../core/ingest/source-answer.ts';
-import { sourceHandshakeSchema } from '../../../core/ingest/source-handshake.ts';
+import { sourceHandshakeSchema } from '../../../core/verification/source-handshake.ts';
 import type { Source } from '../../../db/records/entities.ts';
 import { PROVIDER_NAMES } from '../../../providers/index.ts';
 import * as field from '../fields.ts';
@@ -145,7 +149,7 @@ const shownHandshake = z
     member: z.string().optional(),
     verifyToken: z.string().optional(),
     echoMember: z.string().optional(),
-    algorithm: z.enum(['sha1', 'sha256', 'sha512']).optional(),
+    algorithm: z.enum(SIGNATURE_ALGORITHMS).optional(),
     encoding: z.enum(SIGNATURE_ENCODINGS).optional(),
     prefix: z.string().optional(),
   })

@@ -2,11 +2,10 @@
 import type { EntityData, RequiredEntityData } from '@mikro-orm/core';
 import type { z } from 'zod';
 import { newId } from '../../../core/text/ids.ts';
-import { describedScheme } from '../../../core/verification/described/index.ts';
-import { type AnyScheme, isSigned, needsPublishedKeys } from '../../../core/verification/index.ts';
-import { providerOf } from '../../../core/verification/provider-config.ts';
+import { isSigned, needsPublishedKeys } from '../../../core/verification/index.ts';
+import { providerOf } from '../../../core/verification/config.ts';
 import { type IdempotencyKeyRule, Source } from '../../../db/records/entities.ts';
-import { providerNamed } from '../../../providers/index.ts';
+import { providerNamed, senderOf } from '../../../providers/index.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { requireRecordRoom } from '../../auth/limits.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
@@ -25,8 +24,8 @@ function requireSignature(
   if (!rule?.signature) return;
   if (source.verification.type === 'none')
     throw invalid('idempotencyKey.signature', 'needs a verificationConfig other than none');
-  const scheme = schemeOf(source);
-  if (scheme === null || isSigned(scheme)) return;
+  const sender = senderOf(source);
+  if (sender === null || isSigned(sender.verification)) return;
   const provider = providerOf(source);
   throw invalid(
     'idempotencyKey.signature',
@@ -34,12 +33,6 @@ function requireSignature(
       ? `needs a provider that signs its webhooks, and ${provider} does not`
       : `needs a verificationConfig with a signature of the body, and ${source.verification.type} has none`,
   );
-}
-
-/** Null: a type that has none of a provider's, or a provider that this release does not know. */
-function schemeOf(source: Pick<Source, 'provider' | 'verification'>): AnyScheme | null {
-  const provider = providerOf(source);
-  return provider ? (providerNamed(provider)?.verification ?? null) : describedScheme(source.verification);
 }
 
 /**
@@ -66,8 +59,9 @@ function requireUntold(
     concealed?: boolean | undefined;
   },
 ): void {
-  const scheme = schemeOf(source);
-  if (!source.concealed || source.ingestToken === 'required' || !scheme || !needsPublishedKeys(scheme)) return;
+  const sender = senderOf(source);
+  if (!source.concealed || source.ingestToken === 'required' || !sender) return;
+  if (!needsPublishedKeys(sender.verification)) return;
   const whose = providerOf(source) ?? 'the sender';
   throw invalid(
     'ingestToken',

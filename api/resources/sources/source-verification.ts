@@ -1,25 +1,22 @@
-// How a source verifies what it receives, as columns of its record: by a type of its own (core/signatures,
-// core/verification/described) or by its provider (providers/). Public members stand in clear, secrets encrypted.
+// How a source verifies what it receives, as columns of its record: by a type of its own (core/verification/config.ts) or by its provider
+// (providers/). Public members stand in clear, secrets encrypted.
 import { z } from 'zod';
-import {
-  openCredentials,
-  PROVIDER_TYPE,
-  providerOf,
-  sealedCredentials,
-} from '../../../core/verification/provider-config.ts';
 import { isRedacted } from '../../../core/text/redaction.ts';
 import {
   confirmsSubscriptions,
-  ADVISED_SECRET_LENGTH,
+  openCredentials,
+  PROVIDER_TYPE,
+  providerOf,
   publicVerificationConfig,
-  secretSchema,
+  sealedCredentials,
+  takesSecret,
   type VerificationConfig,
   verificationConfigSchema,
-} from '../../../core/signatures/index.ts';
-import { describedScheme, takesSecret } from '../../../core/verification/described/index.ts';
+} from '../../../core/verification/config.ts';
 import { type Credentials, secretProblem } from '../../../core/verification/index.ts';
+import { ADVISED_SECRET_LENGTH, secretSchema } from '../../../core/verification/scheme.ts';
 import type { Source } from '../../../db/records/entities.ts';
-import { type Provider, providerNamed } from '../../../providers/index.ts';
+import { type Provider, providerNamed, senderOf } from '../../../providers/index.ts';
 import type { ApiDeps } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import { check } from '../../request/validation.ts';
@@ -37,7 +34,7 @@ const NOT_ROTATED = { previousVerificationSecret: null, previousSecretUntil: nul
 export function newVerification(deps: Deps, id: string, member: string | null, sent: SentConfig): Columns {
   const { provider, config } = namedProvider(member ?? undefined, sent);
   return provider === undefined || provider === null
-    ? ownColumns(deps, id, config ?? { type: 'none' }, null)
+    ? ownColumns(deps, id, config ?? { type: 'none' }, undefined)
     : providedColumns(deps, id, knownProvider(provider), config ?? {}, null);
 }
 
@@ -70,14 +67,14 @@ export function changedVerification(
   if (after === null) {
     if (config === undefined)
       throw invalid('verificationConfig', 'is needed, because it takes the place of the provider');
-    const current = before === null ? openOwn(deps, stored) : null;
+    const isSameType = before === null && config?.type === stored.verification.type;
+    const current = (isSameType && openStored(deps, stored).secret) || undefined;
     const columns = ownColumns(deps, stored.id, config ?? { type: 'none' }, current);
-    const isKeptSecret = config !== null && config.type === current?.type && isKept(config.secret);
-    return isKeptSecret ? columns : { ...columns, ...NOT_ROTATED };
+    return current !== undefined && isKept(config?.secret) ? columns : { ...columns, ...NOT_ROTATED };
   }
   const current =
     after === before
-      ? { ...openProvided(deps, stored), confirmSubscriptions: confirmsSubscriptions(stored.verification) }
+      ? { ...openStored(deps, stored), confirmSubscriptions: confirmsSubscriptions(stored.verification) }
       : null;
   const columns = providedColumns(deps, stored.id, knownProvider(after), config ?? {}, current);
   const isSameSecret = current !== null && isKept(config?.secret) && columns.verificationSecret !== null;
@@ -106,16 +103,12 @@ export function replacedVerification(
 }
 
 /** The secret in clear that a rotation replaces; null when there is none. */
-export function openSecret(deps: Deps, source: Source): string | null {
-  if (providerOf(source) !== null) return openProvided(deps, source).secret || null;
-  const config = openOwn(deps, source);
-  return config !== null && 'secret' in config ? (config.secret ?? null) : null;
-}
+export const openSecret = (deps: Deps, source: Source): string | null => openStored(deps, source).secret || null;
 
 /** What its owner should do about the secrets of a source, which works all the same. */
 export function secretWarnings(deps: Deps, source: Source): string[] {
   const provider = providerNamed(providerOf(source) ?? '');
-  const { secret, verifyToken } = provider ? openProvided(deps, source) : { secret: openText(deps, source) };
+  const { secret, verifyToken } = openStored(deps, source);
   const shortest = provider?.secret.shortest ?? ADVISED_SECRET_LENGTH;
   return [
     ...tooShort('verificationConfig.secret', secret, shortest),
@@ -133,35 +126,40 @@ function tooShort(member: string, text: string | null | undefined, shortest = AD
 
 /** As `withSecret`, of a secret that is new. @throws ApiError 400 when it is of another form than the provider's */
 export function withNewSecret(deps: Deps, source: Source, secret: string): string {
-  const name = providerOf(source);
-  const provider = name === null ? null : knownProvider(name);
-  const scheme = provider?.verification ?? describedScheme(source.verification);
-  const problem = scheme && secretProblem(scheme, secret);
-  if (problem) throw invalid('secret', problem);
+  const sender = senderOf(source);
+  if (sender === null) throw unknownProvider();
+  const problem = secretProblem(sender.verification, secret);
+  if (problem !== null) throw invalid('secret', problem);
   return withSecret(deps, source, secret);
 }
 
 /** The encrypted secrets with this one in the place of the secret. */
 export function withSecret(deps: Deps, source: Source, secret: string): string {
-  if (providerOf(source) === null) return deps.secretBox.encrypt(secret, source.id);
-  return deps.secretBox.encrypt(sealedCredentials({ ...openProvided(deps, source), secret }), source.id);
+  return deps.secretBox.encrypt(sealedCredentials({ ...openStored(deps, source), secret }), source.id);
 }
 
-function ownColumns(deps: Deps, id: string, config: Record<string, unknown>, stored: VerificationConfig | null) {
+function ownColumns(deps: Deps, id: string, config: Record<string, unknown>, current: string | undefined) {
   if (config.type === PROVIDER_TYPE) throw invalid('provider', 'is needed for a verificationConfig of this type');
-  const checked = withStoredSecret(config, stored);
+  const checked = withStoredSecret(config, current);
   return {
     provider: null,
     verification: publicVerificationConfig(checked),
-    verificationSecret:
-      'secret' in checked && checked.secret !== undefined ? deps.secretBox.encrypt(checked.secret, id) : null,
+    verificationSecret: sealedSecrets(deps, id, 'secret' in checked ? checked.secret : null),
   };
 }
 
-/** Checks a verificationConfig. If the type is unchanged, the secret may be omitted or sent back masked. */
-function withStoredSecret(config: Record<string, unknown>, stored: VerificationConfig | null): VerificationConfig {
-  const storedSecret = stored && stored.type === config.type && 'secret' in stored ? stored.secret : undefined;
-  const known = isKept(config.secret) && takesSecret(config) ? { ...config, secret: storedSecret } : config;
+/** Null: there is nothing to encrypt. */
+function sealedSecrets(deps: Deps, id: string, secret: string | null | undefined, verifyToken?: string): string | null {
+  if (secret === null || secret === undefined) return null;
+  return deps.secretBox.encrypt(sealedCredentials({ secret, ...(verifyToken !== undefined && { verifyToken }) }), id);
+}
+
+/**
+ * Checks a verificationConfig.
+ * @param current the stored secret, if its type is the same: then it may be omitted or sent back masked
+ */
+function withStoredSecret(config: Record<string, unknown>, current: string | undefined): VerificationConfig {
+  const known = isKept(config.secret) && takesSecret(config) ? { ...config, secret: current } : config;
   const { verificationConfig: checked } = check(
     z.object({ verificationConfig: verificationConfigSchema }),
     { verificationConfig: known },
@@ -193,10 +191,7 @@ function providedColumns(
   return {
     provider: provider.name,
     verification: { type: PROVIDER_TYPE, ...(asksToConfirm(provider) && { confirmSubscriptions }) },
-    verificationSecret:
-      secret === undefined || secret === null
-        ? null
-        : deps.secretBox.encrypt(sealedCredentials({ secret, verifyToken }), id),
+    verificationSecret: sealedSecrets(deps, id, secret, verifyToken),
   };
 }
 
@@ -206,7 +201,7 @@ interface Checked {
   confirmSubscriptions?: boolean;
 }
 
-const asksToConfirm = ({ handshakes }: Provider) => handshakes.some(({ kind }) => kind === 'subscription');
+const asksToConfirm = ({ handshakes }: Provider) => handshakes?.some(({ kind }) => kind === 'subscription') ?? false;
 
 /** @param kept what is stored already, and was checked when it was new */
 function configSchema(provider: Provider, kept: Partial<Credentials>) {
@@ -230,19 +225,13 @@ function configSchema(provider: Provider, kept: Partial<Credentials>) {
 
 function knownProvider(name: string): Provider {
   const provider = providerNamed(name);
-  if (provider === undefined) throw invalid('provider', 'is not a provider that this release knows');
+  if (provider === undefined) throw unknownProvider();
   return provider;
 }
 
-function openOwn(deps: Deps, source: Source): VerificationConfig | null {
-  const secret = openText(deps, source);
-  return secret === null ? null : verificationConfigSchema.parse({ ...source.verification, secret });
-}
+const unknownProvider = () => invalid('provider', 'is not a provider that this release knows');
 
-const openText = (deps: Deps, { id, verificationSecret }: Source): string | null =>
-  verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null;
-
-function openProvided(deps: Deps, { id, verificationSecret }: Source): Credentials {
+function openStored(deps: Deps, { id, verificationSecret }: Source): Credentials {
   return openCredentials(verificationSecret ? deps.secretBox.decrypt(verificationSecret, id) : null);
 }
 

@@ -1,6 +1,6 @@
 // Sources: list, create, get, update, delete.
 import { z } from 'zod';
-import { providerOf } from '../../../core/verification/provider-config.ts';
+import { providerOf } from '../../../core/verification/config.ts';
 import { deleteSource } from '../../../db/delivery/deletions.ts';
 import { Source } from '../../../db/records/entities.ts';
 import { type Handshaken, lastHandshakes } from '../../../db/handshakes.ts';

@@ -1,10 +1,27 @@
 // Providers that send a JSON Web Token (RFC 7519): signed with a key that they publish, or with a secret that the source shares.
 import { createHash, type KeyObject } from 'node:crypto';
 import { decodeJwt, errors, type JWTHeaderParameters, type JWTPayload, jwtVerify } from 'jose';
-import { isSameSecret, type Verification } from '../../signatures/scheme.ts';
-import { type Credentials, headerOf, type ProviderRequest, type Refused, refused, timeProblem } from '../request.ts';
-import { isP256, isRsa, type KeyDocument, type PublishedKeys, readKeySet } from './keys.ts';
-import { plaidKey, plaidProblem } from './plaid.ts';
+import {
+  isP256,
+  isRsa,
+  type KeyDocument,
+  plaidKey,
+  plaidProblem,
+  type PublishedKeys,
+  readKeySet,
+} from './published-keys.ts';
+import {
+  headerOf,
+  hmac,
+  isSameSecret,
+  jsonBytes,
+  type RawRequest,
+  type Refused,
+  refused,
+  type SchemeKind,
+  timeProblem,
+  type Unsigned,
+} from './scheme.ts';
 
 export interface JwtScheme {
   kind: 'jwt';
@@ -32,28 +49,40 @@ const KEY_ID = /^[\w.:-]{1,128}$/;
 // Clocks differ (RFC 7519, section 4.1.4: no more than a few minutes).
 const CLOCK_SECONDS = 60;
 
-export async function verifyJwt(
-  scheme: JwtScheme,
-  { secret }: Credentials,
-  request: ProviderRequest,
-  keys: PublishedKeys,
-): Promise<Verification> {
-  const value = headerOf(request, scheme.header);
-  if (typeof value !== 'string') return value;
-  const token = value.replace(/^bearer +/i, '');
-  if (token.length > MAX_TOKEN || !FORM.test(token))
-    return refused(`The header ${scheme.header} holds no JSON Web Token`);
-  // First what costs nothing: no key is fetched for a token that would be refused with it, too.
-  const outcome =
-    claimsProblem(token, scheme, secret, request) ?? (await tokenProblem(token, scheme, secret, { request, keys }));
-  if (outcome !== null) return scheme.bodyHash === undefined ? outcome : { ...outcome, hashed: true };
-  // A token without a hash of the body is sent with several webhooks, so it tells no repeat. The signature of one with it can be written
-  // in two ways (ECDSA): what was signed tells.
-  const signed = token.slice(0, token.lastIndexOf('.'));
-  return { valid: true, mac: scheme.bodyHash === undefined ? null : createHash('sha256').update(signed).digest() };
-}
+const SERVICE_ACCOUNT = /^[\w.+-]{1,128}@(?:[\w-]+\.){1,8}gserviceaccount\.com$/;
 
-function claimsProblem(token: string, scheme: JwtScheme, secret: string, request: ProviderRequest): Refused | null {
+export const jwtKind: SchemeKind<JwtScheme> = {
+  async verify(scheme, { secret }, request, keys) {
+    const value = headerOf(request, scheme.header);
+    if (typeof value !== 'string') return value;
+    const token = value.replace(/^bearer +/i, '');
+    if (token.length > MAX_TOKEN || !FORM.test(token))
+      return refused(`The header ${scheme.header} holds no JSON Web Token`);
+    // First what costs nothing: no key is fetched for a token that would be refused with it, too.
+    const outcome =
+      claimsProblem(token, scheme, secret, request) ?? (await tokenProblem(token, scheme, secret, { request, keys }));
+    if (outcome !== null) return scheme.bodyHash === undefined ? outcome : { ...outcome, hashed: true };
+    // A token without a hash of the body is sent with several webhooks, so it tells no repeat. The signature of one with it can be written
+    // in two ways (ECDSA): what was signed tells.
+    const signed = token.slice(0, token.lastIndexOf('.'));
+    return { valid: true, mac: scheme.bodyHash === undefined ? null : createHash('sha256').update(signed).digest() };
+  },
+  sign: (scheme, secret, unsigned) =>
+    scheme.keys === 'secret' ? { headers: { [scheme.header]: sharedToken(scheme, secret, unsigned) } } : null,
+  secretProblem(scheme, secret) {
+    if (scheme.keys === 'plaid') return plaidProblem(secret);
+    if (scheme.sender === undefined || SERVICE_ACCOUNT.test(secret)) return null;
+    return 'must be the e-mail address of the service account, which ends in .gserviceaccount.com';
+  },
+  secretHeaders: ({ header }) => [header],
+  // Anyone who has a token without a hash of the body can send any body with it.
+  token: ({ header, bodyHash }) => (bodyHash === undefined ? { header } : null),
+  isSigned: ({ bodyHash }) => bodyHash !== undefined,
+  needsSecret: ({ keys, sender }) => typeof keys === 'string' || sender !== undefined,
+  needsPublishedKeys: ({ keys }) => keys !== 'secret',
+};
+
+function claimsProblem(token: string, scheme: JwtScheme, secret: string, request: RawRequest): Refused | null {
   try {
     return problemOf(decodeJwt(token), scheme, secret, request);
   } catch (error) {
@@ -63,7 +92,7 @@ function claimsProblem(token: string, scheme: JwtScheme, secret: string, request
 }
 
 /** What is wrong with what the claims say, should they be genuine. */
-function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, request: ProviderRequest): Refused | null {
+function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, request: RawRequest): Refused | null {
   const { iat, aud } = claims;
   const issued = typeof iat === 'number' ? String(Math.floor(iat)) : '';
   const late = timeProblem(issued, { unit: 's', toleranceSeconds: scheme.toleranceSeconds }, request.nowMs);
@@ -78,11 +107,7 @@ function problemOf(claims: JWTPayload, scheme: JwtScheme, secret: string, reques
   return typeof hash === 'string' && isSameSecret(hash, digest) ? null : refused('The body is not that of the token');
 }
 
-function audienceProblem(
-  aud: JWTPayload['aud'],
-  wanted: JwtScheme['audience'],
-  request: ProviderRequest,
-): Refused | null {
+function audienceProblem(aud: JWTPayload['aud'], wanted: JwtScheme['audience'], request: RawRequest): Refused | null {
   if (wanted === undefined) return null;
   if (typeof wanted === 'object')
     return [aud].flat().includes(wanted.is)
@@ -107,7 +132,7 @@ async function tokenProblem(
   token: string,
   scheme: JwtScheme,
   secret: string,
-  { request, keys }: { request: ProviderRequest; keys: PublishedKeys },
+  { request, keys }: { request: RawRequest; keys: PublishedKeys },
 ): Promise<Refused | null> {
   const options = {
     algorithms: [scheme.algorithm],
@@ -157,11 +182,16 @@ function reasonOf(error: NoKeyError | errors.JOSEError): string {
   return 'The signature of the token is wrong';
 }
 
-const SERVICE_ACCOUNT = /^[\w.+-]{1,128}@(?:[\w-]+\.){1,8}gserviceaccount\.com$/;
-
-/** What is wrong with what the owner enters; null when nothing is. */
-export function jwtProblem(scheme: JwtScheme, secret: string): string | null {
-  if (scheme.keys === 'plaid') return plaidProblem(secret);
-  if (scheme.sender === undefined || SERVICE_ACCOUNT.test(secret)) return null;
-  return 'must be the e-mail address of the service account, which ends in .gserviceaccount.com';
+/** A token by HS256 (RFC 7518, section 3.2) that is good for five minutes. */
+function sharedToken(scheme: JwtScheme, secret: string, { url, body, nowMs }: Unsigned): string {
+  const { audience, issuers, bodyHash } = scheme;
+  const issuedAt = Math.floor(nowMs / 1000);
+  const claims = {
+    ...{ aud: typeof audience === 'object' ? audience.is : url, iat: issuedAt, exp: issuedAt + 300 },
+    ...(issuers !== undefined && { iss: issuers[0] }),
+    ...scheme.claims,
+    ...(bodyHash !== undefined && { [bodyHash]: createHash('sha256').update(body).digest('hex') }),
+  };
+  const signed = [{ alg: 'HS256', typ: 'JWT' }, claims].map((part) => jsonBytes(part).toString('base64url')).join('.');
+  return `${signed}.${hmac('sha256', secret, signed).toString('base64url')}`;
 }

@@ -2,8 +2,8 @@
 // knows have their handshakes built in (providers/).
 // Rules: SRC-55, INGEST-27.
 import { z } from 'zod';
-import { SIGNATURE_ENCODINGS, secretSchema } from '../signatures/scheme.ts';
-import type { Handshake } from '../verification/handshakes.ts';
+import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS, secretSchema } from './scheme.ts';
+import type { Handshake } from './handshakes.ts';
 
 const name = (of: string) =>
   z
@@ -19,7 +19,7 @@ const others = [
   z.object({ type: z.literal('ok') }),
   z.object({
     ...{ type: z.literal('hmac'), parameter, member, echoMember: member },
-    algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
+    algorithm: z.enum(SIGNATURE_ALGORITHMS).default('sha256'),
     encoding: z.enum(SIGNATURE_ENCODINGS).default('base64'),
     prefix: z.string().max(256, 'must be at most 256 characters').default(''),
   }),

@@ -1,21 +1,20 @@
-// The keys that providers publish (core/verification/published). Webhooks of strangers make this process ask for them, so what they can
+// The keys that providers publish (core/verification/published-keys.ts). Webhooks of strangers make this process ask for them, so what they can
 // cause is bounded: keys are kept, what a provider has not is not asked for again at once, sources and organizations have so many
 // questions a minute, and each organization waits for its own questions only.
 // Rules: PRV-16, PRV-17, PRV-19.
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type ErrorSummary, ownWords } from '../../core/text/error-summary.ts';
-import { type Log, throttled } from '../../core/process/log.ts';
-import { limitConcurrency, type Limiter, QueueFullError } from '../../core/fairness/concurrency.ts';
+import { type ErrorSummary, ownWords } from '../core/text/error-summary.ts';
+import type { Sender } from './http/sender.ts';
+import { type Log, throttled } from '../core/process/log.ts';
+import { limitConcurrency, type Limiter, QueueFullError } from '../core/fairness/concurrency.ts';
 import {
   type KeyDocument,
   KeysAwayError,
   type KeySet,
   type PublishedKey,
   type PublishedKeys,
-} from '../../core/verification/published/keys.ts';
-import { type Answer, ask, type AskOptions } from './ask.ts';
-import { type Asker, createBudget } from './budget.ts';
+} from '../core/verification/published-keys.ts';
 
 // Once they are this old, keys are asked for again while webhooks are verified by them, and used until the second age when that fails.
 const FRESH_MS = 3_600_000;
@@ -24,7 +23,7 @@ const KEPT_MS = 24 * FRESH_MS;
 const SETTLED_MS = 1000;
 // A document that was not there is not asked for again sooner.
 const MISSING_MS = 60_000;
-// A provider that is away is not asked again sooner (Retry-After: api/ingest/verified-source.ts).
+// A provider that is away is not asked again sooner (Retry-After: api/ingest/verification.ts).
 const AWAY_MS = 5000;
 const MAX_DOCUMENTS = 10_000;
 
@@ -32,6 +31,19 @@ const MAX_DOCUMENTS = 10_000;
 const AT_A_TIME = 4;
 const MAX_WAITING = 16;
 const MAX_ORGANIZATIONS = 10_000;
+
+/** For whom a provider is asked. */
+interface Asker {
+  organizationId: string;
+  sourceId: string;
+}
+
+interface AskOptions {
+  sender: Sender;
+  /** What is asked instead of the providers: `https://host/path` is `<mirror>/host/path` there. */
+  mirror?: string | undefined;
+  timeoutMs?: number | undefined;
+}
 
 export interface ProviderKeys {
   of(asker: Asker): PublishedKeys;
@@ -151,4 +163,73 @@ function keysOf(document: KeyDocument, answer: Answer): KeySet | null {
 /** What is posted may hold a secret. */
 function nameOf({ url, post }: KeyDocument): string {
   return post === undefined ? url : `${url} ${createHash('sha256').update(JSON.stringify(post)).digest('hex')}`;
+}
+
+// How much the webhooks of strangers may make this process ask providers: so many questions a minute for a source, and for an organization.
+const MINUTE_MS = 60_000;
+const PER_SOURCE = 10;
+const PER_ORGANIZATION = 60;
+const MAX_COUNTS = 20_000;
+
+/**
+ * Makes what counts one question.
+ * @param now in ms
+ */
+function createBudget(now: () => number): (asker: Asker) => void {
+  const counts = new LRUCache<string, { since: number; count: number }>({ max: MAX_COUNTS });
+
+  function countOf(id: string): { since: number; count: number } {
+    const known = counts.get(id);
+    if (known !== undefined && now() - known.since < MINUTE_MS) return known;
+    const begun = { since: now(), count: 0 };
+    counts.set(id, begun);
+    return begun;
+  }
+
+  /** @throws KeysAwayError when there are no more for this minute */
+  return ({ organizationId, sourceId }) => {
+    const [ofSource, ofOrganization] = [countOf(sourceId), countOf(organizationId)];
+    if (ofSource.count >= PER_SOURCE || ofOrganization.count >= PER_ORGANIZATION)
+      throw new KeysAwayError('The provider was asked for too many keys in this minute');
+    ofSource.count += 1;
+    ofOrganization.count += 1;
+  };
+}
+
+// One question to a provider goes by the sender of deliveries, and so through the address guard: one deadline, no redirects, a bounded answer.
+const TIMEOUT_MS = 5000;
+// The largest set of keys of a provider has some ten thousand bytes.
+const MAX_BYTES = 256 * 1024;
+
+interface Question {
+  /** Whose webhooks it is for. */
+  organizationId: string;
+  /** An https address. */
+  url: string;
+  /** As JSON; absent: the address is got. */
+  post?: object;
+}
+
+/** `status` is null when there was no answer. `why` is for the log, `said` for strangers. */
+type Answer =
+  | { isOk: true; text: string }
+  | { isOk: false; status: number | null; text: string; why: ErrorSummary; said: string };
+
+async function ask({ organizationId, url, post }: Question, options: AskOptions): Promise<Answer> {
+  const { sender, mirror, timeoutMs = TIMEOUT_MS } = options;
+  const { host, pathname, search } = new URL(url);
+  const body = post === undefined ? null : Buffer.from(JSON.stringify(post));
+  const result = await sender.send({
+    method: body === null ? 'GET' : 'POST',
+    url: mirror === undefined ? url : `${mirror}/${host}${pathname}${search}`,
+    headers: { Accept: '*/*', ...(body !== null && { 'Content-Type': 'application/json' }) },
+    ...{ body, timeoutMs, organizationId, poolKey: `keys of ${host}`, keptBytes: MAX_BYTES },
+  });
+  // What the guard refuses may name addresses of the operator.
+  if (result.kind === 'error')
+    return { isOk: false, status: null, text: '', why: result.summary, said: 'there was no answer' };
+  const { statusCode: status, bodyText: text, truncated } = result;
+  const refused = (why: ErrorSummary): Answer => ({ isOk: false, status, text, why, said: why });
+  if (status < 200 || status >= 300) return refused(ownWords`it answered ${status}`);
+  return truncated ? refused(ownWords`it answered more than ${MAX_BYTES} bytes`) : { isOk: true, text };
 }

@@ -1,12 +1,78 @@
-// Signatures of any sender: an HMAC with a shared secret, or a signature by a private key, in a header; what is signed is a template.
+// Types of `verificationConfig` for signatures of any sender: an HMAC with a shared secret, or a signature by a private key, in a header.
+// Rules: SRC-16, SRC-44 to SRC-50.
 import { z } from 'zod';
-import { headerName } from '../../signatures/hmac.ts';
-import { SIGNATURE_ENCODINGS, secretSchema } from '../../signatures/scheme.ts';
-import type { HmacScheme } from '../hmac.ts';
-import { KEY_ALGORITHMS } from '../key-signatures.ts';
-import type { KeySignatureScheme } from '../public-key.ts';
-import type { SignatureTemplate, SignedPart } from '../template.ts';
-import { type MemberProblem, refineBy, separator, toleranceSeconds } from './members.ts';
+import { checkHeaderName } from '../http/headers.ts';
+import { type Scheme, secretProblem } from './index.ts';
+import { KEY_ALGORITHMS, type PublicKeyScheme } from './public-key.ts';
+import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS, secretSchema } from './scheme.ts';
+import { type HmacScheme, partsOf, type SignatureTemplate, type SignedPart } from './template.ts';
+
+export const headerName = (what: string) =>
+  z
+    .string()
+    .max(256, 'must be at most 256 characters')
+    .refine((name) => checkHeaderName(name) === null, `must be the name of the header that ${what}`);
+
+/** How long ago, or ahead, a signed time may be. */
+export const toleranceSeconds = z
+  .int()
+  .min(1, 'must be at least 1')
+  .max(86_400, 'must be at most 86400, which is a day')
+  .default(300);
+
+export type WithoutSecret<Config> = Config extends unknown ? Omit<Config, 'secret'> : never;
+
+/** What is wrong with a member, as the end of a sentence. */
+export type MemberProblem = { member: string; message: string };
+
+/** Makes the refinement of a schema: what is wrong with its members together, else with its secret. */
+export const refineBy =
+  <Config extends { secret?: string | undefined }>(
+    scheme: (config: Config) => Scheme,
+    problemOf: (config: Config) => MemberProblem | null = () => null,
+  ) =>
+  (config: Config, context: z.RefinementCtx): void => {
+    const problem = problemOf(config);
+    const ofSecret =
+      problem === null && config.secret !== undefined ? secretProblem(scheme(config), config.secret) : null;
+    if (problem !== null) context.addIssue({ code: 'custom', path: [problem.member], message: problem.message });
+    if (ofSecret !== null) context.addIssue({ code: 'custom', path: ['secret'], message: ofSecret });
+  };
+
+const prefix = z.string().max(256, 'must be at most 256 characters').default('');
+const signatureMembers = {
+  algorithm: z.enum(SIGNATURE_ALGORITHMS).default('sha256'),
+  encoding: z.enum(SIGNATURE_ENCODINGS).default('hex'),
+};
+
+export const hmacSchema = z.object({
+  type: z.literal('hmac'),
+  secret: secretSchema,
+  header: headerName('carries the signature'),
+  ...signatureMembers,
+  prefix,
+  // With it, what is signed is the timestamp, the separator and the body, and an old request is refused.
+  timestampHeader: headerName('carries the time of the signature').optional(),
+  timestampSeparator: z.string().max(16, 'must be at most 16 characters').optional(),
+});
+
+export function hmacScheme(config: WithoutSecret<z.output<typeof hmacSchema>>): HmacScheme {
+  const { header, algorithm, encoding, prefix: text, timestampHeader, timestampSeparator = '.' } = config;
+  const scheme = { kind: 'hmac', header, algorithm, encoding, prefix: text, joinsRepeats: true } as const;
+  if (timestampHeader === undefined) return { ...scheme, signed: ['body'] };
+  return {
+    ...scheme,
+    timestamp: { header: timestampHeader, unit: 's', toleranceSeconds: 300 },
+    signed: ['timestamp', { text: timestampSeparator }, 'body'],
+  };
+}
+
+/** Between parts of a header. */
+const separator = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(16, 'must be at most 16 characters')
+  .refine((text) => !text.includes(', '), 'must not hold a comma and a space, by which repeated headers are joined');
 
 const MAX_TEMPLATE = 1024;
 const partName = z
@@ -15,7 +81,7 @@ const partName = z
 
 const templateMembers = {
   header: headerName('carries the signature'),
-  prefix: z.string().max(256, 'must be at most 256 characters').default(''),
+  prefix,
   listSeparator: separator.optional(),
   signaturePart: partName.optional(),
   timestampPart: partName.optional(),
@@ -32,18 +98,7 @@ const templateMembers = {
 };
 type TemplateMembers = z.output<z.ZodObject<typeof templateMembers>>;
 
-const PART = /\{(timestamp|id|method|url|body)\}/;
 const KNOWN = '{timestamp}, {id}, {method}, {url} and {body}';
-
-/** What is signed, part by part. */
-function partsOf(template: string): SignedPart[] {
-  // Names stand at the odd places.
-  const pieces = template.split(PART);
-  return pieces.flatMap((piece, index): SignedPart[] => {
-    if (index % 2 === 1) return [piece as Exclude<SignedPart, object>];
-    return piece === '' ? [] : [{ text: piece }];
-  });
-}
 
 // Who sends chooses how long they are: a part that is signed a hundred times has ten megabytes hashed a hundred times.
 const LONG: readonly SignedPart[] = ['body', 'url', 'id'];
@@ -51,7 +106,7 @@ const repeatedPart = (signed: readonly SignedPart[]): SignedPart | undefined =>
   LONG.find((part) => signed.indexOf(part) !== signed.lastIndexOf(part));
 
 function templateProblem(given: TemplateMembers): MemberProblem | null {
-  const { template, timestampHeader, timestampPart, signaturePart, idHeader, prefix, listSeparator } = given;
+  const { template, timestampHeader, timestampPart, signaturePart, idHeader, listSeparator } = given;
   const parts = partsOf(template);
   const problem = (member: string, message: string): MemberProblem => ({ member, message });
   if (parts.some((part) => typeof part === 'object' && /[{}]/.test(part.text)))
@@ -72,17 +127,17 @@ function templateProblem(given: TemplateMembers): MemberProblem | null {
     return problem('idHeader', 'and {id} in the template need each other');
   if (timestampPart !== undefined && signaturePart === undefined)
     return problem('signaturePart', 'is needed with timestampPart: the part that is the signature');
-  if (signaturePart !== undefined && (prefix !== '' || listSeparator !== undefined))
+  if (signaturePart !== undefined && (given.prefix !== '' || listSeparator !== undefined))
     return problem('signaturePart', 'must be left out with prefix or listSeparator: a header has parts, or it has not');
   return null;
 }
 
 function templateOf(given: TemplateMembers & Pick<SignatureTemplate, 'encoding'>): SignatureTemplate {
-  const { header, encoding, prefix, listSeparator, signaturePart, timestampPart, timestampHeader, idHeader } = given;
+  const { header, encoding, listSeparator, signaturePart, timestampPart, timestampHeader, idHeader } = given;
   const { timestampUnit: unit, toleranceSeconds: seconds, partSeparator, template } = given;
   const hasTime = timestampHeader !== undefined || timestampPart !== undefined;
   return {
-    ...{ header, encoding, prefix, signed: partsOf(template) },
+    ...{ header, encoding, prefix: given.prefix, signed: partsOf(template) },
     ...(listSeparator !== undefined && { listSeparator }),
     ...(signaturePart !== undefined && {
       named: {
@@ -102,16 +157,15 @@ const hmacTemplate = z.object({
   type: z.literal('hmac_template'),
   secret: secretSchema,
   secretEncoding: z.enum(['text', 'hex', 'base64']).default('text'),
-  algorithm: z.enum(['sha1', 'sha256', 'sha512']).default('sha256'),
-  encoding: z.enum(SIGNATURE_ENCODINGS).default('hex'),
+  ...signatureMembers,
   ...templateMembers,
 });
-export const hmacTemplateScheme = (config: Omit<z.output<typeof hmacTemplate>, 'secret'>): HmacScheme => ({
+export const hmacTemplateScheme = (config: WithoutSecret<z.output<typeof hmacTemplate>>): HmacScheme => ({
   ...{ kind: 'hmac', algorithm: config.algorithm, key: config.secretEncoding },
   ...templateOf(config),
 });
 export const hmacTemplateSchema = hmacTemplate.superRefine(
-  refineBy<z.output<typeof hmacTemplate>>(templateProblem, hmacTemplateScheme),
+  refineBy<z.output<typeof hmacTemplate>>(hmacTemplateScheme, templateProblem),
 );
 
 const publicKey = z.object({
@@ -122,10 +176,10 @@ const publicKey = z.object({
   encoding: z.enum(SIGNATURE_ENCODINGS).default('base64'),
   ...templateMembers,
 });
-export const publicKeyScheme = (config: Omit<z.output<typeof publicKey>, 'secret'>): KeySignatureScheme => ({
-  ...{ kind: 'key-signature', algorithm: config.algorithm },
+export const publicKeyScheme = (config: WithoutSecret<z.output<typeof publicKey>>): PublicKeyScheme => ({
+  ...{ kind: 'public-key', algorithm: config.algorithm },
   ...templateOf(config),
 });
 export const publicKeySchema = publicKey.superRefine(
-  refineBy<z.output<typeof publicKey>>(templateProblem, publicKeyScheme),
+  refineBy<z.output<typeof publicKey>>(publicKeyScheme, templateProblem),
 );

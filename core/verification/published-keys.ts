@@ -1,8 +1,7 @@
 // Keys that a provider publishes at an address of its own. A scheme says which document it needs; how that is fetched, kept and limited
-// is the matter of outbound/provider-keys/.
-import { createPublicKey, type JsonWebKey, type KeyObject, X509Certificate } from 'node:crypto';
-import { isShortRsa } from '../rsa-keys.ts';
-import { jsonOf, memberOf } from '../request.ts';
+// is the matter of outbound/provider-keys.ts.
+import { createPublicKey, type JsonWebKey, type KeyObject } from 'node:crypto';
+import { jsonOf, memberOf } from './scheme.ts';
 
 export interface PublishedKey {
   key: KeyObject;
@@ -46,13 +45,13 @@ const MAX_KEYS = 100;
 
 /** A JSON Web Key Set (RFC 7517, section 5). Keys that cannot be used are left out. */
 export function readKeySet(text: string): KeySet | null {
-  const keys = memberOf(jsonOf(Buffer.from(text)), 'keys');
+  const keys = memberOf(jsonOfText(text), 'keys');
   if (!Array.isArray(keys)) return null;
   return new Map((keys as unknown[]).slice(0, MAX_KEYS).flatMap((jwk) => readKey(jwk) ?? []));
 }
 
 /** One JSON Web Key with its id; null when it is none, or of a kind that no provider here signs with. */
-export function readKey(jwk: unknown): [[string, PublishedKey]] | null {
+function readKey(jwk: unknown): [[string, PublishedKey]] | null {
   const id = memberOf(jwk, 'kid');
   if (typeof id !== 'string') return null;
   try {
@@ -63,6 +62,19 @@ export function readKey(jwk: unknown): [[string, PublishedKey]] | null {
   }
 }
 
+// Work with an RSA key grows with the square of its length and with that of its exponent, and with a private one even faster: a
+// signature with 16,384 bits takes seconds in which nothing else happens.
+export const MAX_RSA_BITS = 4096;
+// 65537 is what everybody has; a few have 3 or 17.
+const MAX_EXPONENT = 2n ** 17n;
+
+/** Whether it is an RSA key, and one of at most as many bits as are in use. */
+export function isShortRsa({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean {
+  if (asymmetricKeyType !== 'rsa') return false;
+  const { modulusLength = Number.POSITIVE_INFINITY, publicExponent = MAX_EXPONENT } = asymmetricKeyDetails ?? {};
+  return modulusLength <= MAX_RSA_BITS && publicExponent < MAX_EXPONENT;
+}
+
 // RFC 7518, section 3.3: 2048 bits or more.
 const MIN_RSA_BITS = 2048;
 export const isRsa = (key: KeyObject): boolean =>
@@ -70,30 +82,33 @@ export const isRsa = (key: KeyObject): boolean =>
 export const isP256 = ({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): boolean =>
   asymmetricKeyType === 'ec' && asymmetricKeyDetails?.namedCurve === 'prime256v1';
 
-const CERTIFICATE = 'certificate';
-// Stores of files answer 403 for a file that is not there.
-const NO_FILE = [403, 404, 410];
+// Plaid, "Verify webhooks": the key of a token is asked for by its id, with the credentials of the client.
+// https://plaid.com/docs/api/webhooks/webhook-verification/
+const PLAID_FORM = /^(sandbox|production):([^:]{1,256}):(.{1,1024})$/;
 
-/**
- * The key of a certificate that the provider serves at an address.
- * @returns null when there is none, or it is not valid at this time
- * @throws KeysAwayError
- */
-export async function certificateKey(keys: PublishedKeys, url: string, nowMs: number): Promise<KeyObject | null> {
-  const isNone = (status: number) => NO_FILE.includes(status);
-  const found = await keys.key({ url, isNamedByWebhook: true, read: readCertificate, isNone }, CERTIFICATE);
-  if (found?.valid === undefined) return null;
-  const { fromMs, toMs } = found.valid;
-  return fromMs <= nowMs && nowMs <= toMs ? found.key : null;
+/** What is wrong with what the owner enters; null when nothing is. */
+export const plaidProblem = (secret: string): string | null =>
+  PLAID_FORM.test(secret) ? null : 'must be sandbox or production, a colon, the client_id, a colon and the secret';
+
+export function plaidKey(secret: string, keyId: string): KeyDocument {
+  const [, environment = 'production', clientId = '', clientSecret = ''] = PLAID_FORM.exec(secret) ?? [];
+  return {
+    url: `https://${environment}.plaid.com/webhook_verification_key/get`,
+    post: { client_id: clientId, secret: clientSecret, key_id: keyId },
+    isNamedByWebhook: true,
+    read: readPlaidKey,
+    // Wrong credentials of the client are 400, too.
+    isNone: (status, text) =>
+      status === 400 && memberOf(jsonOfText(text), 'error_code') === 'INVALID_WEBHOOK_VERIFICATION_KEY_ID',
+  };
 }
 
-/** The first certificate of a PEM file. */
-function readCertificate(text: string): KeySet | null {
-  try {
-    const { publicKey: key, validFromDate, validToDate } = new X509Certificate(text);
-    const valid = { fromMs: validFromDate.getTime(), toMs: validToDate.getTime() };
-    return isRsa(key) ? new Map([[CERTIFICATE, { key, valid }]]) : null;
-  } catch {
-    return null;
-  }
+const jsonOfText = (text: string) => jsonOf(Buffer.from(text));
+
+function readPlaidKey(text: string): KeySet | null {
+  const jwk = memberOf(jsonOfText(text), 'key');
+  const key = readKey(jwk);
+  if (key === null) return null;
+  const isExpired = typeof memberOf(jwk, 'expired_at') === 'number';
+  return new Map(isExpired ? [] : key);
 }

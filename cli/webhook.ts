@@ -1,0 +1,149 @@
+// A sample webhook, or a body of yours, as the sender of a source sends it: its provider, or the sender that its owner describes.
+import { randomUUID, type KeyObject } from 'node:crypto';
+import type { Source } from '../client/index.ts';
+import { needsPublishedKeys, needsSecret, type Scheme, signAs } from '../core/verification/index.ts';
+import { signByKey } from '../core/verification/public-key.ts';
+import type { Unsigned } from '../core/verification/scheme.ts';
+import { type Provider, providerNamed, senderOf } from '../providers/index.ts';
+import { sampleOf } from '../providers/sample.ts';
+import { usage } from './errors.ts';
+
+/** In place of a provider: a webhook of nobody in particular. */
+export const PLAIN = 'plain';
+
+export interface Webhook {
+  headers: Record<string, string>;
+  body: Buffer;
+  /** To be added to the address. */
+  query: string;
+}
+
+export interface Wanted {
+  /** Whose webhook it is, where the source does not say that. */
+  provider?: string | undefined;
+  event?: string | undefined;
+  /** Instead of the body of the sample. */
+  data?: Buffer | undefined;
+  /** The address as the sender has it, which some sign. */
+  url: string;
+  /** Of the source, or of the key whose public one it has. */
+  secret: string | undefined;
+  privateKey: KeyObject | undefined;
+}
+
+/** @throws CliError for an event without a sample, or when nobody but the sender can sign */
+export function webhookFor(source: Pick<Source, 'slug' | 'provider' | 'verificationConfig'>, wanted: Wanted): Webhook {
+  const sender = senderOf({ provider: source.provider, verification: source.verificationConfig });
+  if (sender === null) throw usage(`This command line does not know how ${source.slug} verifies webhooks; update it`);
+  const provider = providerFor(source, wanted.provider);
+  const sample = sampleFor(provider, wanted);
+  const unsigned = {
+    ...{ url: wanted.url, body: sample.body, nowMs: Date.now(), id: `msg_${randomUUID()}` },
+    contentType: sample.headers['Content-Type'] ?? 'application/json',
+  };
+  const isSignedAnyway = sender.verification.kind === 'none' && wanted.secret !== undefined;
+  const scheme = (isSignedAnyway && provider?.verification) || sender.verification;
+  const signed = signedBy(scheme, wanted, whoSigns(source, provider), unsigned);
+  return { ...signed, headers: { ...sample.headers, ...signed.headers } };
+}
+
+/** Whose webhook is sent; null: nobody's in particular. @throws CliError for another provider than that of the source */
+function providerFor(
+  { slug, provider, verificationConfig: { type } }: Pick<Source, 'slug' | 'provider' | 'verificationConfig'>,
+  asked: string | undefined,
+): Provider | null {
+  const own = providerNamed(provider ?? type) ?? null;
+  if (type === 'none') return (asked !== undefined && providerNamed(asked)) || null;
+  if (asked === undefined || asked === own?.name) return own;
+  throw usage(
+    own === null
+      ? `${slug} has no provider, but a scheme of its own; leave --provider out`
+      : `${slug} takes webhooks of ${own.name} only; leave --provider out`,
+  );
+}
+
+interface Signer {
+  slug: string;
+  title: string;
+  /** Of the provider; null: the owner of the source describes the sender. */
+  provider: string | null;
+  type: string;
+}
+
+const whoSigns = (
+  { slug, verificationConfig: { type } }: Pick<Source, 'slug' | 'verificationConfig'>,
+  of: Provider | null,
+) => ({
+  ...{ slug, title: of?.title ?? 'Its sender', provider: of?.name ?? null, type: of?.name ?? type },
+});
+
+function signedBy(scheme: Scheme, { secret, privateKey }: Wanted, who: Signer, unsigned: Unsigned): Webhook {
+  if (scheme.kind === 'public-key') {
+    if (privateKey === undefined) throw usage(withoutKey(who));
+    const { headers, body } = signByKey(scheme, keyFor(scheme.algorithm, privateKey), unsigned);
+    return { headers, body, query: '' };
+  }
+  if (needsPublishedKeys(scheme)) throw usage(ofOthers(who));
+  if (secret === undefined && needsSecret(scheme))
+    throw usage(
+      `${who.slug} verifies ${who.type} signatures: give its secret with --secret (@file reads it from a file)`,
+    );
+  const signed = signAs(scheme, secret ?? '', unsigned);
+  // Standard Webhooks with a public key in place of the shared one.
+  if (signed === null)
+    throw usage(`${who.title} signs with a private key here, which nobody else has: let it send a test of its own`);
+  return { headers: signed.headers, body: signed.body, query: new URLSearchParams(signed.query).toString() };
+}
+
+const withoutKey = ({ slug, title, provider }: Signer) =>
+  `${title} signs with a private key. Make a pair of keys, give the public one to a source for tests (${
+    provider === null ? `hookyard sources update ${slug}` : `hookyard sources create test --provider ${provider}`
+  } --secret @public.pem), and send with --private-key private.pem`;
+
+const ofOthers = ({ title, provider }: Signer) =>
+  `${title} signs with keys that it alone has, and publishes the public ones: nobody else can send what this source takes. ` +
+  `To try routes, make a source without verification: hookyard sources create test, then hookyard send --source test${
+    provider === null ? '' : ` --provider ${provider}`
+  }`;
+
+const KEY_TYPES = { ecdsa: 'ec', ed25519: 'ed25519', rsa: 'rsa' } as const;
+const MAKE = {
+  ecdsa: 'openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256',
+  ed25519: 'openssl genpkey -algorithm ed25519',
+  rsa: 'openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048',
+} as const;
+
+function keyFor(algorithm: keyof typeof KEY_TYPES, key: KeyObject): KeyObject {
+  const curve = key.asymmetricKeyDetails?.namedCurve ?? 'prime256v1';
+  if (key.asymmetricKeyType === KEY_TYPES[algorithm] && curve === 'prime256v1') return key;
+  throw usage(`--private-key is a key of another kind than the source verifies; ${MAKE[algorithm]} makes one`);
+}
+
+const ORDER_EVENTS = ['order.paid', 'order.created', 'order.cancelled'];
+const ORDER = {
+  number: 1042,
+  currency: 'EUR',
+  total: 59.9,
+  items: [{ sku: 'TEE-M-BLACK', quantity: 2, price: 29.95 }],
+};
+
+function sampleFor(provider: Provider | null, { event, data }: Wanted): Pick<Webhook, 'headers' | 'body'> {
+  const events = provider?.samples.map((sample) => sample.event) ?? ORDER_EVENTS;
+  const [first] = events;
+  if (event !== undefined && data === undefined && !events.includes(event)) {
+    const whose = provider === null ? '' : ` of ${provider.name}`;
+    throw usage(
+      `There is no sample of an event ${event}${whose}; known are ${events.join(', ')}. --data sends a body of yours under any name`,
+    );
+  }
+  const now = new Date();
+  const named = event !== undefined && events.includes(event) ? event : first;
+  const sample = provider && sampleOf(provider, named, now);
+  if (!provider || !sample) {
+    const order = { id: randomUUID(), kind: named, createdAt: now.toISOString(), order: ORDER };
+    return { headers: { 'Content-Type': 'application/json' }, body: data ?? Buffer.from(JSON.stringify(order)) };
+  }
+  const { eventType } = provider;
+  const typed = event !== undefined && eventType && 'header' in eventType ? { [eventType.header]: event } : {};
+  return { headers: { ...sample.headers, ...typed }, body: data ?? sample.body };
+}

@@ -1,0 +1,213 @@
+// The `verificationConfig` of a source: what it holds by its type, and the scheme that it means. A new type is a line in `types`, a row in
+// test/support/described-signers.ts and one in docs/interface/sources.md.
+// Rules: SRC-12 to SRC-17, SRC-44 to SRC-53, PRV-02 to PRV-04.
+import { z } from 'zod';
+import { parsePath } from '../text/dotted-path.ts';
+import type { Scheme } from './index.ts';
+import type { JwtScheme } from './jwt.ts';
+import { type Credentials, jsonOf, secretSchema } from './scheme.ts';
+import {
+  headerName,
+  hmacScheme,
+  hmacSchema,
+  hmacTemplateScheme,
+  hmacTemplateSchema,
+  type MemberProblem,
+  publicKeyScheme,
+  publicKeySchema,
+  refineBy,
+  toleranceSeconds,
+  type WithoutSecret,
+} from './template-config.ts';
+import type { BasicScheme, HeaderTokenScheme, NoneScheme, PayloadTokenScheme, QueryTokenScheme } from './tokens.ts';
+
+const MAX_CLAIMS = 10;
+const claimText = z.string().min(1, 'must not be empty').max(2048, 'must be at most 2048 characters');
+
+const jwt = z.object({
+  type: z.literal('jwt'),
+  // With HS256.
+  secret: secretSchema.optional(),
+  header: headerName('carries the token').default('Authorization'),
+  algorithm: z.enum(['RS256', 'ES256', 'HS256']).default('RS256'),
+  jwksUrl: z
+    .string()
+    .max(2048, 'must be at most 2048 characters')
+    .refine(isKeySetUrl, 'must be an https address without user, password and fragment')
+    .meta({ examples: ['https://issuer.example.com/.well-known/jwks.json'] })
+    .optional(),
+  issuer: claimText.optional(),
+  audience: claimText.optional(),
+  claims: z
+    .record(claimText, claimText)
+    .refine((claims) => Object.keys(claims).length <= MAX_CLAIMS, `must have at most ${MAX_CLAIMS} members`)
+    .optional(),
+  bodyHashClaim: claimText.optional(),
+  toleranceSeconds,
+});
+type JwtConfig = z.output<typeof jwt>;
+
+function isKeySetUrl(given: string): boolean {
+  const url = URL.parse(given);
+  return url !== null && url.protocol === 'https:' && url.username === '' && url.password === '' && url.hash === '';
+}
+
+function jwtProblem({ algorithm, secret, jwksUrl, audience, claims }: JwtConfig): MemberProblem | null {
+  if (algorithm === 'HS256') {
+    if (secret === undefined) return { member: 'secret', message: 'is needed with HS256' };
+    return jwksUrl === undefined
+      ? null
+      : { member: 'jwksUrl', message: 'must be left out with HS256, whose key is the secret' };
+  }
+  if (secret !== undefined)
+    return { member: 'secret', message: `must be left out with ${algorithm}, whose keys are published` };
+  if (jwksUrl === undefined)
+    return { member: 'jwksUrl', message: `is needed with ${algorithm}: where the sender publishes its keys` };
+  if (audience !== undefined || Object.keys(claims ?? {}).length > 0) return null;
+  const message = 'is needed, or claims: else every token of the sender would be taken, also those for others';
+  return { member: 'audience', message };
+}
+
+const jwtScheme = (config: WithoutSecret<JwtConfig>): JwtScheme => {
+  const { header, algorithm, jwksUrl, issuer, audience, claims, bodyHashClaim } = config;
+  return {
+    ...{ kind: 'jwt', header, algorithm, toleranceSeconds: config.toleranceSeconds },
+    keys: jwksUrl === undefined ? 'secret' : { jwks: jwksUrl },
+    ...(issuer !== undefined && { issuers: [issuer] }),
+    ...(audience !== undefined && { audience: { is: audience } }),
+    ...(claims !== undefined && { claims }),
+    ...(bodyHashClaim !== undefined && { bodyHash: bodyHashClaim }),
+  };
+};
+
+const headerToken = z.object({
+  type: z.literal('header_token'),
+  secret: secretSchema,
+  header: headerName('carries the token').refine(
+    (name) => name.toLowerCase() !== 'content-type',
+    'must be another header than Content-Type, because that of the token is not stored',
+  ),
+  prefix: z.string().max(256, 'must be at most 256 characters').default(''),
+});
+const headerTokenScheme = ({ header, prefix }: WithoutSecret<z.output<typeof headerToken>>): HeaderTokenScheme => ({
+  ...{ kind: 'header-token', header, prefix },
+});
+
+// `user:password`
+const basic = z.object({ type: z.literal('basic'), secret: secretSchema });
+const basicScheme = (): BasicScheme => ({ kind: 'basic' });
+
+const queryToken = z.object({
+  type: z.literal('query_token'),
+  secret: secretSchema,
+  parameter: z
+    .string()
+    .min(1, 'must be the name of a parameter in the query of the address')
+    .max(256, 'must be at most 256 characters'),
+});
+const queryTokenScheme = ({ parameter }: WithoutSecret<z.output<typeof queryToken>>): QueryTokenScheme => ({
+  ...{ kind: 'query-token', parameter },
+});
+
+const bodyToken = z.object({
+  type: z.literal('body_token'),
+  secret: secretSchema,
+  path: z
+    .string()
+    .refine((path) => isPathToOne(path), 'must be a path to one value of the payload, for example $.token')
+    .meta({ examples: ['$.token'] }),
+});
+const bodyTokenScheme = ({ path }: WithoutSecret<z.output<typeof bodyToken>>): PayloadTokenScheme => ({
+  ...{ kind: 'payload-token', path },
+});
+
+function isPathToOne(path: string): boolean {
+  const steps = parsePath(path) ?? [];
+  return steps.length > 0 && steps.every((step) => 'key' in step);
+}
+
+const ofProvider = <Name extends string>(name: Name) => z.object({ type: z.literal(name), secret: secretSchema });
+
+/** One line a type: what its `verificationConfig` holds, and its scheme; null: that of the provider of this name (providers/). */
+const types = {
+  github: { schema: ofProvider('github'), scheme: null },
+  stripe: { schema: ofProvider('stripe'), scheme: null },
+  slack: { schema: ofProvider('slack'), scheme: null },
+  hmac: { schema: hmacSchema, scheme: hmacScheme },
+  none: { schema: z.object({ type: z.literal('none') }), scheme: (): NoneScheme => ({ kind: 'none' }) },
+  hmac_template: { schema: hmacTemplateSchema, scheme: hmacTemplateScheme },
+  public_key: { schema: publicKeySchema, scheme: publicKeyScheme },
+  jwt: { schema: jwt.superRefine(refineBy<JwtConfig>(jwtScheme, jwtProblem)), scheme: jwtScheme },
+  header_token: {
+    schema: headerToken.superRefine(refineBy<z.output<typeof headerToken>>(headerTokenScheme)),
+    scheme: headerTokenScheme,
+  },
+  basic: { schema: basic.superRefine(refineBy<z.output<typeof basic>>(basicScheme)), scheme: basicScheme },
+  query_token: { schema: queryToken, scheme: queryTokenScheme },
+  body_token: { schema: bodyToken, scheme: bodyTokenScheme },
+} as const;
+
+type VerificationType = keyof typeof types;
+type VerificationSchema = (typeof types)[VerificationType]['schema'];
+
+export const VERIFICATION_TYPES = Object.keys(types) as [VerificationType, ...VerificationType[]];
+/** The schema of `verificationConfig`, by its type. */
+export const verificationSchemas = Object.values(types).map(({ schema }) => schema) as unknown as [
+  VerificationSchema,
+  ...VerificationSchema[],
+];
+/** A source's `verificationConfig`, secrets in clear. */
+export const verificationConfigSchema = z.discriminatedUnion('type', verificationSchemas);
+export type VerificationConfig = z.output<VerificationSchema>;
+
+/** The scheme that a `verificationConfig` describes; null: its type is the name of a provider, or says that the source has one. */
+export function describedScheme(config: { type: string }): Scheme | null {
+  if (!Object.hasOwn(types, config.type)) return null;
+  // The line of the type takes the config of the type.
+  const { scheme } = types[config.type as VerificationType] as { scheme: ((config: unknown) => Scheme) | null };
+  return scheme?.(config) ?? null;
+}
+
+/** Whether a config of this type, as it was sent, has a secret at all. */
+export const takesSecret = ({ type, algorithm }: Record<string, unknown>): boolean =>
+  type !== 'jwt' || algorithm === 'HS256';
+
+/** The type of a source with a provider, which the owner may leave out. */
+export const PROVIDER_TYPE = 'provider';
+
+export interface ProviderVerification {
+  type: typeof PROVIDER_TYPE;
+  /** Whether the address that confirms a subscription is visited; of providers that send one. */
+  confirmSubscriptions?: boolean;
+}
+/** A `verificationConfig` as it is stored, and as the API shows it: the type and the members that are no secret. */
+export type PublicVerificationConfig = WithoutSecret<VerificationConfig> | ProviderVerification;
+
+export function publicVerificationConfig(config: VerificationConfig): WithoutSecret<VerificationConfig> {
+  const { secret: _secret, ...shown } = { secret: '', ...config };
+  return shown;
+}
+
+export const confirmsSubscriptions = (verification: PublicVerificationConfig): boolean =>
+  'confirmSubscriptions' in verification && verification.confirmSubscriptions === true;
+
+/** The provider of a source; null without one. */
+export const providerOf = (source: { provider?: string | null }): string | null => source.provider ?? null;
+
+const sealedSchema = z.object({ secret: z.string(), verifyToken: z.string().optional() });
+
+/** The secrets of a source as they are encrypted: together. */
+export function sealedCredentials({ secret, verifyToken }: Credentials): string {
+  return JSON.stringify({ secret, ...(verifyToken !== undefined && { verifyToken }) });
+}
+
+/**
+ * @param text in clear; null: there is no secret, or the provider has not given it yet
+ * @throws when it is something else; the message has nothing of the text
+ */
+export function openCredentials(text: string | null): Credentials {
+  if (text === null) return { secret: '' };
+  const parsed = sealedSchema.safeParse(jsonOf(Buffer.from(text)));
+  if (!parsed.success) throw new Error('What is stored is not the secrets of a source');
+  return parsed.data;
+}
