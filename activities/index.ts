@@ -12,8 +12,8 @@ import { type AttemptDeps, attemptDelivery } from './attempt/index.ts';
 import { advanceCircuit, type CircuitDeps } from './circuit.ts';
 import { withHeartbeat } from './activity.ts';
 import type { InstallationClient } from '../temporal-config/client.ts';
-import { inTime } from '../outbound/http/in-time.ts';
-import type { Compute } from '../outbound/compute/index.ts';
+import { inTime } from '../outbound/http/sender.ts';
+import type { Threads } from '../outbound/threads/index.ts';
 import type { Parking } from './parking.ts';
 import { orEnd, recordAttempt } from './attempt/outcomes.ts';
 import type { Turns } from './attempt/turn.ts';
@@ -32,7 +32,7 @@ export interface ActivityDeps extends AttemptDeps, MaintenanceDeps, CircuitDeps,
   settings: MaintenanceDeps['settings'];
   client: InstallationClient;
   parking: Parking;
-  compute: Pick<Compute, 'validate'>;
+  threads: Threads;
   turns: Turns;
   /** Called when the local activity of a first attempt begins, with the delivery's id. Any worker may make a regular one. */
   onBegun: (deliveryId: string) => void;
@@ -94,7 +94,7 @@ export function createActivities(deps: ActivityDeps): Activities {
       deps.onRecorded(deliveryId);
     },
     replayDelivery: ({ organizationId, deliveryId }) =>
-      actingFor(organizationId, () => replayOnce(deps.pool, organizationId, deliveryId, deps.compute.validate)),
+      actingFor(organizationId, () => replayOnce(deps.pool, organizationId, deliveryId, deps.threads.validate)),
     maintain: () => withHeartbeat(() => maintain(deps)),
     reconcile: (position) => withHeartbeat(() => reconcile(deps, position)),
   };

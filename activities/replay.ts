@@ -13,7 +13,7 @@ import { loadSuspension } from '../db/organizations/organizations.ts';
 import type { Pool } from '../db/connections/pool.ts';
 import { actingFor } from '../db/connections/by-organization.ts';
 import type { ReplayedDelivery } from '../db/replay/replay.ts';
-import type { Compute } from '../outbound/compute/index.ts';
+import type { Threads } from '../outbound/threads/index.ts';
 import { replayedSignals, sendAll } from '../temporal-config/workflows.ts';
 import { withHeartbeat } from './activity.ts';
 import type { ReplayActivities } from './types.ts';
@@ -33,7 +33,7 @@ const LONGEST_REST_MS = 1000;
 export interface ReplayDeps {
   pool: Pool;
   client: Client;
-  compute: Pick<Compute, 'validate'>;
+  threads: Pick<Threads, 'validate'>;
   settings: BacklogLimits;
   log: Log;
 }
@@ -90,7 +90,7 @@ async function onePage(
   page: number,
 ): Promise<{ progress: ReplayProgress; tookMs: number }> {
   const beganAt = performance.now();
-  const made = await makePage(deps.pool, key, page, deps.compute.validate, findRoom);
+  const made = await makePage(deps.pool, key, page, deps.threads.validate, findRoom);
   const { progress, deliveries, unplanned, paceMs = 0 } = made;
   await tellReplaced(deps, key, deliveries);
   if (unplanned !== undefined)

@@ -105,7 +105,7 @@ function start(file, args) {
 }
 
 /**
- * The threads of Node, of this process and of all that it starts. Half of the first may look up names (outbound/http/look-ups.ts). V8
+ * The threads of Node, of this process and of all that it starts. Half of the first may look up names (outbound/http/guarded-connect.ts). V8
  * would have four helpers, which collect the garbage of a large webhook on all cores while others wait.
  */
 function threadSettings({ UV_THREADPOOL_SIZE = '16', NODE_OPTIONS = '' }) {

@@ -23,12 +23,10 @@ import { CountedIssues } from '../db/issues/counted.ts';
 import { resolveRecovered } from '../db/issues/record-issues.ts';
 import { tellLoopback } from '../db/organizations/organizations.ts';
 import { createStandings, transformBudgets } from '../db/hot-path/routing.ts';
-import { createCompute } from '../outbound/compute/index.ts';
-import { systemResolve } from '../outbound/http/guarded-connect.ts';
-import { createLookUps } from '../outbound/http/look-ups.ts';
+import { createThreads } from '../outbound/threads/index.ts';
+import { createLookUps, systemResolve } from '../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../outbound/http/own-services.ts';
 import { createSender } from '../outbound/http/sender.ts';
-import { createTransforms } from '../outbound/transforms/index.ts';
 import packageJson from '../package.json' with { type: 'json' };
 import { startTracing } from '../telemetry/tracing.ts';
 import type { TemporalConnection } from '../temporal-config/connection.ts';
@@ -126,9 +124,9 @@ function openOutbound(
   const lookUp = createLookUps({ resolve: systemResolve });
   const reach = { allow: settings.HOOKYARD_DELIVERY_ALLOW, own, lookUp, severalOrganizations: areSeveral };
   const sender = createSender({ ...reach, publicUrl: () => publicUrl(settings) });
-  const transforms = createTransforms(settings.HOOKYARD_THREADS, transformBudgets(createStandings(pool)));
-  const compute = createCompute({ threads: settings.HOOKYARD_THREADS, log });
-  return { reach, sender, transforms, compute };
+  const budgetOf = transformBudgets(createStandings(pool));
+  const threads = createThreads({ threads: settings.HOOKYARD_THREADS, budgetOf, log });
+  return { reach, sender, threads };
 }
 
 function createLimits({ settings, tuning, log }: WorkerContext, connected: Connected, link: RelayLink) {

@@ -5,7 +5,7 @@ import type { Log } from '../../core/process/log.ts';
 import type { Tracing } from '../../core/process/tracing.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { Sender } from '../../outbound/http/sender.ts';
-import type { Transforms } from '../../outbound/transforms/index.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
 import type { ConfigCache } from '../config-cache.ts';
 import type { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { PendingOpenings } from './admission.ts';
@@ -23,7 +23,7 @@ export interface AttemptDeps {
   /** How long an attempt waits for room among them, ms. */
   bodyWaitMs: number;
   configs: ConfigCache;
-  transforms: Transforms;
+  threads: Threads;
   sender: Sender;
   results: ResultRecorder;
   issues: IssueSink;

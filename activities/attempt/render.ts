@@ -5,16 +5,19 @@ import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';
 import { type AttemptContext, receivedAddress } from '../../db/hot-path/load-attempts.ts';
-import { MissingCredentialsError } from '../../outbound/http/auth.ts';
-import { buildOutboundRequest, type OutboundRequest } from '../../outbound/http/outbound-request.ts';
-import type { Transforms } from '../../outbound/transforms/index.ts';
+import {
+  buildOutboundRequest,
+  MissingCredentialsError,
+  type OutboundRequest,
+} from '../../outbound/http/outbound-request.ts';
+import { NoTurnError, type Threads } from '../../outbound/threads/index.ts';
 import type { AttemptOutcome, AttemptRequest } from '../types.ts';
 import type { Admitted } from './admission.ts';
 import type { AttemptDeps } from './deps.ts';
 import { endWithoutAttempt } from './outcomes.ts';
 import type { ConfigCache, RouteConfig } from '../config-cache.ts';
 import { type EventContent, transformContent } from '../../outbound/transforms/content.ts';
-import { NoTurnError, type TransformFailure } from '../../outbound/transforms/types.ts';
+import type { TransformFailure } from '../../outbound/transforms/language.ts';
 
 /** @returns the content to send, or the outcome of a delivery whose transform fails: it is a pure function, so it would fail again */
 export async function renderContent(
@@ -100,7 +103,7 @@ const CAUSES: Record<TransformFailure | 'deleted', string> = {
 
 interface TransformDeps {
   configs: Pick<ConfigCache, 'transform'>;
-  transforms: Transforms;
+  threads: Pick<Threads, 'runTransform'>;
   issues: IssueSink;
 }
 
@@ -110,7 +113,7 @@ type Problem = { problem: DescribedError; reason: TransformFailure | 'deleted' }
  * Runs the transform of the delivery's route on the event.
  * @param route as `routeOf` finds it
  * @returns the content to send; the received one when the route has no transform; or why there is none
- * @throws SandboxUnavailableError, NoTurnError, or what the database throws: the transform was not run then
+ * @throws NoThreadError, NoTurnError, or what the database throws: the transform was not run then
  */
 export async function applyTransform(
   deps: TransformDeps,
@@ -142,5 +145,5 @@ async function transformed(
     const gone = ownWords`The transform was changed or deleted, and the version that the delivery was made by is not kept any more`;
     return { problem: openError(gone), reason: 'deleted' };
   }
-  return transformContent(deps.transforms, transform, context, received, organizationId);
+  return transformContent(deps.threads, transform, context, received, organizationId);
 }

@@ -9,8 +9,7 @@ import type { Pool } from '../../db/connections/pool.ts';
 import type { StoredDestination } from '../../db/warehouse/batches.ts';
 import { decryptedWarehouseConfig } from '../../db/warehouse/config.ts';
 import type { ConfigCache } from '../config-cache.ts';
-import type { Compute } from '../../outbound/compute/index.ts';
-import type { Transforms } from '../../outbound/transforms/index.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
 import type { WarehouseTarget, Warehouses } from '../../outbound/warehouses/index.ts';
 
 export interface FlushDeps {
@@ -20,8 +19,7 @@ export interface FlushDeps {
   pool: Pool;
   secretBox: SecretBox;
   configs: Pick<ConfigCache, 'route' | 'transform'>;
-  transforms: Transforms;
-  compute: Pick<Compute, 'rows' | 'rowGroup'>;
+  threads: Pick<Threads, 'rows' | 'rowGroup' | 'runTransform'>;
   warehouses: Pick<Warehouses, 'put' | 'begin'>;
   /** Of batches in memory. */
   places: FairQueue;

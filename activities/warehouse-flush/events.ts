@@ -1,14 +1,15 @@
 // The events of a file, read page by page, so that the payloads in memory stay few, each after the transform of its route.
+import { setTimeout as delay } from 'node:timers/promises';
+import { cancellationSignal } from '@temporalio/activity';
 import pMap from 'p-map';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { type AttemptContext, loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import type { BatchUnderWay } from '../../db/warehouse/batches.ts';
 import { type BatchMember, readEvents } from '../../db/warehouse/members.ts';
-import type { StoredEvent } from '../../outbound/compute/index.ts';
+import { NoTurnError, type StoredEvent } from '../../outbound/threads/index.ts';
 import { applyTransform } from '../attempt/render.ts';
 import { ROUTE_NOT_KEPT, routeOf } from '../attempt/route.ts';
 import type { FlushDeps } from './deps.ts';
-import { TransformTurns } from './transform-turns.ts';
 
 const PAGE_EVENTS = 500;
 const PAGE_BYTES = 2 * 1024 * 1024;
@@ -158,3 +159,44 @@ const withoutPayload = (deliveryId: string): Prepared => ({
   ending: 'failed',
   reason: openError(ownWords`The payload was removed by the retention policy before it was written`),
 });
+
+// Of one upload, whose activity has 180 s in all.
+const LONGEST_MS = 90_000;
+
+/** The transforms of the batch take longer than one upload may wait for. */
+export class TooSlowError extends Error {}
+
+/**
+ * Waits of a batch for its organization's turn to run transforms. Rows that are made already stay in memory meanwhile: an upload that
+ * began again would use the budget for the same rows again, and never end.
+ */
+class TransformTurns {
+  readonly #until = performance.now() + LONGEST_MS;
+  readonly #ended = new AbortController();
+  readonly #signal = AbortSignal.any([cancellationSignal(), this.#ended.signal]);
+  readonly #mayHalve: boolean;
+
+  /** @param mayHalve whether the batch can be smaller; else it waits as long as it takes */
+  constructor(mayHalve: boolean) {
+    this.#mayHalve = mayHalve;
+  }
+
+  /** Repeats work until it gets its turn. @throws TooSlowError; or an AbortError after the end of the activity */
+  async run<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      this.#signal.throwIfAborted();
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof NoTurnError)) throw error;
+        if (this.#mayHalve && performance.now() + error.waitMs > this.#until) throw new TooSlowError();
+        await delay(error.waitMs, undefined, { signal: this.#signal });
+      }
+    }
+  }
+
+  /** Ends the waits that are left when one row has failed. */
+  end(): void {
+    this.#ended.abort();
+  }
+}

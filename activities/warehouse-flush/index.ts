@@ -1,12 +1,12 @@
 // The activities of the workflow `warehouseFlush`.
+import { cancellationSignal } from '@temporalio/activity';
 import { causeOf } from '../../core/process/log-cause.ts';
 import { inTurn, isTurnOfOthers, withHeartbeat } from '../activity.ts';
-import type { WarehouseActivities, WarehouseReference } from '../types.ts';
+import type { WarehouseActivities, WarehouseReference, WritingOutcome } from '../types.ts';
 import type { FlushDeps } from './deps.ts';
 import { finishBatch } from './finish.ts';
-import { writeFiles } from './write.ts';
-
-export type { FlushDeps } from './deps.ts';
+import { prepareBatch } from './prepare.ts';
+import { uploadBatch } from './upload.ts';
 
 export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities {
   async function alive<Request extends WarehouseReference, Result>(
@@ -30,4 +30,96 @@ export function createWarehouseActivities(deps: FlushDeps): WarehouseActivities 
     writeFiles: (request) => alive('writing files', request, writeFiles),
     finishBatch: (request) => alive('giving up a batch', request, finishBatch),
   };
+}
+
+// The files of a warehouse, one after the other while they are due. Each step is found in PostgreSQL, so anyone who continues after a
+// crash begins where this one ended. One activity for many files: for each alone, Temporal took as much time as the file.
+
+/** When no further file is begun, so that other destinations get the place. */
+const TURN_MS = 4000;
+
+const MORE = { state: 'more' } as const;
+
+/** @throws when our own side is away; then it is repeated */
+async function writeFiles(deps: FlushDeps, warehouse: WarehouseReference): Promise<WritingOutcome> {
+  const [until, cancelled] = [performance.now() + TURN_MS, cancellationSignal()];
+  const turn = { isOver: () => performance.now() > until || cancelled.aborted };
+  const recorder = new Recorder(deps, warehouse, turn);
+  try {
+    const outcome = await whileDue(deps, warehouse, { turn, recorder });
+    return (await recorder.isDone()) ? outcome : MORE;
+  } finally {
+    // Nothing of it continues after its end.
+    await recorder.isDone().catch(() => undefined);
+  }
+}
+
+interface Turn {
+  isOver(): boolean;
+}
+
+async function whileDue(
+  deps: FlushDeps,
+  warehouse: WarehouseReference,
+  { turn, recorder }: { turn: Turn; recorder: Recorder },
+): Promise<WritingOutcome> {
+  while (!turn.isOver()) {
+    const advice = await prepareBatch(deps, { ...warehouse, finishing: recorder.batchId });
+    if (advice.state === 'idle' && recorder.batchId !== null) {
+      // Nothing waits only when the last deliveries are recorded too.
+      await recorder.isDone();
+      continue;
+    }
+    if (advice.state !== 'frozen' && advice.state !== 'uploaded') return advice;
+    if (advice.state === 'frozen') {
+      const upload = await uploadBatch(deps, { ...warehouse, batchId: advice.batchId });
+      if (upload.status === 'failed') return { state: 'refused', batch: advice, upload };
+      if (upload.status === 'ended') continue;
+    }
+    await recorder.begin(advice.batchId);
+  }
+  return MORE;
+}
+
+/** Records the deliveries of one file while the next one is written: one waits for the database, the other for the store. */
+class Recorder {
+  readonly #deps: FlushDeps;
+  readonly #warehouse: WarehouseReference;
+  readonly #turn: Turn;
+  #running: { batchId: string; done: Promise<boolean> } | null = null;
+
+  constructor(deps: FlushDeps, warehouse: WarehouseReference, turn: Turn) {
+    this.#deps = deps;
+    this.#warehouse = warehouse;
+    this.#turn = turn;
+  }
+
+  /** The batch whose deliveries are being recorded. */
+  get batchId(): string | null {
+    return this.#running?.batchId ?? null;
+  }
+
+  /** Waits for the one before. When its turn is over before that, nothing is begun: the batch is found by the next turn. */
+  async begin(batchId: string): Promise<void> {
+    if (!(await this.isDone())) return;
+    const done = this.#record(batchId);
+    // It is waited for later.
+    done.catch(() => undefined);
+    this.#running = { batchId, done };
+  }
+
+  /** Waits. @returns false when its turn was over before all was recorded */
+  async isDone(): Promise<boolean> {
+    if (this.#running === null) return true;
+    const isDone = await this.#running.done;
+    if (isDone) this.#running = null;
+    return isDone;
+  }
+
+  async #record(batchId: string): Promise<boolean> {
+    for (;;) {
+      if (await finishBatch(this.#deps, { ...this.#warehouse, batchId, outcome: 'delivered' })) return true;
+      if (this.#turn.isOver()) return false;
+    }
+  }
 }

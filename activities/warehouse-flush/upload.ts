@@ -2,28 +2,30 @@
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object, or
 // whose transforms have to wait for too long, is halved.
 // Rules: WH-21, WH-24, WH-26, WH-48.
-import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { issueSubjects } from '../../core/messages/issues.ts';
 import { warehouseUploads } from '../../core/metrics/services.ts';
-import { contentTypeOf } from '../../core/warehouse/file.ts';
-import { MAX_ROW_BYTES } from '../../core/warehouse/size-limit.ts';
+import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
+import { newId } from '../../core/text/ids.ts';
+import { contentTypeOf, fileLimit, FileTooLargeError, keyOfHalf, MAX_ROW_BYTES } from '../../core/warehouse/file.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import {
-  beginUpload,
   type BatchUnderWay,
+  beginUpload,
   endBatch,
   findWarehouse,
   noteUploaded,
   noteUploadFailed,
+  type WrittenFile,
 } from '../../db/warehouse/batches.ts';
 import { noteSeen } from '../../db/warehouse/flushes.ts';
-import { openMembers } from '../../db/warehouse/members.ts';
-import { ObjectWriter } from '../../outbound/warehouses/object-writer.ts';
+import { halveBatch } from '../../db/warehouse/freeze.ts';
+import { batchContent, type BatchMember, openMembers } from '../../db/warehouse/members.ts';
+import type { StoredEvent } from '../../outbound/threads/index.ts';
+import { NotStoredError, ObjectWriter, type OpenFile, openFile } from '../../outbound/warehouses/files.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import type { BatchReference, UploadOutcome } from '../types.ts';
-import { writeContent } from './content.ts';
 import { type FlushDeps, openDestination, type Unusable, type UsableDestination } from './deps.ts';
-import { halve } from './halve.ts';
+import { type Prepared, preparedPages, TooSlowError } from './events.ts';
 
 // For connection, request and answer: 16 MiB at about 2.5 Mbit/s. The activity's own deadline is well above that of all parts together.
 const REQUEST_MS = 60_000;
@@ -47,33 +49,59 @@ async function upload(deps: FlushDeps, batch: BatchUnderWay, { target }: UsableD
   const { key, fileFormat, compression } = batch;
   const object = { key, contentType: contentTypeOf(fileFormat, compression), timeoutMs: REQUEST_MS };
   const writer = new ObjectWriter(deps.warehouses, target, object);
-  const content = await writeContent(deps, batch, writer);
-  if (content.kind === 'empty') {
+  let file: WrittenFile | null;
+  try {
+    file = await writeFile(deps, batch, writer);
+  } catch (error) {
+    if (error instanceof NotStoredError) {
+      return refused(deps, batch, { type: target.type, latency: writer.latencyMs, problem: error.problem });
+    }
+    // Each half needs less of the budget of its transforms, and one event alone waits as long as it takes.
+    if (error instanceof TooSlowError) await halve(deps, batch);
+    else if (!(error instanceof FileTooLargeError)) throw error;
+    // The rest of the batch is checked again, then its other half.
+    else if (!(await halve(deps, batch)))
+      return fail(deps, batch, { error: TOO_LARGE, cause: 'TOO_LARGE', retry: 'never', latency: 0 });
+    return { status: 'ended' };
+  }
+  if (file === null) {
     await endBatch(deps.pool, batch.id, 'failed', NOTHING_LEFT);
     return { status: 'ended' };
   }
-  if (content.kind === 'too slow') {
-    // Each half needs less of the budget, and one event alone waits as long as it takes.
-    await halve(deps, batch);
-    return { status: 'ended' };
-  }
-  if (content.kind === 'too large') {
-    // The rest of the batch is checked again, then its other half.
-    if (await halve(deps, batch)) return { status: 'ended' };
-    return fail(deps, batch, { error: TOO_LARGE, cause: 'TOO_LARGE', retry: 'never', latency: 0 });
-  }
-  const latency = writer.latencyMs;
-  if (content.kind === 'not stored') return refused(deps, batch, { type: target.type, latency, ...content });
   warehouseUploads.add({ provider: target.type, result: 'written' });
-  const { count, conversions, size, sha256 } = content.file;
   deps.issues.worked(issueSubjects.warehouse(batch.organizationId, batch.destinationId));
-  const noted = await noteUploaded(deps.pool, batch, {
-    ...{ events: count, bytes: size, conversions, sha256, latency },
-    ...content.received,
-  });
+  const noted = await noteUploaded(deps.pool, batch, file);
   const { id: batchId, destinationId } = batch;
-  deps.log.info({ batchId, destinationId, key, events: count, bytes: size, latency }, 'warehouse batch uploaded');
+  const { events, bytes, latency } = file;
+  deps.log.info({ batchId, destinationId, key, events, bytes, latency }, 'warehouse batch uploaded');
   return noted ? { status: 'uploaded' } : { status: 'ended' };
+}
+
+/**
+ * Makes the file of a batch, and stores it. Deliveries that cannot be written (the transform fails, the payload is gone) are ended here and
+ * excluded from later tries.
+ * @returns null when nothing is left to write
+ * @throws NotStoredError, FileTooLargeError, TooSlowError, or when our own side is away
+ */
+async function writeFile(deps: FlushDeps, batch: BatchUnderWay, writer: ObjectWriter): Promise<WrittenFile | null> {
+  const { threads } = deps;
+  const file = openFile(batch.organizationId, batch, { threads, limit: fileLimit(batch.bytes), sink: writer });
+  let [firstReceivedAt, lastReceivedAt]: [Date | null, Date | null] = [null, null];
+  try {
+    for await (const page of preparedPages(deps, batch, await batchContent(deps.pool, batch))) {
+      const written = await addRows(deps, batch, page, file);
+      // Rows are in the order of receipt.
+      firstReceivedAt ??= written.at(0)?.receivedAt ?? null;
+      lastReceivedAt = written.at(-1)?.receivedAt ?? lastReceivedAt;
+    }
+    if (firstReceivedAt === null) return null;
+    const { count, conversions } = await file.finish();
+    const { size, sha256 } = await writer.end(count);
+    const latency = writer.latencyMs;
+    return { events: count, bytes: size, conversions, sha256, latency, firstReceivedAt, lastReceivedAt };
+  } finally {
+    await writer.abort();
+  }
 }
 
 function refused(
@@ -128,5 +156,79 @@ async function endMembers(deps: FlushDeps, batch: BatchUnderWay, { ending, reaso
     const deliveryIds = members.map(({ deliveryId }) => deliveryId);
     await endDeliveries(deps.pool, ending, { organizationId, deliveryIds, reason });
     after = last.deliveryId;
+  }
+}
+
+// Splits a batch whose file would be too large: half of it goes to a new batch, until every file fits.
+
+/**
+ * Keeps the first half of a batch's events in it, in the order of their rows, and gives the others to a new one. Its key stays:
+ * if an earlier upload wrote a larger object there, the next one overwrites it.
+ * @returns false when there is only one event, which alone is too large
+ */
+async function halve(deps: FlushDeps, batch: BatchUnderWay): Promise<boolean> {
+  const members = await batchContent(deps.pool, batch);
+  if (members.length < 2) return false;
+  const middle = Math.ceil(members.length / 2);
+  const [left, right] = [members.slice(0, middle), members.slice(middle)];
+  const id = newId('bat');
+  const moved = await halveBatch(deps.pool, batch, {
+    left: { events: left.length, bytes: bytesOf(left) },
+    right: {
+      id,
+      keyAt: (frozenAt) =>
+        keyOfHalf(batch.key, { id, at: batch.keyOrder === 'written' ? frozenAt : (right[0]?.receivedAt ?? null) }),
+      bytes: bytesOf(right),
+      deliveryIds: right.map(({ deliveryId }) => deliveryId),
+    },
+  });
+  const { id: batchId, destinationId } = batch;
+  if (moved) deps.log.info({ batchId, destinationId, halfId: id, events: members.length }, 'warehouse batch halved');
+  return true;
+}
+
+function bytesOf(members: BatchMember[]): number {
+  return members.reduce((sum, { payloadSize }) => sum + (payloadSize ?? 0), 0);
+}
+
+const MAPPING_TOO_LONG = openError(
+  ownWords`The row of the webhook takes too long to make; simplify what the fieldMapping of the destination searches for`,
+);
+
+/** Rows are made in threads: a mapping may search long in a payload. @returns the events that have a row */
+async function addRows(
+  deps: FlushDeps,
+  batch: BatchUnderWay,
+  page: Prepared[],
+  file: OpenFile,
+): Promise<StoredEvent[]> {
+  await endUnwritable(deps, batch, page);
+  const events = page.flatMap((each) => ('event' in each ? [each.event] : []));
+  const tooLong = new Set<number>();
+  for await (const made of deps.threads.rows(batch.organizationId, batch, events)) {
+    if (made.isNextTooLarge) throw new FileTooLargeError();
+    await file.add(made);
+    for (const place of made.tooLong) tooLong.add(place);
+  }
+  if (tooLong.size === 0) return events;
+  const ended = events
+    .filter((_event, place) => tooLong.has(place))
+    .map(({ deliveryId }): Prepared => ({ deliveryId, ending: 'failed', reason: MAPPING_TOO_LONG }));
+  await endUnwritable(deps, batch, ended);
+  return events.filter((_event, place) => !tooLong.has(place));
+}
+
+async function endUnwritable(deps: FlushDeps, { organizationId, id }: BatchUnderWay, rows: Prepared[]): Promise<void> {
+  const unwritable = rows.flatMap((row) => ('ending' in row ? [row] : []));
+  for (const ended of Map.groupBy(unwritable, (row) => row.reason.detail).values()) {
+    const [first] = ended;
+    if (!first) continue;
+    const { ending, reason } = first;
+    const deliveryIds = ended.map(({ deliveryId }) => deliveryId);
+    await endDeliveries(deps.pool, ending, { organizationId, deliveryIds, reason });
+    deps.log.info(
+      { batchId: id, deliveryIds, status: ending, reason: reason.summary },
+      'deliveries ended without a row in the file',
+    );
   }
 }

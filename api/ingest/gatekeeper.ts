@@ -2,14 +2,18 @@
 // costs is known before each piece of work, so that the loop is never held.
 // Rules: FLT-15, SCH-04.
 import { Budget, BudgetError, PARSE_STEPS } from '../../core/fairness/budget.ts';
-import { Gate, type GatedRequest, type Passage, type SchemaCheck } from '../../core/filters/gate.ts';
-import type { SchemaText } from '../../core/filters/stored-gates.ts';
-import { keyInPayload } from '../../core/filters/idempotency-key.ts';
+import {
+  Gate,
+  type GatedRequest,
+  keyInPayload,
+  type Passage,
+  type SchemaCheck,
+  type SchemaText,
+} from '../../core/filters/gate.ts';
 import { noteLoopWork } from '../../core/process/event-loop.ts';
-import { SchemaCache } from '../../core/schemas/cached.ts';
-import { validationSteps } from '../../core/schemas/schema.ts';
+import { SchemaCache, validationSteps } from '../../core/schemas/schema.ts';
 import { TokenBucket } from '../../core/fairness/token-bucket.ts';
-import { type Compute, ComputeBusyError, ComputeOverrunError, type GateSet } from '../../outbound/compute/index.ts';
+import { type GateSet, NoThreadError, type Threads, WorkEndedError } from '../../outbound/threads/index.ts';
 import { unavailable } from './answer.ts';
 import { hashOfKey } from './new-event.ts';
 import { pathBelow, type Received } from './received.ts';
@@ -42,7 +46,7 @@ export interface Gatekeeper {
 export const gateOf: SourceReader['gateOf'] = ({ schema, filter }) =>
   schema === null && filter === null ? null : new Gate({ schema, filter });
 
-export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
+export function createGatekeeper(threads: Pick<Threads, 'gates'>): Gatekeeper {
   const schemas = new SchemaCache();
   const compiles = new TokenBucket(COMPILES_PER_SECOND, performance.now());
 
@@ -64,7 +68,7 @@ export function createGatekeeper(compute: Pick<Compute, 'gates'>): Gatekeeper {
     gateOf,
     decide(source, received) {
       if (!source.isGated) return OPEN;
-      return onLoop(source, received) ?? inThread(compute, source, received);
+      return onLoop(source, received) ?? inThread(threads, source, received);
     },
   };
 }
@@ -110,9 +114,9 @@ function checkerOnLoop(schemas: SchemaCache, compiles: TokenBucket): SchemaCheck
   };
 }
 
-async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, received: Received): Promise<Decision> {
+async function inThread(threads: Pick<Threads, 'gates'>, source: SourceRouting, received: Received): Promise<Decision> {
   try {
-    const { passages, keyHash } = await compute.gates({
+    const { passages, keyHash } = await threads.gates({
       organizationId: source.organizationId,
       key: `${source.sourceId}:${source.configVersion}`,
       gates: () => gatesOf(source),
@@ -132,8 +136,8 @@ async function inThread(compute: Pick<Compute, 'gates'>, source: SourceRouting, 
       keyHash: keyHash && Buffer.from(keyHash),
     };
   } catch (error) {
-    if (error instanceof ComputeOverrunError) return overrun(source);
-    if (error instanceof ComputeBusyError) throw unavailable(error.message);
+    if (error instanceof WorkEndedError) return overrun(source);
+    if (error instanceof NoThreadError) throw unavailable(error.message);
     throw error;
   }
 }

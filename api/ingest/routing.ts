@@ -3,8 +3,7 @@
 // Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
-import type { Gate } from '../../core/filters/gate.ts';
-import type { FilterText, SchemaText } from '../../core/filters/stored-gates.ts';
+import type { FilterText, Gate, SchemaText } from '../../core/filters/gate.ts';
 import type { IngestTokens } from '../../core/ingest/ingest-token.ts';
 import type { SourceAnswer } from '../../core/ingest/source-answer.ts';
 import { handshakesOf } from '../../core/verification/source-handshake.ts';

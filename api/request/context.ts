@@ -14,9 +14,8 @@ import type { OperatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import type { SecretBox } from '../../db/encryption/secret-box.ts';
 import { type EntityManager, tenantEntityManager } from '../../db/records/orm.ts';
-import type { Compute } from '../../outbound/compute/index.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
 import type { SendAlert } from '../../outbound/messages.ts';
-import type { Transforms } from '../../outbound/transforms/index.ts';
 import type { OrganizationRequests } from '../auth/organization-requests.ts';
 import type { ClientAddress } from '../http/client-addresses.ts';
 import type { BodyMemory, BodyRoom } from '../http/receive-body.ts';
@@ -103,10 +102,8 @@ export interface ApiDeps {
   recipientRule: () => RecipientRule;
   /** What of the operator's access warehouses may use. */
   operatorAccess: OperatorAccess;
-  /** Checks transforms when they are stored, and runs them for tests. */
-  transforms: Transforms;
-  /** Runs what is too much for the event loop. */
-  compute: Compute;
+  /** Run transforms, and what is too much for the event loop. */
+  threads: Threads;
   workflowLink: WorkflowLink;
   requests: OrganizationRequests;
   /** What waits, for replays. */

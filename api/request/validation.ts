@@ -1,7 +1,6 @@
 // Reads JSON bodies and checks them; an error of zod becomes a 400 whose message names the first offending member and what it must be.
 import { z } from 'zod';
-import { magnitudeOf } from '../../core/text/decimal.ts';
-import { ExactNumber, parseExact } from '../../core/text/exact-json.ts';
+import { ExactNumber, magnitudeOf, parseExact } from '../../core/text/exact-json.ts';
 import { type UnknownMember, unknownMembers } from '../../core/text/unknown-members.ts';
 import { BodyError, noRoom, receiveBody, tooSlow } from '../http/receive-body.ts';
 import type { AppContext } from './context.ts';

@@ -7,14 +7,12 @@ import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import type { EncryptionKey, SecretBox } from '../../db/encryption/secret-box.ts';
 import { CountedIssues } from '../../db/issues/counted.ts';
 import { createStandings, transformBudgets } from '../../db/hot-path/routing.ts';
-import { createCompute } from '../../outbound/compute/index.ts';
-import { systemResolve } from '../../outbound/http/guarded-connect.ts';
-import { createLookUps } from '../../outbound/http/look-ups.ts';
+import { createThreads } from '../../outbound/threads/index.ts';
+import { createLookUps, systemResolve } from '../../outbound/http/guarded-connect.ts';
 import { createOwnServices } from '../../outbound/http/own-services.ts';
 import { createSender } from '../../outbound/http/sender.ts';
 import { smtpOf } from '../../outbound/mail.ts';
 import { createProviderKeys } from '../../outbound/provider-keys.ts';
-import { createTransforms } from '../../outbound/transforms/index.ts';
 import { createWarehouses } from '../../outbound/warehouses/index.ts';
 import { senderOf } from '../../providers/index.ts';
 import packageJson from '../../package.json' with { type: 'json' };
@@ -72,8 +70,11 @@ export function openOutbound(
     sender: createSender({ ...reach, publicUrl: baseUrl }),
     warehouses: createWarehouses({ ...reach, access }),
     smtp: smtpOf(settings),
-    transforms: createTransforms(settings.HOOKYARD_THREADS, transformBudgets(createStandings(servicePool))),
-    compute: createCompute({ threads: settings.HOOKYARD_THREADS, log }),
+    threads: createThreads({
+      threads: settings.HOOKYARD_THREADS,
+      budgetOf: transformBudgets(createStandings(servicePool)),
+      log,
+    }),
   };
 }
 
@@ -81,7 +82,7 @@ export function openOutbound(
 export async function openReceiving(
   { settings, env, secretBox, baseUrl, log }: ServiceContext,
   { ingestPool, servicePool, slowPool }: Pick<ServiceDatabase, 'ingestPool' | 'servicePool' | 'slowPool'>,
-  { sender, compute }: Pick<Outbound, 'sender' | 'compute'>,
+  { sender, threads }: Pick<Outbound, 'sender' | 'threads'>,
 ) {
   const backlog = await watchBacklog({ pool: slowPool, settings, log });
   const quotas = await watchQuotas({ pool: ingestPool, settings, log });
@@ -94,7 +95,7 @@ export async function openReceiving(
   const providerKeys = createProviderKeys({ sender, log, mirror: settings.HOOKYARD_PROVIDER_KEYS_URL });
   const ingest = createIngest({
     ...{ pool: ingestPool, settings, secretBox, backlog, quotas, refusals, handshakes, issues, tracing },
-    ...{ gatekeeper: createGatekeeper(compute), providerKeys, senderOf, baseUrl },
+    ...{ gatekeeper: createGatekeeper(threads), providerKeys, senderOf, baseUrl },
   });
   return { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest };
 }

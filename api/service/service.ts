@@ -126,7 +126,7 @@ function createServiceApp(
 ) {
   const { settings, tuning, secretBox, baseUrl, log } = context;
   const { ingestPool, servicePool, slowPool, pool, orm, organizations } = database;
-  const { sender, warehouses, transforms, compute, access, smtp } = outbound;
+  const { sender, warehouses, threads, access, smtp } = outbound;
   const { backlog, ingest } = receiving;
   const rule = () => recipientRule(settings.HOOKYARD_NOTIFY_RECIPIENTS, organizations.areSeveral());
   const stopLink = createStopLink({ secretBox, recipientRule: rule }, baseUrl);
@@ -142,11 +142,10 @@ function createServiceApp(
     signals: temporal.signals,
     testSender: createTestSender(sender, { headerPrefix: settings.HOOKYARD_HEADER_PREFIX, version }),
     sendAlert: createAlertSender({ sender, smtp, stopLink, settings, publicUrl: baseUrl, version }),
-    testUploader: createTestUploader(warehouses, compute),
+    testUploader: createTestUploader(warehouses, threads),
     operatorAccess: access,
     recipientRule: rule,
-    transforms,
-    compute,
+    threads,
     workflowLink: workflowLinks(settings, temporal.options),
     requests: new OrganizationRequests(),
     backlog,
@@ -182,14 +181,14 @@ function startOwnMetrics({ context: { settings, env, log }, database }: Service)
 async function closeService({ database, temporal, outbound, receiving }: Service, metrics: Metrics): Promise<void> {
   const { ingestPool, servicePool, pool, orm, organizations } = database;
   const { backlog, quotas, issueCounts, refusals, traces, handshakes, ingest } = receiving;
-  const { sender, warehouses, transforms, compute, smtp } = outbound;
+  const { sender, warehouses, threads, smtp } = outbound;
   // It may wait for a receiver of metrics, for which nothing else has to.
   const metricsEnd = metrics.stop();
   await ingest.close();
   const tracesEnd = traces.stop();
   await quotas.close();
   await organizations.stop();
-  const parts = [backlog, refusals, handshakes, temporal.signals, sender, warehouses, transforms, compute];
+  const parts = [backlog, refusals, handshakes, temporal.signals, sender, warehouses, threads];
   await Promise.all(parts.map((part) => part.close()));
   await issueCounts.close();
   smtp?.mailer.close();

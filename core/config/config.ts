@@ -9,7 +9,7 @@ import { hostAndPort, isDenied } from '../http/host-and-port.ts';
 import { LANE_SETTINGS } from '../delivery/delivery.ts';
 import { SECRETS, type SecretName } from './secret-files.ts';
 import { isRecipientRule } from '../messages/recipients.ts';
-import { parseIdentityGrant } from '../warehouse/identity.ts';
+import { parseGrant } from '../warehouse/operator-access.ts';
 
 const integer = (min: number, max: number) =>
   z
@@ -25,14 +25,14 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
-// What is allowed, outbound/http/allow-list.ts reads.
+// What is allowed, outbound/http/address-guard.ts reads.
 const reachable = list.refine(
   (entries) => entries.every((entry) => !isDenied(entry) || hostAndPort(entry.slice(1)) !== null),
   'must have host:port behind each !, for example !temporal-ui:8080',
 );
 
 const identityGrants = list.refine(
-  (entries) => entries.every((entry) => parseIdentityGrant(entry) !== null),
+  (entries) => entries.every((entry) => parseGrant(entry) !== null),
   'must be comma-separated entries of the form <organization slug>:<s3, gcs or r2>:<bucket> or <organization slug>:azure_blob:<account>/<container>, each with /<prefix> behind it or without',
 );
 

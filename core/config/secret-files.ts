@@ -10,7 +10,7 @@ export const SECRETS = [
   'DATABASE_URL',
   'DATABASE_DIRECT_URL',
   'SMTP_URL',
-  // No settings of core/config/config.ts: hookyard mcp, Temporal's loader (temporal-config/connection.ts) and core/warehouse/r2-operator.ts read them.
+  // No settings of core/config/config.ts: hookyard mcp, Temporal's loader (temporal-config/connection.ts) and core/warehouse/operator-access.ts read them.
   'HOOKYARD_MCP_TOKEN',
   'TEMPORAL_API_KEY',
   'R2_ACCESS_KEY_ID',

@@ -1,5 +1,5 @@
 // How much work one task may do, counted in steps before each piece of work is done: the same input ends at the same step on every
-// machine, however busy it is. Clocks are the second line (`withinTime`, outbound/compute/).
+// machine, however busy it is. Clocks are the second line (`withinTime`, outbound/threads/).
 import { threadCpuMs } from '../process/threads.ts';
 import { createContext, Script } from 'node:vm';
 

@@ -17,10 +17,16 @@
 // "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no number. What fits no
 // line is not true.
 // Rules: FLT-09.
-import type { Budget } from '../fairness/budget.ts';
+import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
+import {
+  compareNumbers,
+  decimalKey,
+  ExactNumber,
+  isJsonNumber,
+  type JsonNumber,
+  jsonNumber,
+} from '../text/exact-json.ts';
 import { includesText } from '../text/text-search.ts';
-import { compareNumbers, isJsonNumber, type JsonNumber, jsonNumber } from '../text/exact-json.ts';
-import { keyOf, NestedValues, stepsOf } from './equality.ts';
 
 /** Whether a value of the webhook meets a condition. @throws BudgetError */
 export type ValueTest = (actual: unknown, budget: Budget) => boolean;
@@ -46,15 +52,18 @@ export function equalsAny(wanted: readonly unknown[]): ValueTest {
   const numbers = new Set(wanted.filter(isJsonNumber).map(keyOf));
   const textsOfNumbers = wanted.flatMap((value) => (typeof value === 'string' ? (readNumber(value) ?? []) : []));
   const readAsNumber = new Set(textsOfNumbers.map(keyOf));
-  const nested = new NestedValues(
-    wanted.filter((value) => typeof value === 'object' && value !== null && !isJsonNumber(value)),
+  const nested = new Set(
+    wanted.flatMap((value) =>
+      typeof value === 'object' && value !== null && !isJsonNumber(value) ? [canonicalText(value) ?? ''] : [],
+    ),
   );
+  const longest = Math.max(0, ...Array.from(nested, (text) => text.length));
   return (actual, budget) => {
     budget.spend(stepsOf(actual));
     if (isJsonNumber(actual)) return numbers.has(keyOf(actual)) || readAsNumber.has(keyOf(actual));
     if (scalars.has(actual)) return true;
     if (typeof actual === 'boolean') return scalars.has(String(actual));
-    if (typeof actual !== 'string') return nested.has(actual, budget);
+    if (typeof actual !== 'string') return nested.size > 0 && nested.has(canonicalText(actual, longest, budget) ?? '');
     const number = readNumber(actual);
     return number === null ? scalars.has(readBoolean(actual)) : numbers.has(keyOf(number));
   };
@@ -103,3 +112,53 @@ function numberOf(value: unknown): JsonNumber | null {
   if (isJsonNumber(value)) return value;
   return typeof value === 'string' ? readNumber(value) : null;
 }
+
+/** What it takes to look at a value: a text or a number with many digits is read through. */
+function stepsOf(value: unknown): number {
+  if (typeof value === 'string') return 1 + value.length / 32;
+  return value instanceof ExactNumber ? 1 + String(value).length : 1;
+}
+
+/** The same for numbers of the same value. */
+function keyOf(number: JsonNumber): number | string | null {
+  if (typeof number !== 'number') return number.key;
+  // Such a double may be written as an ExactNumber too.
+  return Math.abs(number) < 1e21 ? number : decimalKey(String(number));
+}
+
+// The shortest member of an object, with its comma.
+const MEMBER_LENGTH = 5;
+
+/**
+ * One text for all equal JSON values: numbers by their exact values, objects by their members, whatever the order of names.
+ * @param most its longest length; it bounds the work and the depth of the recursion too
+ * @returns null for a value whose text would be longer
+ * @throws BudgetError
+ */
+export function canonicalText(
+  value: unknown,
+  most = Number.POSITIVE_INFINITY,
+  budget: Budget = NO_LIMIT,
+): string | null {
+  budget.spend(stepsOf(value));
+  if (isJsonNumber(value)) return shortOf(String(keyOf(value)), most);
+  if (typeof value === 'string') return value.length > most ? null : shortOf(JSON.stringify(value), most);
+  if (typeof value !== 'object' || value === null) return shortOf(String(value), most);
+  if (most < '{}'.length) return null;
+  const isArray = Array.isArray(value);
+  const names = isArray ? null : Object.keys(value);
+  budget.spend(names?.length ?? 0);
+  if ((names?.length ?? 0) * MEMBER_LENGTH > most) return null;
+  const members = isArray ? (value as unknown[]) : (names ?? []).sort();
+  let text = isArray ? '[' : '{';
+  for (const each of members) {
+    const name = isArray ? '' : `${JSON.stringify(each)}:`;
+    const member = isArray ? each : (value as Record<string, unknown>)[String(each)];
+    const inside = canonicalText(member, most - text.length - name.length - 1, budget);
+    if (inside === null) return null;
+    text += `${name}${inside},`;
+  }
+  return shortOf(text + (isArray ? ']' : '}'), most);
+}
+
+const shortOf = (text: string, most: number): string | null => (text.length > most ? null : text);

@@ -1,11 +1,17 @@
 // What an event must pass to be delivered by a route: its schema, then its filter.
-// Rules: FLT-01, FLT-15, SCH-01.
-import { type Budget, BudgetError } from '../fairness/budget.ts';
-import { ConditionError, type FilterCondition } from './conditions.ts';
-import type { FilteredRequest } from './fields.ts';
-import { type CompiledFilter, compileFilter, type FilterLogic } from './filter.ts';
-import type { StoredSchema } from '../schemas/cached.ts';
-import { describeErrors, type SchemaError } from '../schemas/errors.ts';
+// Rules: FLT-01, FLT-15, SCH-01, INGEST-11, INGEST-12.
+import { type Budget, BudgetError, PARSE_STEPS } from '../fairness/budget.ts';
+import { describeErrors, type JsonSchema, type SchemaError, type StoredSchema } from '../schemas/schema.ts';
+import { lookupPath } from '../text/dotted-path.ts';
+import { parseExact } from '../text/exact-json.ts';
+import {
+  type CompiledFilter,
+  compileFilter,
+  ConditionError,
+  type FilterCondition,
+  type FilteredRequest,
+  type FilterLogic,
+} from './filter.ts';
 
 /**
  * A route accepts an event, its filter refuses it, or it cannot be delivered: its payload does not match the schema, or the filter
@@ -102,4 +108,83 @@ function compileStored(filter: StoredFilter, budget: Budget): CompiledFilter {
     if (error instanceof ConditionError) return { takes: () => false, explain: () => conditions.map(() => false) };
     throw error;
   }
+}
+
+// Schemas and filters as their JSON. A source may have hundreds of them, of which a webhook needs few: each is read when it is compiled, in
+// the budget of that.
+
+export class SchemaText implements StoredSchema {
+  readonly id: string;
+  readonly name: string;
+  readonly version: number;
+  /** Of the schema alone. */
+  readonly json: string;
+
+  constructor({ id, name, version, json }: Pick<SchemaText, 'id' | 'name' | 'version' | 'json'>) {
+    this.id = id;
+    this.name = name;
+    this.version = version;
+    this.json = json;
+  }
+
+  /** Read again each time. */
+  get schema(): JsonSchema {
+    return parseExact(this.json) as JsonSchema;
+  }
+
+  /** JSON of `StoredSchema`. */
+  get whole(): string {
+    const { id, name, version } = this;
+    return `${JSON.stringify({ id, name, version }).slice(0, -1)},"schema":${this.json}}`;
+  }
+}
+
+export class FilterText implements StoredFilter {
+  /** Of the filter, or of the route that has the conditions itself. */
+  readonly id: string;
+  readonly logic: FilterLogic;
+  /** Of the conditions. */
+  readonly json: string;
+
+  constructor({ id, logic, json }: Pick<FilterText, 'id' | 'logic' | 'json'>) {
+    this.id = id;
+    this.logic = logic;
+    this.json = json;
+  }
+
+  /** Read again each time. */
+  get conditions(): FilterCondition[] {
+    return parseExact(this.json) as FilterCondition[];
+  }
+
+  get readSteps(): number {
+    return this.json.length * PARSE_STEPS;
+  }
+
+  /** JSON of `StoredFilter`. */
+  get whole(): string {
+    return `{"conditions":${this.json},"logic":${JSON.stringify(this.logic)}}`;
+  }
+}
+
+// The idempotency key that a webhook carries in its payload.
+
+/**
+ * The text of the first value at a path; undefined when there is none. Different values have different texts.
+ * @throws BudgetError
+ */
+export function keyInPayload(payload: unknown, path: string, budget: Budget): string | undefined {
+  return keyText(lookupPath(payload, path, budget)[0]);
+}
+
+// Matches the JSON of anything but a string, or the JSON of a string.
+const LIKE_JSON = /^(?:["[{]|true$|false$|-?\d[\d.eE+-]*$)/;
+
+/**
+ * Different values map to different strings. An ordinary string maps to itself. A string that could be confused with another value's JSON (`"1"` and `1`), or that UTF-8 cannot hold, maps to its JSON.
+ */
+function keyText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string') return JSON.stringify(value);
+  return LIKE_JSON.test(value) || !value.isWellFormed() ? JSON.stringify(value) : value;
 }

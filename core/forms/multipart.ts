@@ -1,8 +1,37 @@
 // Forms in parts, as those with files are sent (RFC 7578). It reads each byte about once, and ends at the first part too many.
 import { isUtf8 } from 'node:buffer';
 import { valueText } from '../http/header-text.ts';
-import { parametersOf } from './content-type.ts';
-import { type FilePart, type Form, formOf, type FormValue, MAX_FIELDS } from './form-fields.ts';
+
+/** A file, or a field that is no text. */
+export interface FilePart {
+  /** Absent: it has none. */
+  filename?: string;
+  contentType: string;
+  /** Bytes of its content. */
+  size: number;
+  /** The content, when it is not too large: as text, or in base64 when it is none. */
+  text?: string;
+  base64?: string;
+}
+
+export type FormValue = string | FilePart;
+
+/** By name; a name that comes several times has a list. Nothing nests: `a[b]` is a name like any other. */
+export type Form = Record<string, FormValue | FormValue[]>;
+
+/** Most fields that are read: for a stranger nothing is made of more of them. */
+export const MAX_FIELDS = 1000;
+
+export function formOf(fields: readonly (readonly [name: string, value: FormValue])[]): Form {
+  const values = new Map<string, FormValue[]>();
+  for (const [name, value] of fields) {
+    const known = values.get(name);
+    if (known) known.push(value);
+    else values.set(name, [value]);
+  }
+  // Own members only, also of a field called `__proto__`.
+  return Object.fromEntries([...values].map(([name, all]) => [name, all.length === 1 ? (all[0] ?? '') : all]));
+}
 
 /** Bytes of one file, and of all files of a form, whose content is read; of others only name, type and size are. */
 const MAX_FILE_BYTES = 256 * 1024;
@@ -121,4 +150,54 @@ function readValue(content: Buffer, { filename, contentType }: Head, room: numbe
   };
   if (content.length > Math.min(MAX_FILE_BYTES, room)) return part;
   return isText ? { ...part, text: content.toString('utf8') } : { ...part, base64: content.toString('base64') };
+}
+
+// What a content type says of a form (RFC 9110, section 8.3; RFC 2046, section 5.1.1).
+
+export type FormType = { kind: 'urlencoded' } | { kind: 'multipart'; boundary: string };
+
+// `; name=value` or `; name="value"`. Some senders put spaces around the equals sign.
+const PARAMETER = /;[ \t]*([!#$%&'*+.^_`|~\w-]+)[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
+// RFC 2046: 1 to 70 of these, and no space at the end.
+const BOUNDARY = /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/;
+const READ_CHARSETS = ['utf-8', 'utf8', 'us-ascii'];
+
+/** Null: it is no form, or one that cannot be read. Of a header that came several times the first value counts. */
+export function formTypeOf(contentTypes: string | undefined): FormType | null {
+  const contentType = firstOf(contentTypes ?? '');
+  const [type = ''] = contentType.split(';', 1);
+  switch (type.trim().toLowerCase()) {
+    case 'application/x-www-form-urlencoded': {
+      const charset = parametersOf(contentType).get('charset') || 'utf-8';
+      return READ_CHARSETS.includes(charset.toLowerCase()) ? { kind: 'urlencoded' } : null;
+    }
+    case 'multipart/form-data': {
+      const boundary = parametersOf(contentType).get('boundary') ?? '';
+      return BOUNDARY.test(boundary) ? { kind: 'multipart', boundary } : null;
+    }
+    default:
+      return null;
+  }
+}
+
+/** What stands before a comma that is not in quotes. */
+function firstOf(values: string): string {
+  let isQuoted = false;
+  for (let at = 0; at < values.length; at += 1) {
+    const character = values[at];
+    if (character === ',' && !isQuoted) return values.slice(0, at);
+    if (character === '"') isQuoted = !isQuoted;
+    if (character === '\\' && isQuoted) at += 1;
+  }
+  return values;
+}
+
+/** The parameters behind a value of a header, names in lower case; of a repeated one the first counts. */
+function parametersOf(value: string): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [, name = '', quoted, plain = ''] of value.matchAll(PARAMETER)) {
+    const key = name.toLowerCase();
+    if (!found.has(key)) found.set(key, quoted?.replace(/\\(["\\])/g, '$1') ?? plain);
+  }
+  return found;
 }

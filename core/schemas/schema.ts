@@ -1,13 +1,11 @@
 // JSON Schemas of users: checked when they are stored, compiled once for each version, evaluated within bounds.
 // Rules: SCH-03, SCH-04.
-import type { Ajv, ValidateFunction } from 'ajv';
-import { PatternError } from '../text/linear-regex.ts';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import { LRUCache } from 'lru-cache';
 import { TimeLimitError, withinTime } from '../fairness/budget.ts';
-import { evaluationCost } from './cost.ts';
 import { holdsExactNumbers } from '../text/exact-json.ts';
-import { type Dialect, dialectOf, metaSchemaProblem, newValidator } from './dialects.ts';
-import { addExactKeywords, hasExactNumbers, roundSchema } from './exact-numbers.ts';
-import { readErrors, type SchemaError } from './errors.ts';
+import { PatternError } from '../text/linear-regex.ts';
+import { dialectOf, evaluationCost, metaSchemaProblem, newValidator } from './validator.ts';
 
 export type JsonSchema = Record<string, unknown> | boolean;
 
@@ -56,7 +54,7 @@ export function checkSchema(schema: JsonSchema): void {
   const dialect = requireDialect(schema);
   try {
     withinTime(COMPILE_LIMIT_MS, () => {
-      const rounded = roundSchema(schema, false) as JsonSchema;
+      const rounded = withDoubles(schema);
       const problem = metaSchemaProblem(dialect, rounded);
       if (problem !== null) throw new InvalidSchemaError(`is no JSON Schema (${dialect}): ${problem}`);
       compileWith(newValidator(dialect, false), rounded);
@@ -71,18 +69,26 @@ export function checkSchema(schema: JsonSchema): void {
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const dialect = requireDialect(schema);
   const cost = evaluationCost(schema);
-  const isExact = hasExactNumbers(schema);
-  const doubles = isExact ? null : withDoubles(dialect, schema);
-  let exact: Validation | undefined;
+  const rounded = withDoubles(schema);
+  const firstError = compileWith(newValidator(dialect, false), rounded);
+  const isLarge = JSON.stringify(rounded).length > ALL_ERRORS_SCHEMA_BYTES;
+  let allErrors: ValidateFunction | undefined;
+
+  function errorsOf(payload: unknown, bytes: number): SchemaError[] {
+    const seen = holdsExactNumbers(payload) ? withDoubles(payload) : payload;
+    if (firstError(seen)) return [];
+    if (isLarge || bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
+    allErrors ??= compileWith(newValidator(dialect, true), rounded);
+    allErrors(seen);
+    return readErrors(allErrors.errors ?? []);
+  }
 
   return {
     cost,
     validate(payload, bytes, limitMs = VALIDATE_LIMIT_MS) {
       try {
-        let validate = doubles;
-        if (validate === null || holdsExactNumbers(payload)) validate = exact ??= withExactNumbers(dialect, schema);
-        if (cost * Math.max(bytes, 1) <= QUICK_EVALUATIONS) return validate(payload, bytes);
-        return withinTime(Math.max(1, Math.ceil(Math.min(limitMs, VALIDATE_LIMIT_MS))), () => validate(payload, bytes));
+        if (cost * Math.max(bytes, 1) <= QUICK_EVALUATIONS) return errorsOf(payload, bytes);
+        return withinTime(Math.max(1, Math.ceil(Math.min(limitMs, VALIDATE_LIMIT_MS))), () => errorsOf(payload, bytes));
       } catch (error) {
         return [{ path: '', message: failureOf(error, limitMs) }];
       }
@@ -90,28 +96,8 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
   };
 }
 
-type Validation = (payload: unknown, bytes: number) => SchemaError[];
-
-function withDoubles(dialect: Dialect, schema: JsonSchema): Validation {
-  const firstError = compileWith(newValidator(dialect, false), schema);
-  const isLarge = JSON.stringify(schema).length > ALL_ERRORS_SCHEMA_BYTES;
-  let allErrors: ValidateFunction | undefined;
-  return (payload, bytes) => {
-    if (firstError(payload)) return [];
-    if (isLarge || bytes > ALL_ERRORS_BYTES) return readErrors(firstError.errors ?? []);
-    allErrors ??= compileWith(newValidator(dialect, true), schema);
-    allErrors(payload);
-    return readErrors(allErrors.errors ?? []);
-  };
-}
-
-/** Slower, and only the first error. */
-function withExactNumbers(dialect: Dialect, schema: JsonSchema): Validation {
-  const ajv = newValidator(dialect, false);
-  const run = addExactKeywords(ajv);
-  const check = compileWith(ajv, roundSchema(schema, true) as JsonSchema);
-  return (payload) => (run.validate(payload, check) ? [] : readErrors(check.errors ?? []));
-}
+/** A copy with the nearest double for each number: all that JSON Schema validators know. */
+const withDoubles = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value)) as Value;
 
 // Failure policy: a payload that could not be validated does not match; its deliveries say why and can be replayed.
 function failureOf(error: unknown, limitMs: number): string {
@@ -151,4 +137,104 @@ function compileProblem(error: unknown): string {
     return `refers to ${String(error.missingRef)}, which is not in it; schemas are not loaded from elsewhere`;
   }
   return `cannot be compiled: ${error.message}`;
+}
+
+// What is wrong with a payload, in words.
+
+/** One mismatch; `path` is a JSON pointer into the payload (RFC 6901), empty for the payload itself. */
+export interface SchemaError {
+  path: string;
+  message: string;
+}
+
+/** Maximum number of reported errors, and of characters per error. */
+const MAX_ERRORS = 10;
+const MAX_ERROR_LENGTH = 300;
+/** Longest text about all of them, in bytes. */
+const MAX_TEXT_BYTES = 2048;
+
+/** The first ten errors of a validator. */
+function readErrors(errors: readonly ErrorObject[]): SchemaError[] {
+  return errors.slice(0, MAX_ERRORS).map((error) => ({
+    path: cut(error.instancePath),
+    message: cut(`${error.message ?? 'is not valid'}${detailOf(error)}`),
+  }));
+}
+
+function detailOf({ keyword, params }: ErrorObject): string {
+  switch (keyword) {
+    case 'additionalProperties':
+      return `: ${String(params.additionalProperty)}`;
+    case 'unevaluatedProperties':
+      return `: ${String(params.unevaluatedProperty)}`;
+    case 'enum':
+      return `: ${JSON.stringify(params.allowedValues)}`;
+    case 'const':
+      return `: ${JSON.stringify(params.allowedValue)}`;
+    default:
+      return '';
+  }
+}
+
+/** One text for the delivery: which schema, and where the payload does not match it. At most 2 KiB of storable text. */
+export function describeErrors(schema: { name: string; version: number }, errors: readonly SchemaError[]): string {
+  const lines = errors.map(({ path, message }) => `${path === '' ? 'the payload' : path} ${message}`);
+  const text = `The payload does not match the schema ${schema.name} (version ${schema.version}): ${lines.join('; ')}`;
+  const bytes = Buffer.from(text);
+  if (bytes.length <= MAX_TEXT_BYTES) return text;
+  // A character that the cut went through reads as one replacement character or more.
+  return `${bytes.toString('utf8', 0, MAX_TEXT_BYTES - 3).replace(/\ufffd{1,3}$/, '')}…`;
+}
+
+// Member names of a payload may hold what PostgreSQL's text cannot: NUL and halves of surrogate pairs.
+function cut(text: string): string {
+  const shown = text.length > MAX_ERROR_LENGTH ? `${text.slice(0, MAX_ERROR_LENGTH)}…` : text;
+  return shown.replaceAll('\0', '\ufffd').toWellFormed();
+}
+
+// Compiled schemas, shared by everything in a thread that validates. A version of a schema never changes.
+
+/** A schema as it is stored. */
+export interface StoredSchema {
+  id: string;
+  name: string;
+  version: number;
+  schema: JsonSchema;
+}
+
+type SchemaVersion = Omit<StoredSchema, 'name'>;
+
+// Bytes of JSON of the schemas; compiled they take many times as much.
+const MAX_BYTES = 8 * 1024 * 1024;
+// A compiled schema has a validator of its own, however small it is.
+const LEAST_BYTES = 8 * 1024;
+
+export class SchemaCache {
+  readonly #compiled = new LRUCache<string, CompiledSchema>({ maxSize: MAX_BYTES });
+
+  /** The validator of this version, if it has been compiled. */
+  find(schema: SchemaVersion): CompiledSchema | undefined {
+    return this.#compiled.get(keyOf(schema));
+  }
+
+  compile(stored: SchemaVersion): CompiledSchema {
+    const { schema } = stored;
+    const compiled = compileOrExplain(schema);
+    const bytes = JSON.stringify(schema).length;
+    this.#compiled.set(keyOf(stored), compiled, { size: LEAST_BYTES + bytes });
+    return compiled;
+  }
+}
+
+const keyOf = ({ id, version }: SchemaVersion): string => `${id}:${version}`;
+
+// Failure policy: stored schemas have been compiled before; should one fail now, its deliveries say so instead of
+// refusing every webhook of the source.
+function compileOrExplain(schema: JsonSchema): CompiledSchema {
+  try {
+    return compileSchema(schema);
+  } catch (error) {
+    if (!(error instanceof InvalidSchemaError)) throw error;
+    return { cost: 1, validate: () => [{ path: '', message: `cannot be validated: the schema ${error.message}` }] };
+  }
 }

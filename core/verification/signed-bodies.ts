@@ -1,6 +1,6 @@
 // Senders that sign some values, and put the signature into the body. The rest of the body is not signed.
 import { createHash } from 'node:crypto';
-import { readShortFields } from '../forms/index.ts';
+import { readShortFields } from '../forms/forms.ts';
 import {
   compared,
   header,

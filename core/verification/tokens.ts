@@ -1,6 +1,6 @@
 // Senders that do not sign: they send a secret that they share with the source. It proves nothing about the body, and what stands in a
 // header or in the query is taken out of what is stored and forwarded.
-import { readPayload, readShortFields } from '../forms/index.ts';
+import { readPayload, readShortFields } from '../forms/forms.ts';
 import { lookupPath, parsePath } from '../text/dotted-path.ts';
 import {
   FORM,

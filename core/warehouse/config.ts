@@ -1,8 +1,8 @@
 // What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
 // Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38, WH-40, WH-42 to WH-47.
 import { z } from 'zod';
-import { CREDENTIALS, credentialProblems, secretFieldOf } from './credentials.ts';
-import { PAYLOAD_COLUMNS } from './event.ts';
+import { credentialProblems, CREDENTIALS, secretFieldOf, serviceAccountProblem } from './credentials.ts';
+import { PAYLOAD_COLUMNS } from './rows.ts';
 import {
   COMPRESSIONS,
   FILE_FORMATS,
@@ -11,8 +11,7 @@ import {
   PARTITIONS,
   prefixProblem,
   TEXT_COMPRESSIONS,
-} from './object-key.ts';
-import { serviceAccountProblem } from './service-account.ts';
+} from './file.ts';
 
 const MIB = 1024 * 1024;
 

@@ -1,8 +1,11 @@
 // How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives to organizations
 // (identity.ts). And what of it is secret.
 // Rules: WH-05, WH-07, WH-08, WH-42 to WH-45, AUTH-14, AUTH-15, AUTH-25.
+import { createPrivateKey } from 'node:crypto';
+import { z } from 'zod';
 import { originOf } from '../http/http-url.ts';
-import { isRedacted, type Kept, keepRedacted, redactSecret } from '../text/redaction.ts';
+import { isRedacted, keepRedacted, type Kept, redactSecret } from '../text/redaction.ts';
+import { isShortRsa, MAX_RSA_BITS } from '../verification/published-keys.ts';
 import type { WarehouseType } from './config.ts';
 
 /** The values of `credentials`, the default first. `r2` has no such member. */
@@ -35,6 +38,13 @@ const ONLY_WITH: Readonly<Record<string, readonly Mode[]>> = {
   endpoint: ['keys', 'sas'],
 };
 
+/** Names of buckets, as HOOKYARD_WAREHOUSE_IDENTITY has them. An account of Azure has containers, so a bucket is two names there. */
+export const BUCKET_NAMES: Readonly<Record<WarehouseType, RegExp>> = {
+  s3: /[a-z0-9.-]+/,
+  gcs: /[a-z0-9._-]+/,
+  azure_blob: /[a-z0-9]+\/[a-z0-9-]+/,
+  r2: /[a-z0-9.-]+/,
+};
 const modeOf = ({ credentials }: Config): Mode =>
   credentials === 'sas' || credentials === 'identity' ? credentials : 'keys';
 
@@ -133,4 +143,72 @@ export function keepRedactedWarehouseConfig(
     config[field] = kept.value;
   }
   return { ok: true, config };
+}
+
+// The key of a service account of Google.
+
+/** The members of a service account key that are used. */
+export type ServiceAccount = { clientEmail: string; privateKey: string; privateKeyId: string | undefined };
+
+const serviceAccount = z.object({
+  type: z.literal('service_account'),
+  client_email: z.email(),
+  private_key: z.string().min(1),
+  private_key_id: z.string().optional(),
+  universe_domain: z.literal('googleapis.com').optional(),
+});
+
+/**
+ * Reads a service account key for use.
+ * @throws Error whose message is the end of a sentence that starts with the field; it never quotes the key
+ */
+export function readServiceAccountKey(json: string): ServiceAccount {
+  const account = parseServiceAccountKey(json);
+  if (!isRsaKey(account.privateKey))
+    throw new Error(`${NO_KEY}; its "private_key" is not a private RSA key in PEM of at most ${MAX_RSA_BITS} bits`);
+  return account;
+}
+
+/**
+ * Reads the members of a service account key. Other kinds of Google credentials name files, programs and addresses to ask;
+ * they are refused. Whether the private key is one is found out when it is used: a test upload says so.
+ */
+function parseServiceAccountKey(json: string): ServiceAccount {
+  const parsed = serviceAccount.safeParse(parseJson(json));
+  if (!parsed.success) {
+    const member = parsed.error.issues[0]?.path[0];
+    throw new Error(
+      member === undefined ? NO_KEY : `${NO_KEY}; its "${String(member)}" is missing or not of such a key`,
+    );
+  }
+  const { client_email: clientEmail, private_key: privateKey, private_key_id: privateKeyId } = parsed.data;
+  return { clientEmail, privateKey, privateKeyId };
+}
+
+const NO_KEY = 'must be the JSON text of a service account key, as downloaded from Google Cloud';
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRsaKey(pem: string): boolean {
+  try {
+    return isShortRsa(createPrivateKey(pem));
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with a key, as the end of a sentence that starts with its name; null when nothing is. */
+export function serviceAccountProblem(json: string): string | null {
+  try {
+    parseServiceAccountKey(json);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : NO_KEY;
+  }
 }

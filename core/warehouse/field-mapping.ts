@@ -1,13 +1,12 @@
 // Field mappings: which columns a row has and where in the event their values come from.
 // Rules: WH-15 to WH-19, WH-35, WH-36, WH-39, WH-49, WH-50.
 import { z } from 'zod';
-import { COLUMN_TYPES, convert } from './convert.ts';
-import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } from './event.ts';
-import { readPayload } from '../forms/index.ts';
-import type { DecimalForm } from '../text/decimal.ts';
-import { parseExact } from '../text/exact-json.ts';
+import { COLUMN_TYPES, type ColumnType, convert } from './columns.ts';
+import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } from './rows.ts';
+import { readPayload } from '../forms/forms.ts';
+import { type DecimalForm, parseExact } from '../text/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
-import { FileTooLargeError, MAX_ROW_BYTES } from './size-limit.ts';
+import { FileTooLargeError, MAX_ROW_BYTES } from './file.ts';
 
 /** WH-02 */
 const MAX_MAPPING_RULES = 50;
@@ -141,7 +140,7 @@ function idColumns(rules: readonly FieldMappingRule[]): IdColumn[] {
 }
 
 /** The names of the columns of the ids that rows have before the mapped ones. */
-export const idColumnNames = (rules: readonly FieldMappingRule[]): string[] => idColumns(rules).map(({ name }) => name);
+const idColumnNames = (rules: readonly FieldMappingRule[]): string[] => idColumns(rules).map(({ name }) => name);
 
 /**
  * Makes rules ready that `fieldMappingSchema` has checked.
@@ -229,4 +228,49 @@ function readDefault(text: string, column: TypeOfRule): ReturnType<typeof conver
   } catch {
     return { ok: false };
   }
+}
+
+// The columns of a Parquet file: the same in every file of a destination, whatever was sent. Rows reach the file as JSON on one line
+// (rows.ts), with a member for each column.
+
+export type ParquetType = 'string' | 'double' | 'boolean' | 'timestamp';
+/** Any of them may be null. */
+export type ParquetColumn = { name: string; type: ParquetType | DecimalForm };
+
+/** Of a row without a mapping. */
+const ENVELOPE: readonly ParquetColumn[] = [
+  { name: 'event_id', type: 'string' },
+  { name: 'delivery_id', type: 'string' },
+  { name: 'source', type: 'string' },
+  { name: 'route', type: 'string' },
+  { name: 'received_at', type: 'timestamp' },
+  { name: 'written_at', type: 'timestamp' },
+  { name: 'replay_of', type: 'string' },
+  { name: 'headers', type: 'string' },
+  { name: 'payload', type: 'string' },
+  { name: 'payload_encoding', type: 'string' },
+];
+
+const TYPES: Readonly<Record<Exclude<ColumnType, 'decimal'>, ParquetType>> = {
+  string: 'string',
+  // Readers take a double everywhere; of a decimal somebody has to say the precision.
+  number: 'double',
+  boolean: 'boolean',
+  timestamp: 'timestamp',
+  // Its text: the type JSON of Parquet is unknown to many readers, and its statistics would hold whole values.
+  json: 'string',
+};
+
+/** In the order of the members of a row. @param fieldMapping null: rows are whole events */
+export function parquetColumns(fieldMapping: readonly FieldMappingRule[] | null): readonly ParquetColumn[] {
+  if (fieldMapping === null) return ENVELOPE;
+  return [
+    ...idColumnNames(fieldMapping).map((name): ParquetColumn => ({ name, type: 'string' })),
+    ...fieldMapping.map((rule): ParquetColumn => ({ name: rule.target, type: typeOf(rule) })),
+  ];
+}
+
+/** A checked rule of a decimal has both members. */
+function typeOf({ type, precision = 0, scale = 0 }: FieldMappingRule): ParquetColumn['type'] {
+  return type === 'decimal' ? { precision, scale } : TYPES[type];
 }

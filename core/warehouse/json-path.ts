@@ -1,12 +1,12 @@
 // JSONPath (RFC 9535) for field mappings, within bounds: an expression of a user runs on every event. What could walk a
 // payload more than a few times is refused when it is written, and match() and search() take linear time.
-import { FunctionExpressionType, JSONPathEnvironment, JSONPathError, type JSONPathQuery, jsonpath } from 'json-p3';
+import { FunctionExpressionType, jsonpath, JSONPathEnvironment, JSONPathError, type JSONPathQuery } from 'json-p3';
 import { LRUCache } from 'lru-cache';
+import { canonicalText } from '../filters/comparison.ts';
+import { compareNumbers, ExactNumber, isJsonNumber, jsonNumber } from '../text/exact-json.ts';
 import { compilePattern, type LinearPattern, PatternError } from '../text/linear-regex.ts';
 
-import { compareExactly, exactLength } from './json-path-numbers.ts';
-
-const { expressions, selectors } = jsonpath;
+const { expressions, functions, JSONPathNodeList, Nothing, selectors } = jsonpath;
 type Expression = InstanceType<typeof expressions.FilterExpression>;
 type Selector = InstanceType<typeof selectors.JSONPathSelector>;
 
@@ -37,10 +37,7 @@ export function compileJsonPath(text: string, members: readonly string[]): JsonP
   if (text.length > MAX_PATH_LENGTH) throw new JsonPathError(`must be at most ${MAX_PATH_LENGTH} characters long`);
   const query = parse(text);
   checkRoot(query, members);
-  checkCost(query);
-  for (const { segment } of everySegment(query, false)) {
-    for (const one of segment.selectors) if (one instanceof selectors.FilterSelector) compareExactly(one.expression);
-  }
+  checkCostAndMakeExact(query);
   return { singular: query.singularQuery(), find: (value) => find(query, value) };
 }
 
@@ -81,8 +78,8 @@ function checkRoot(query: JSONPathQuery, members: readonly string[]): void {
 
 const isDescendant = (segment: { toString(): string }): boolean => segment.toString().startsWith('..');
 
-/** Refuses what costs more than (size x depth) of the payload. */
-function checkCost(query: JSONPathQuery): void {
+/** Refuses what costs more than (size x depth) of the payload, and lets comparisons see exact numbers. */
+function checkCostAndMakeExact(query: JSONPathQuery): void {
   const descents = { count: 0 };
   for (const found of everySegment(query, false)) {
     if (isDescendant(found.segment)) descents.count++;
@@ -125,6 +122,7 @@ function* segmentsOf(expression: Expression): Generator<Found> {
   if (expression instanceof expressions.LogicalExpression) yield* segmentsOf(expression.expression);
   else if (expression instanceof expressions.PrefixExpression) yield* segmentsOf(expression.right);
   else if (expression instanceof expressions.InfixExpression) {
+    if (!expression.logical) compareExactly(expression);
     yield* segmentsOf(expression.left);
     yield* segmentsOf(expression.right);
   } else if (expression instanceof expressions.FilterQuery) {
@@ -169,7 +167,59 @@ function regexFunction(whole: boolean) {
   };
 }
 
+// Numbers in filters of JSONPath by their exact values: the library compares doubles, and takes an ExactNumber for an empty object.
+type Comparison = InstanceType<typeof expressions.InfixExpression>;
+type Context = Parameters<Comparison['evaluate']>[0];
+
+function compareExactly(comparison: Comparison): void {
+  const { operator } = comparison;
+  const [left, right] = [readerOf(comparison.left), readerOf(comparison.right)];
+  comparison.evaluate = (context) => compare(left(context), operator, right(context));
+}
+
+/** Reads one side of a comparison, as InfixExpression does. */
+function readerOf(side: Expression): (context: Context) => unknown {
+  if (side instanceof expressions.NumberLiteral) {
+    const number = jsonNumber(side.token.value);
+    return () => number;
+  }
+  return (context) => {
+    const found = side.evaluate(context);
+    return found instanceof JSONPathNodeList && found.length === 1 ? found.values()[0] : found;
+  };
+}
+
+function compare(left: unknown, operator: string, right: unknown): boolean {
+  const areNumbers = isJsonNumber(left) && isJsonNumber(right);
+  if (!areNumbers && !areValues(left, right)) return expressions.compare(left, operator, right);
+  const sign = areNumbers ? compareNumbers(left, right) : canonicalText(left) === canonicalText(right) ? 0 : Number.NaN;
+  return HOLDS[operator]?.(sign) ?? false;
+}
+
+const HOLDS: Readonly<Record<string, (sign: number) => boolean>> = {
+  '==': (sign) => sign === 0,
+  '!=': (sign) => sign !== 0,
+  '<': (sign) => sign < 0,
+  '>': (sign) => sign > 0,
+  '<=': (sign) => sign <= 0,
+  '>=': (sign) => sign >= 0,
+};
+
+/** Whether both are JSON values, and one at least can hold numbers. */
+function areValues(left: unknown, right: unknown): boolean {
+  const isValue = (side: unknown) => side !== Nothing && !(side instanceof JSONPathNodeList);
+  const isObject = (side: unknown) => typeof side === 'object' && side !== null;
+  return isValue(left) && isValue(right) && (isObject(left) || isObject(right));
+}
+
+/** length() of RFC 9535 (section 2.4.4): a number has none. */
+class ExactLength extends functions.Length {
+  override call(value: unknown): ReturnType<InstanceType<typeof functions.Length>['call']> {
+    return super.call(value instanceof ExactNumber ? 0 : value);
+  }
+}
+
 const environment = new JSONPathEnvironment();
 environment.functionRegister.set('match', regexFunction(true));
 environment.functionRegister.set('search', regexFunction(false));
-environment.functionRegister.set('length', exactLength);
+environment.functionRegister.set('length', new ExactLength());

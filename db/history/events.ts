@@ -1,7 +1,7 @@
 // Reads events. An event whose source was deleted is invisible from then on (every statement joins the source), while
 // its rows are removed in the background. Statements bound the ids, so that PostgreSQL opens only the partitions of
 // those days.
-import type { TypedBody } from '../../core/forms/index.ts';
+import type { TypedBody } from '../../core/forms/forms.ts';
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { idTime } from '../../core/text/ids.ts';
 import { bounds } from '../connections/parameters.ts';

@@ -1,6 +1,6 @@
 // Reads the batches of a warehouse destination for the API.
-import type { Conversion } from '../../core/warehouse/conversions.ts';
-import type { Compression, FileFormat } from '../../core/warehouse/object-key.ts';
+import type { Conversion } from '../../core/warehouse/rows.ts';
+import type { Compression, FileFormat } from '../../core/warehouse/file.ts';
 import type { BatchStatus } from '../warehouse/batches.ts';
 import type { WarehouseKey } from '../warehouse/flushes.ts';
 import { inSnapshot, type Pool } from '../connections/pool.ts';
@@ -67,7 +67,7 @@ const WRITTEN = 'from warehouse_batches where organization_id = $1 and destinati
 /** Whether a text is the cursor of a written file: its time in ms, which no other of its destination has. */
 export const isWrittenCursor = (text: string): boolean => /^\d{1,15}$/.test(text);
 
-/** A part of a destination's written files, in the order of writing (db/warehouse/order.ts). */
+/** A part of a destination's written files, in the order of writing (db/warehouse/batches.ts). */
 export function listWrittenBatches(
   pool: Pool,
   { organizationId, destinationId }: WarehouseKey,

@@ -4,9 +4,8 @@
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';
-import type { TypedBody } from '../../core/forms/index.ts';
-import type { StoredSchema } from '../../core/schemas/cached.ts';
-import { describeErrors, type SchemaError } from '../../core/schemas/errors.ts';
+import type { TypedBody } from '../../core/forms/forms.ts';
+import { describeErrors, type SchemaError, type StoredSchema } from '../../core/schemas/schema.ts';
 import { loadContent } from '../history/events.ts';
 import { currentRoutes, routeKey, type RouteVersion } from '../hot-path/attempt-config.ts';
 

@@ -10,10 +10,10 @@ create table warehouse_batches (
   status text not null check (status in ('open', 'frozen', 'uploading', 'uploaded', 'written', 'failed')),
   partition text not null,
   -- A batch whose file would be too large gives half of its deliveries to a new batch, again and again until both fit
-  -- (db/warehouse/batch-halves.ts). The batch that gave its deliveries; null for one that was frozen as it is.
+  -- (db/warehouse/freeze.ts). The batch that gave its deliveries; null for one that was frozen as it is.
   half_of text collate "C",
   -- Fixed when it is frozen, so that every upload writes the same object with the same bytes, whatever is changed
-  -- meanwhile. How the keys of its destination sort (db/warehouse/order.ts): 'written' or 'received'.
+  -- meanwhile. How the keys of its destination sort (db/warehouse/batches.ts): 'written' or 'received'.
   key text, key_order text,
   file_format text, payload_column text, compression text, field_mapping jsonb, first_delivery_id text collate "C",
   last_delivery_id text collate "C",
@@ -43,7 +43,7 @@ create unique index warehouse_batches_under_way on warehouse_batches (destinatio
 -- Batches on their way, among all that were ever written.
 create index warehouse_batches_on_their_way on warehouse_batches (destination_id)
   where status in ('frozen', 'uploading', 'uploaded');
--- The order in which files are written (db/warehouse/order.ts), for loaders that ask what is new.
+-- The order in which files are written (db/warehouse/batches.ts), for loaders that ask what is new.
 create index warehouse_batches_by_writing on warehouse_batches (destination_id, uploaded_at)
   where uploaded_at is not null;
 create index warehouse_batches_by_freezing on warehouse_batches (destination_id, frozen_at) where frozen_at is not null;

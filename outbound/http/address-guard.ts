@@ -3,10 +3,10 @@
 // cloud metadata services only by an entry that names exactly them.
 // Rules: DLV-24.
 import { isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';
-import { nat64Target, normalForm } from './address-forms.ts';
-import { type Address, type AllowList, normalHost, opensByRange, opensExactly } from './allow-list.ts';
-import { isOfThisMachine } from './this-machine.ts';
+import { LOOPBACK_FOR_ONE, LOOPBACK_HOSTS } from '../../core/config/loopback-default.ts';
+import { isDenied } from '../../core/http/host-and-port.ts';
 
 /** What an address is: open, closed until a range opens it, or closed until named exactly. */
 export type AddressClass = { tier: 'public' | 'private' | 'forbidden'; name: string };
@@ -118,4 +118,120 @@ export function refusalOf(
 /** Whether an address of a host may be connected to. */
 export function isAllowedAddress(address: string, hostname: string, allow: AllowList): boolean {
   return refusalOf(address, hostname, allow) === null;
+}
+
+// Addresses that are one, whatever their form is.
+
+const NAT64 = ipaddr.parseCIDR('64:ff9b::/96');
+
+/** The form that is compared: IPv4-mapped IPv6 and NAT64 as IPv4, IPv6 compressed, without the zone of a link-local address. */
+export function normalForm(address: string): string {
+  const withoutZone = address.replace(/%.*$/, '');
+  if (!ipaddr.isValid(withoutZone)) return withoutZone;
+  const parsed = ipaddr.process(withoutZone);
+  return (nat64Target(parsed) ?? parsed).toString();
+}
+
+/** The IPv4 address that a NAT64 address (RFC 6052) leads to: how an IPv6-only network reaches IPv4 hosts. */
+function nat64Target(address: Address): ipaddr.IPv4 | null {
+  if (address.kind() === 'ipv4' || !address.match(NAT64)) return null;
+  return new ipaddr.IPv4(address.toByteArray().slice(12));
+}
+
+// The addresses of this machine, whose programs often trust whoever is on it, or are kept from others by a firewall only.
+
+// Asking the system takes a tenth of a millisecond, and a connection asks several times.
+const FRESH_MS = 10_000;
+
+let known: ReadonlySet<string> = new Set();
+let askedAt = Number.NEGATIVE_INFINITY;
+
+/** Loopback, unspecified addresses, which reach this machine too, and those of its interfaces. @param address in its normal form */
+export function isOfThisMachine(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const range = ipaddr.parse(address).range();
+  return range === 'loopback' || range === 'unspecified' || ofInterfaces().has(address);
+}
+
+function ofInterfaces(): ReadonlySet<string> {
+  const now = performance.now();
+  if (now - askedAt < FRESH_MS) return known;
+  askedAt = now;
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  known = new Set(all.map(({ address }) => normalForm(address)));
+  return known;
+}
+
+// `HOOKYARD_DELIVERY_ALLOW`: what an operator opens in the address guard.
+
+export type Address = ipaddr.IPv4 | ipaddr.IPv6;
+
+/** A parsed allow list; see `parseAllowList`. */
+export type AllowList = {
+  /** Exact addresses in normal form: open that address, whatever it is. */
+  addresses: ReadonlySet<string>;
+  /** Exact host names in lower case: open whatever they resolve to. */
+  hosts: ReadonlySet<string>;
+  /** `.suffix`es in lower case: open private addresses for every name that ends so. */
+  suffixes: readonly string[];
+  /** Ranges: open the private addresses inside. */
+  ranges: readonly [Address, number][];
+  /** Whether every address of this machine is open. */
+  thisMachine: boolean;
+};
+
+const HOST_NAME = /^(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$/;
+
+/**
+ * Parses the entries of an allow list: addresses (`127.0.0.1`, `::1`), ranges (`10.0.0.0/8`), host names
+ * (`crm.internal`) and suffixes (`.corp.example`, which is every name below it).
+ * @throws Error naming the entry that is none of these
+ */
+export function parseAllowList(entries: readonly string[]): AllowList {
+  const addresses = new Set<string>();
+  const hosts = new Set<string>();
+  const suffixes: string[] = [];
+  const ranges: [Address, number][] = [];
+  for (const entry of entries) {
+    const text = entry.trim().toLowerCase();
+    if (isIP(text) !== 0) addresses.add(ipaddr.process(text).toString());
+    else if (ipaddr.isValidCIDR(text)) ranges.push(ipaddr.parseCIDR(text));
+    else if (text.startsWith('.') && HOST_NAME.test(text.slice(1))) suffixes.push(text);
+    else if (HOST_NAME.test(text) && !/^[\d.]+$/.test(text)) hosts.add(text);
+    else throw new Error(`HOOKYARD_DELIVERY_ALLOW: "${entry}" is not an address, CIDR range, host name or .suffix`);
+  }
+  return { addresses, hosts, suffixes, ranges, thisMachine: false };
+}
+
+/**
+ * The list in force, which changes when organizations come and go. Each of its two forms is always the same object.
+ * @param several whether there is more than one organization
+ * @throws Error as `parseAllowList` does
+ */
+export function currentAllowList(entries: readonly string[], several: () => boolean): () => AllowList {
+  // core/http/own-services.ts has those that deny.
+  const lasting = entries.filter((entry) => entry !== LOOPBACK_FOR_ONE && !isDenied(entry));
+  const shared = parseAllowList(lasting);
+  if (!entries.includes(LOOPBACK_FOR_ONE)) return () => shared;
+  const alone = { ...parseAllowList([...lasting, ...LOOPBACK_HOSTS]), thisMachine: true };
+  return () => (several() ? shared : alone);
+}
+
+/** A host as it is compared: lower case, without the brackets of an IPv6 literal and the dot of a rooted name. */
+export function normalHost(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+/** Whether the list names this address or this host itself, the only way to open a forbidden address. */
+function opensExactly(allow: AllowList, address: string, host: string): boolean {
+  return allow.addresses.has(address) || allow.hosts.has(host);
+}
+
+/** Whether a range or a suffix of the list covers the address or the host, which opens private addresses. */
+function opensByRange(allow: AllowList, address: Address, host: string): boolean {
+  if (allow.suffixes.some((suffix) => host.endsWith(suffix))) return true;
+  return allow.ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits));
 }

@@ -3,7 +3,7 @@
 import type { Dispatcher, Pool } from 'undici';
 import { valueText } from '../../core/http/header-text.ts';
 import { AnswerReader } from './answer-body.ts';
-import { RequestWatch, type WatchedHandler } from './connections.ts';
+import { RequestWatch, type WatchedHandler } from './pools.ts';
 import { describeError, TimeoutError } from './send-errors.ts';
 import type { SendRequest, SendResult } from './sender.ts';
 

@@ -2,14 +2,13 @@
 // through here, and so through the address guard.
 // Rules: DLV-23, HTTP-10.
 import type { HeaderBytes } from '../../core/http/header-text.ts';
-import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { addressesUnder } from '../../core/http/own-address.ts';
+import { openError, ownWords } from '../../core/text/error-summary.ts';
 import type { AnswerBody } from './answer-body.ts';
-import type { ExchangeFacts } from './connections.ts';
 import { exchange } from './exchange.ts';
 import { guardedConnector, guardOptions, type Reach } from './guarded-connect.ts';
 import { createOwnServices } from './own-services.ts';
-import { createPools } from './pools.ts';
+import { createPools, type ExchangeFacts } from './pools.ts';
 import { describeError, type SendError } from './send-errors.ts';
 
 export type SendRequest = {
@@ -119,6 +118,23 @@ export function createSender(options: Reach & { publicUrl?: () => string; maxPoo
       closed = true;
       await Promise.all(underWay);
       await pools.destroy();
+    },
+  };
+}
+
+// A sender for one attempt, which must end before its activity.
+
+/**
+ * A sender that begins nothing whose answer may come too late: the attempt would outlive its activity, and be made again meanwhile.
+ * @param withinMs from now until the last answer
+ */
+export function inTime(sender: Sender, withinMs: number): Sender {
+  const until = performance.now() + withinMs;
+  return {
+    ...sender,
+    async send(request) {
+      if (performance.now() + request.timeoutMs <= until) return sender.send(request);
+      throw new Error('Preparing the request took too long; the attempt will be made again');
     },
   };
 }

@@ -2,8 +2,8 @@
 // Rules: TFM-01, TFM-08.
 import { type DescribedError, named, ownWords } from '../../core/text/error-summary.ts';
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
-import type { Transforms, TransformOutput, TransformProblem } from './index.ts';
-import type { TransformCode, TransformFailure } from './types.ts';
+import type { Threads } from '../threads/index.ts';
+import type { TransformCode, TransformFailure, TransformOutput, TransformProblem } from './language.ts';
 
 /** Headers and body of an event, as received or as transformed. */
 export interface EventContent {
@@ -48,16 +48,16 @@ const OF_THE_BYTES: ReadonlySet<string> = new Set([
 /**
  * Runs a stored transform on an event.
  * @returns the content to send, or why there is none
- * @throws SandboxUnavailableError, NoTurnError: the transform was not run then
+ * @throws NoThreadError, NoTurnError: the transform was not run then
  */
 export async function transformContent(
-  transforms: Transforms,
+  threads: Pick<Threads, 'runTransform'>,
   transform: StoredTransform,
   { eventId: id, eventMethod, eventPath, eventQuery, receivedAt }: EventFacts,
   { sourceSlug: source, headers, body }: EventContent & { sourceSlug: string },
   organizationId: string,
 ): Promise<EventContent | TransformRefusal> {
-  const result = await transforms.run(
+  const result = await threads.runTransform(
     { ...transform, key: `${transform.id}:${transform.version}` },
     {
       id,

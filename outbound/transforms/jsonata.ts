@@ -1,7 +1,7 @@
 // JSONata: an expression whose input is the event, for example { "order": payload.id }.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { compileWith, type TransformLanguage, placeOf } from './language.ts';
+import { compileWith, placeOf, type TransformLanguage } from './language.ts';
 
 const require = createRequire(import.meta.url);
 

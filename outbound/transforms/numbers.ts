@@ -1,7 +1,7 @@
 // Numbers that a double does not hold, on their way through a transform (docs/transforms.md, "Numbers"). QuickJS knows
 // doubles only, so the host finds these numbers in the payload and tells the sandbox where they are.
-import { decimalKey } from '../../core/text/decimal.ts';
 import {
+  decimalKey,
   ExactNumber,
   holdsExactNumbers,
   isJsonNumber,
@@ -28,7 +28,7 @@ export function tellNumbers(body: string, form: NumberForm, seed: number): strin
   const payload = parseQuietly(body);
   if (!holdsExactNumbers(payload)) return null;
   const doubles = form === 'mixed' ? findDoubles(payload) : new Map<number, string>();
-  const members = membersOf({ payload }, doubles);
+  const members = membersOf({ payload }, doubles, 0);
   if (members === null) return null;
   return JSON.stringify({ members, doubles: [...doubles.values()], mark: markFor(seed) } satisfies ExactNumbers);
 }
@@ -86,65 +86,22 @@ function visitNumbers(payload: unknown, visit: (number: JsonNumber) => void): vo
   }
 }
 
-/** An object or array that is being walked. */
-interface Place {
-  container: object;
-  /** Null: an array. */
-  keys: string[] | null;
-  /** The member that comes next. */
-  next: number;
-  /** What leads here. */
-  key: string | number;
-  parent: Place | null;
-  /** Null until a number is found below. */
-  members: Members | null;
-}
-
-function enter(container: object, key: string | number, parent: Place | null): Place {
-  const keys = Array.isArray(container) ? null : Object.keys(container);
-  return { container, keys, next: 0, key, parent, members: null };
-}
-
 // QuickJS cannot read the list of places when they nest much deeper; then the numbers are the nearest doubles.
 const MAX_DEPTH = 5000;
 
 /** Where objects go; null when that is too deep for the sandbox. */
-function membersOf(container: object, doubles: ReadonlyMap<number, string>): Members | null {
-  const top = enter(container, '', null);
-  let depth = 0;
-  for (let place: Place | null = top; place !== null; ) {
-    const { keys, next } = place;
-    if (next === (keys ?? (place.container as unknown[])).length) {
-      place = place.parent;
-      depth -= 1;
-      continue;
-    }
-    place.next += 1;
-    const key = keys?.[next] ?? next;
-    const value = Reflect.get(place.container, key) as unknown;
-    if (value instanceof ExactNumber) {
-      if (!doubles.has(Number(value))) membersAt(place).push([key, String(value)]);
-    } else if (typeof value === 'object' && value !== null) {
-      depth += 1;
-      if (depth > MAX_DEPTH) return null;
-      place = enter(value, key, place);
-    }
-  }
-  return top.members ?? [];
-}
-
-/** The list of a place, which all places above it know from now on. */
-function membersAt(place: Place): Members {
-  if (place.members !== null) return place.members;
+function membersOf(container: object, doubles: ReadonlyMap<number, string>, depth: number): Members | null {
+  if (depth > MAX_DEPTH) return null;
   const members: Members = [];
-  place.members = members;
-  for (let [at, below] = [place, members]; at.parent !== null; at = at.parent) {
-    const known = at.parent.members;
-    const above = known ?? [];
-    above.push([at.key, below]);
-    if (known !== null) break;
-    at.parent.members = above;
-    below = above;
+  const entries = Array.isArray(container) ? (container as unknown[]).entries() : Object.entries(container);
+  for (const [key, value] of entries) {
+    if (value instanceof ExactNumber) {
+      if (!doubles.has(Number(value))) members.push([key, String(value)]);
+    } else if (typeof value === 'object' && value !== null) {
+      const below = membersOf(value, doubles, depth + 1);
+      if (below === null) return null;
+      if (below.length > 0) members.push([key, below]);
+    }
   }
   return members;
 }

@@ -11,11 +11,17 @@ import {
 } from 'quickjs-emscripten';
 import { z } from 'zod';
 import { threadCpuMs } from '../../core/process/threads.ts';
-import type { SandboxError, TransformLanguage } from './language.ts';
+import {
+  LIMITS,
+  problems,
+  type SandboxError,
+  sandboxFailed,
+  type TransformLanguage,
+  type TransformProblem,
+} from './language.ts';
 import { NUMBERS, unmark } from './numbers.ts';
 import { type EventSeed, loadPlatform, type PartName } from './platform/index.ts';
 import { CLOCK, HELPERS, SEAL } from './prelude.ts';
-import { LIMITS, problems, sandboxFailed, type TransformProblem } from './types.ts';
 
 const PAGE_BYTES = 65_536;
 // What this build of QuickJS needs at least.

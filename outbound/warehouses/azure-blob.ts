@@ -1,6 +1,9 @@
 // Azure Blob Storage.
-import { createHash } from 'node:crypto';
+// Rules: WH-42.
+import { createHash, randomUUID } from 'node:crypto';
+import type { TokenCredential } from '@azure/identity';
 import type {
+  BlockBlobClient,
   HttpHeaders,
   HttpOperationResponse,
   IHttpClient,
@@ -9,11 +12,9 @@ import type {
   WebResource,
 } from '@azure/storage-blob';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
-import { azureIdentity } from './azure-identity.ts';
-import { azureParts } from './azure-parts.ts';
 import { describeStoreError } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
-import type { OpenStore } from './store.ts';
+import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay } from './store.ts';
 
 type Config = WarehouseConfig<'azure_blob'>;
 
@@ -125,4 +126,43 @@ function headersOf(received: Record<string, string>, request: WebResource): Http
   for (const name of headers.headerNames()) headers.remove(name);
   for (const [name, value] of Object.entries(received)) headers.set(name, value);
   return headers;
+}
+
+// A blob in blocks (Azure, "Put Block" and "Put Block List"). Blocks that nobody commits are dropped by the next commit to the blob, or
+// after a week.
+
+function azureParts(blob: BlockBlobClient, { contentType }: Pick<ObjectName, 'contentType'>): PartsUnderWay {
+  // Two uploads of one blob, one of a worker that seemed dead, must not commit blocks of each other. All ids have the same length.
+  const upload = randomUUID();
+  const blocks: string[] = [];
+
+  async function send(part: Buffer, abortSignal: AbortSignal): Promise<void> {
+    const id = Buffer.from(`${upload}-${String(blocks.length).padStart(5, '0')}`).toString('base64');
+    const transactionalContentMD5 = createHash('md5').update(part).digest();
+    await blob.stageBlock(id, part, part.length, { abortSignal, transactionalContentMD5 });
+    blocks.push(id);
+  }
+
+  return {
+    send,
+    async complete(last, metadata, abortSignal) {
+      await send(last, abortSignal);
+      const blobHTTPHeaders = { blobContentType: contentType };
+      await blob.commitBlockList(blocks, { abortSignal, blobHTTPHeaders, metadata: { ...metadata } });
+    },
+    abort: async () => undefined,
+  };
+}
+
+// The identity of this service in Azure: a managed identity, or a workload identity of Kubernetes, by Azure's own library. It asks its own
+// endpoints by its own transport, a link-local one among them; only for whom the operator allows it (WH-43). Not the library's default
+// chain, which runs programs of developers.
+
+export async function azureIdentity(): Promise<TokenCredential> {
+  const { ManagedIdentityCredential, WorkloadIdentityCredential } = await import('@azure/identity');
+  const { AZURE_CLIENT_ID: clientId, AZURE_FEDERATED_TOKEN_FILE: federated } = process.env;
+  const credential = federated
+    ? new WorkloadIdentityCredential()
+    : new ManagedIdentityCredential(clientId === undefined ? {} : { clientId });
+  return { getToken: (scopes, options) => asIdentity(() => credential.getToken(scopes, options)) };
 }

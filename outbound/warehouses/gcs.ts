@@ -1,63 +1,66 @@
-// Google Cloud Storage.
-import { createHash } from 'node:crypto';
+// Google Cloud Storage by its JSON API: one request for a small object, a resumable upload in chunks for a larger one. Google's SDK is not
+// used, because it connects by itself, uses proxies of the environment and follows redirects.
+// Rules: WH-42.
+import { createHash, randomUUID, sign } from 'node:crypto';
 import { named, ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
-import { usesIdentity } from '../../core/warehouse/credentials.ts';
-import { readServiceAccountKey, type ServiceAccount } from '../../core/warehouse/service-account.ts';
+import { readServiceAccountKey, type ServiceAccount, usesIdentity } from '../../core/warehouse/credentials.ts';
 import { describeStoreError } from './errors.ts';
-import { beginGcsParts } from './gcs-parts.ts';
-import { identityTokens, selfSignedTokens } from './gcs-token.ts';
-import { gcsTransport } from './gcs-transport.ts';
-import { type OpenStore, StoreSettingsError } from './store.ts';
+import type { GuardedHttp, GuardedResponse } from './guarded-http.ts';
+import { asIdentity, type ObjectName, type OpenStore, type PartsUnderWay, StoreSettingsError } from './store.ts';
 
 const DEFAULT_ENDPOINT = 'https://storage.googleapis.com';
+const SCOPE = 'https://www.googleapis.com/auth/devstorage.read_write';
+const LIFETIME_S = 3600;
+// A token is renewed well before it ends, so that none ends on its way.
+const RENEW_S = 3000;
+/** The status of a session that waits for more. */
+const MORE = 308;
 
 export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) => {
-  const { Storage, ApiError } = await import('@google-cloud/storage');
-  const apiEndpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
+  const endpoint = config.endpoint?.replace(/\/+$/, '') ?? DEFAULT_ENDPOINT;
   const isIdentity = usesIdentity(config);
-  const tokens = isIdentity
+  const authorize = isIdentity
     ? await identityTokens(config.projectId)
     : selfSignedTokens(readKey(config.serviceAccountKey ?? ''));
-  // Holds neither key nor connections: both are the transport's, which is made for each call.
-  const fileFor = (name: string, signal: AbortSignal) => {
-    const storage = new Storage({
-      projectId: config.projectId,
-      apiEndpoint,
-      retryOptions: { autoRetry: false, maxRetries: 0 },
-      userAgent: 'hookyard',
-    });
-    const { authClient } = storage;
-    storage.makeAuthenticatedRequest = gcsTransport({ http, signal, authorize: tokens, authClient, ApiError });
-    return storage.bucket(config.bucket).file(name);
-  };
+  const bucket = encodeURIComponent(config.bucket);
+  const uploadUrl = (uploadType: string, name: string) =>
+    new URL(`${endpoint}/upload/storage/v1/b/${bucket}/o?${new URLSearchParams({ uploadType, name })}`);
 
   return {
     async put({ key, body, contentType, metadata }, signal) {
-      const md5Hash = createHash('md5').update(body).digest('base64');
-      await fileFor(key, signal).save(body, {
-        resumable: false,
-        // The store compares with `md5Hash` before it keeps the object; the SDK would do so afterwards.
-        validation: false,
-        metadata: { contentType, md5Hash, metadata: { ...metadata } },
-      });
+      const url = uploadUrl('multipart', key);
+      const boundary = randomUUID();
+      // The store compares the bytes with `md5Hash` before it keeps the object.
+      const resource = { contentType, md5Hash: md5(body), metadata };
+      const content = Buffer.concat([
+        Buffer.from(`--${boundary}\r\nContent-Type: application/json\r\n\r\n${JSON.stringify(resource)}\r\n`),
+        Buffer.from(`--${boundary}\r\nContent-Type: ${contentType}\r\n\r\n`),
+        body,
+        Buffer.from(`\r\n--${boundary}--\r\n`),
+      ]);
+      const headers = { 'content-type': `multipart/related; boundary=${boundary}`, ...(await authorize(url)) };
+      readAnswer(await http.send({ method: 'POST', url, headers, body: content, signal }));
     },
-    begin: (object, signal) =>
-      beginGcsParts({ http, authorize: tokens, apiEndpoint, bucket: config.bucket, ApiError }, object, signal),
+    async begin(object, signal) {
+      const url = uploadUrl('resumable', object.key);
+      const headers = { 'content-type': 'application/json', 'x-upload-content-type': object.contentType };
+      const begun = await http.send({
+        ...{ method: 'POST', url, body: JSON.stringify({ contentType: object.contentType }), signal },
+        headers: { ...headers, ...(await authorize(url)) },
+      });
+      readAnswer(begun);
+      // Whoever has this address may upload: it takes no token, and gets none.
+      const session = URL.parse(begun.headers.location ?? '');
+      if (session === null) throw new Error('The answer to a new upload has no address');
+      return resumableUpload(http, session, object);
+    },
     async head(key, signal) {
-      try {
-        const [head] = await fileFor(key, signal).getMetadata();
-        const metadata = Object.entries(head.metadata ?? {}).map(([name, value]) => [name, String(value)]);
-        return {
-          size: Number(head.size ?? 0),
-          contentType: head.contentType ?? '',
-          metadata: Object.fromEntries(metadata),
-        };
-      } catch (error) {
-        if (error instanceof ApiError && error.code === 404 && !/bucket does not exist/i.test(error.message))
-          return null;
-        throw error;
-      }
+      const url = new URL(`${endpoint}/storage/v1/b/${bucket}/o/${encodeURIComponent(key)}`);
+      const answer = await http.send({ method: 'GET', url, headers: await authorize(url), signal });
+      if (answer.status === 404 && !/bucket does not exist/i.test(answer.body.toString())) return null;
+      const { size, contentType, metadata } = readAnswer(answer) as StoredResource;
+      return { size: Number(size ?? 0), contentType: contentType ?? '', metadata: metadata ?? {} };
     },
     describeError: (error) =>
       describeStoreError(error, {
@@ -72,6 +75,88 @@ export const openGcs: OpenStore<WarehouseConfig<'gcs'>> = async (config, http) =
   };
 };
 
+/** The members of an object that are read. */
+interface StoredResource {
+  size?: string;
+  contentType?: string;
+  md5Hash?: string;
+  metadata?: Record<string, string>;
+}
+
+const md5 = (bytes: Buffer): string => createHash('md5').update(bytes).digest('base64');
+
+/** Google's documentation, "Perform resumable uploads", chunks. A session that nobody ends is dropped after a week. */
+function resumableUpload(http: GuardedHttp, session: URL, { contentType }: ObjectName): PartsUnderWay {
+  const digest = createHash('md5');
+  let sent = 0;
+
+  const put = (part: Buffer, total: number | '*', signal: AbortSignal): Promise<GuardedResponse> => {
+    const range = `bytes ${sent}-${sent + part.length - 1}/${total}`;
+    const headers = { 'content-range': range, 'content-type': contentType };
+    return http.send({ method: 'PUT', url: session, headers, body: part, signal });
+  };
+
+  return {
+    async send(part, signal) {
+      digest.update(part);
+      const end = sent + part.length;
+      // The store may keep less than it was sent.
+      while (sent < end) {
+        const answer = await put(part.subarray(part.length - (end - sent)), '*', signal);
+        if (answer.status !== MORE) {
+          readAnswer(answer);
+          throw new Error('The upload was ended before its last part');
+        }
+        const kept = keptBytes(answer);
+        if (kept <= sent || kept > end) throw new Error(`The store has ${kept} bytes of an upload of ${end}`);
+        sent = kept;
+      }
+    },
+    async complete(last, _metadata, signal) {
+      digest.update(last);
+      const answer = await put(last, sent + last.length, signal);
+      if (answer.status === MORE) throw new Error('The store has not kept the last part of an upload');
+      const { md5Hash } = readAnswer(answer) as StoredResource;
+      if (md5Hash !== digest.digest('base64')) throw new Error('The store has other bytes than were sent');
+    },
+    async abort(signal) {
+      await http.send({ method: 'DELETE', url: session, headers: { 'content-length': '0' }, signal });
+    },
+  };
+}
+
+/** From `bytes=0-524287`. */
+function keptBytes({ headers }: GuardedResponse): number {
+  const last = /-(\d+)$/.exec(headers.range ?? '')?.[1];
+  return last === undefined ? 0 : Number(last) + 1;
+}
+
+/** An answer that is no success; errors.ts reads its members. */
+class GcsError extends Error {
+  override readonly name = 'GcsError';
+  readonly statusCode: number;
+  readonly errors: { reason?: string }[];
+  constructor(statusCode: number, message: string, errors: { reason?: string }[] = []) {
+    super(message || `HTTP status ${statusCode}`);
+    this.statusCode = statusCode;
+    this.errors = errors;
+  }
+}
+
+/** The JSON of an answer. @throws GcsError for every status but 2xx */
+function readAnswer({ status, body }: GuardedResponse): unknown {
+  const text = body.toString();
+  let answer: unknown = null;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    // Of whatever stands before the store.
+  }
+  if (status >= 200 && status <= 299) return answer ?? {};
+  const { error } = (answer ?? {}) as { error?: { message?: string; errors?: { reason?: string }[] } };
+  throw new GcsError(status, error?.message ?? text, error?.errors);
+}
+
 function readKey(json: string): ServiceAccount {
   try {
     return readServiceAccountKey(json);
@@ -80,4 +165,53 @@ function readKey(json: string): ServiceAccount {
     const reason = error instanceof Error ? error.message : 'cannot be read';
     throw new StoreSettingsError(ownWords`serviceAccountKey ${named(reason)}`);
   }
+}
+
+/** The headers that authenticate a request to an address. */
+type Authorize = (url: URL) => Promise<Record<string, string>>;
+
+/** A token opens every bucket its account may use, so it goes to Google alone; emulators need none. */
+function isTrustedWithTokens({ protocol, hostname }: URL): boolean {
+  return protocol === 'https:' && (hostname === 'googleapis.com' || hostname.endsWith('.googleapis.com'));
+}
+
+/**
+ * A service account signs its tokens itself (AIP-4111, "Self-signed JWT", with scopes instead of an audience): one request less for each
+ * hour, and no other address to ask.
+ */
+function selfSignedTokens(account: ServiceAccount): Authorize {
+  let token = '';
+  let signedAt = Number.NEGATIVE_INFINITY;
+  return async (url): Promise<Record<string, string>> => {
+    if (!isTrustedWithTokens(url)) return {};
+    const now = Math.floor(Date.now() / 1000);
+    // A clock that was set back makes a token of the future, which is refused.
+    if (now - signedAt >= RENEW_S || now < signedAt) {
+      token = signToken(account, now);
+      signedAt = now;
+    }
+    return { authorization: `Bearer ${token}` };
+  };
+}
+
+/** @param now seconds since 1970 */
+function signToken({ clientEmail, privateKey, privateKeyId }: ServiceAccount, now: number): string {
+  const header = { alg: 'RS256', typ: 'JWT', kid: privateKeyId };
+  const claims = { iss: clientEmail, sub: clientEmail, scope: SCOPE, iat: now, exp: now + LIFETIME_S };
+  const unsigned = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+  return `${unsigned}.${sign('RSA-SHA256', Buffer.from(unsigned), privateKey).toString('base64url')}`;
+}
+
+/**
+ * Tokens of the identity of this service, by Google's own library: it asks the metadata server, or what GOOGLE_APPLICATION_CREDENTIALS
+ * names, by its own transport, and keeps a token until it ends.
+ */
+export async function identityTokens(projectId: string): Promise<Authorize> {
+  const { GoogleAuth } = await import('google-auth-library');
+  // With the project, so that the library does not look for it by running programs.
+  const auth = new GoogleAuth({ scopes: [SCOPE], projectId });
+  return async (url): Promise<Record<string, string>> => {
+    if (!isTrustedWithTokens(url)) return {};
+    return { authorization: `Bearer ${await asIdentity(() => auth.getAccessToken())}` };
+  };
 }

@@ -2,7 +2,7 @@
 // the address guard, so that none of their own transports (agents, proxies, redirects, retries) is ever used.
 import { Agent, type buildConnector } from 'undici';
 import { type DescribedError, named, openError, ownWords } from '../../core/text/error-summary.ts';
-import { GrowingBytes } from '../growing-bytes.ts';
+import { GrowingBytes } from '../http/answer-body.ts';
 import { describeError, type SendError } from '../http/send-errors.ts';
 
 export type GuardedRequest = {

@@ -3,26 +3,30 @@
 import { named, openError, ownWords } from '../../core/text/error-summary.ts';
 import { LRUCache } from 'lru-cache';
 import type { WarehouseConfig, WarehouseType } from '../../core/warehouse/config.ts';
-import { identityNeeds } from '../../core/warehouse/identity.ts';
-import { NO_OPERATOR_ACCESS, type OperatorAccess } from '../../core/warehouse/operator-access.ts';
-import type { AllowList } from '../http/allow-list.ts';
+import {
+  isGranted,
+  NO_OPERATOR_ACCESS,
+  type OperatorAccess,
+  operatorsBucket,
+} from '../../core/warehouse/operator-access.ts';
+import type { AllowList } from '../http/address-guard.ts';
 import { guardedConnector, guardOptions, type Reach } from '../http/guarded-connect.ts';
 import { openAzureBlob } from './azure-blob.ts';
 import { describeStoreError, describeTimeout } from './errors.ts';
 import { openGcs } from './gcs.ts';
-import { withinGrants } from './within-grants.ts';
+import {
+  type ObjectHead,
+  type ObjectMetadata,
+  type ObjectName,
+  type ObjectStore,
+  type OpenStore,
+  type PartsUnderWay,
+  type StoredObject,
+  type StoreProblem,
+  withinGrants,
+} from './store.ts';
 import { createGuardedHttp, type GuardedHttp } from './guarded-http.ts';
 import { openR2, openS3 } from './s3.ts';
-import type {
-  ObjectHead,
-  ObjectMetadata,
-  ObjectName,
-  ObjectStore,
-  OpenStore,
-  PartsUnderWay,
-  StoredObject,
-  StoreProblem,
-} from './store.ts';
 
 /** One line a provider; its SDK is loaded by `open`, when a destination of the type is first used. */
 const providers: { [Type in WarehouseType]: { title: string; open: OpenStore<WarehouseConfig<Type>> } } = {
@@ -237,19 +241,17 @@ const operatorsKeys = ({ type }: WarehouseTarget, { r2 }: OperatorAccess): strin
 
 async function openStore(target: WarehouseTarget, http: GuardedHttp, access: OperatorAccess): Promise<ObjectStore> {
   const open = providers[target.type].open as OpenStore<WarehouseTarget['config']>;
-  const { organization, organizationId, config } = target;
-  const store = await open(config, http, { organization, organizationId, r2: access.r2 });
-  const needs = identityNeeds(target, access.identity);
-  if (needs === null) return store;
-  return withinGrants(
-    store,
-    { grants: needs.grants, organization, bucket: needs.bucket },
-    notGiven(needs.bucket, config),
-  );
+  const { type, organization, organizationId, config } = target;
+  const store = await open(config, http, { organizationId, r2: access.r2 });
+  const bucket = operatorsBucket(target, access.r2);
+  if (bucket === null) return store;
+  const where = ownWords`${named(bucket)}/${named(config.prefix ?? '')} of this organization`;
+  const refusal =
+    type === 'r2'
+      ? ownWords`R2 keys of the environment are not for ${where}: give the destination accessKeyId and secretAccessKey, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`
+      : ownWords`The identity of this service is not for ${where}: give the destination credentials of its own, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
+  return withinGrants(store, (key) => isGranted(access.grants, { type, organization, bucket, key }), refusal);
 }
-
-const notGiven = (bucket: string, { prefix = '' }: WarehouseConfig) =>
-  ownWords`The identity of this service is not for ${named(bucket)}/${named(prefix)} of this organization: give the destination credentials of its own, or have the operator list it in HOOKYARD_WAREHOUSE_IDENTITY`;
 
 async function attempt<T>(store: ObjectStore, signal: AbortSignal, work: Work<T>): Promise<StoreResult<T>> {
   try {

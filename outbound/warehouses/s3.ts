@@ -1,15 +1,23 @@
 // Amazon S3 and compatible stores, such as Cloudflare R2.
+// Rules: WH-42, WH-44.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { PutObjectCommandInput, S3ClientConfig } from '@aws-sdk/client-s3';
+import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';
 import { usesIdentity } from '../../core/warehouse/credentials.ts';
 import { describeStoreError, type Wording } from './errors.ts';
 import type { GuardedHttp } from './guarded-http.ts';
-import { r2Access, withinGrantedBuckets } from './r2-access.ts';
-import { s3Identity } from './s3-identity.ts';
-import { beginS3Parts } from './s3-parts.ts';
-import type { ObjectStore, OpenStore } from './store.ts';
+import { type OperatorR2, usesOperatorsKeys } from '../../core/warehouse/operator-access.ts';
+import { named, ownWords } from '../../core/text/error-summary.ts';
+import {
+  asIdentity,
+  type ObjectName,
+  type ObjectStore,
+  type OpenStore,
+  type PartsUnderWay,
+  StoreSettingsError,
+  type StoreUser,
+} from './store.ts';
 
 export type Target = {
   bucket: string;
@@ -68,7 +76,7 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, use
   const { bucket, region } = config;
   const { endpoint, accessKeyId, secretAccessKey } = r2Access(config, user.r2);
   const credentials = { accessKeyId, secretAccessKey };
-  const store = await open({ bucket, region, endpoint, forcePathStyle: true, credentials, isIdentity: false }, http, {
+  return open({ bucket, region, endpoint, forcePathStyle: true, credentials, isIdentity: false }, http, {
     service: 'R2',
     bucket: `bucket "${bucket}"`,
     credentials: 'accessKeyId and secretAccessKey (or R2_ACCESS_KEY_ID and R2_SECRET_ACCESS_KEY)',
@@ -76,8 +84,49 @@ export const openR2: OpenStore<WarehouseConfig<'r2'>> = async (config, http, use
     permission: '"Object Read & Write"',
     region,
   });
-  return withinGrantedBuckets(store, config, user);
 };
+
+interface R2Access {
+  endpoint: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/**
+ * Values missing in the config come from the operator (WH-06).
+ * @throws StoreSettingsError when neither has one, or when the operator's keys would go elsewhere
+ */
+function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
+  const accountId = config.accountId ?? r2.accountId;
+  // An address in the config wins over the operator's, in whichever way it is given.
+  const own = config.endpoint ?? (config.accountId && endpointOf(config.accountId));
+  const endpoint = own ?? r2.endpoint ?? (accountId && endpointOf(accountId));
+  const accessKeyId = config.accessKeyId ?? r2.accessKeyId;
+  const secretAccessKey = config.secretAccessKey ?? r2.secretAccessKey;
+  const missing = [
+    endpoint === undefined && 'accountId (or R2_ACCOUNT_ID)',
+    accessKeyId === undefined && 'accessKeyId (or R2_ACCESS_KEY_ID)',
+    secretAccessKey === undefined && 'secretAccessKey (or R2_SECRET_ACCESS_KEY)',
+  ].filter((name) => name !== false);
+  if (endpoint === undefined || accessKeyId === undefined || secretAccessKey === undefined) {
+    throw new StoreSettingsError(ownWords`R2 is not set up: give the destination ${named(missing.join(', '))}`);
+  }
+  if (usesOperatorsKeys(config, r2) && !isOperators(endpoint, r2)) {
+    throw new StoreSettingsError(
+      ownWords`R2 keys of the environment are not used for another endpoint: give the destination accessKeyId and secretAccessKey`,
+    );
+  }
+  return { endpoint, accessKeyId, secretAccessKey };
+}
+
+/** An operator who names no account leaves it to the destination; it is one of Cloudflare's then. */
+function isOperators(endpoint: string, { endpoint: named, accountId }: OperatorR2): boolean {
+  if (endpoint === named) return true;
+  if (accountId !== undefined) return endpoint === endpointOf(accountId);
+  return named === undefined && /\.r2\.cloudflarestorage\.com$/.test(new URL(endpoint).hostname);
+}
+
+const endpointOf = (accountId: string): string => `https://${accountId}.r2.cloudflarestorage.com`;
 
 async function open(target: Target, http: GuardedHttp, wording: Wording): Promise<ObjectStore> {
   const { S3Client, PutObjectCommand, HeadObjectCommand, NotFound } = await import('@aws-sdk/client-s3');
@@ -185,3 +234,79 @@ function queryOf(query: Record<string, string | string[] | null> | undefined): s
 
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+
+// A multipart upload to S3 ("Uploading and copying objects using multipart upload"). One that nobody completes or aborts, as after a kill,
+// stays in the bucket, unseen, until a lifecycle rule removes it.
+
+async function beginS3Parts(
+  client: S3Client,
+  { key, contentType }: ObjectName,
+  { bucket, put, owner }: Pick<Target, 'bucket' | 'put' | 'owner'>,
+  abortSignal: AbortSignal,
+): Promise<PartsUnderWay> {
+  const sdk = await import('@aws-sdk/client-s3');
+  const object = { Bucket: bucket, Key: key, ...owner };
+  const begin = new sdk.CreateMultipartUploadCommand({ ...object, ContentType: contentType, ...put });
+  const upload = { ...object, UploadId: (await client.send(begin, { abortSignal })).UploadId };
+  const parts: { PartNumber: number; ETag: string | undefined }[] = [];
+
+  async function send(part: Buffer, signal: AbortSignal): Promise<void> {
+    const PartNumber = parts.length + 1;
+    const ContentMD5 = createHash('md5').update(part).digest('base64');
+    const command = new sdk.UploadPartCommand({ ...upload, PartNumber, Body: part, ContentMD5 });
+    const { ETag } = await client.send(command, { abortSignal: signal });
+    parts.push({ PartNumber, ETag });
+  }
+
+  return {
+    send,
+    async complete(last, _metadata, signal) {
+      await send(last, signal);
+      const command = new sdk.CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: parts } });
+      await client.send(command, { abortSignal: signal });
+    },
+    async abort(signal) {
+      await client.send(new sdk.AbortMultipartUploadCommand(upload), { abortSignal: signal });
+    },
+  };
+}
+
+// Credentials of S3 without keys in the destination: the SDK's own chain (environment, profile, web identity, container, instance), and a
+// role that it assumes. The chain asks its own endpoints by the SDK's own transport, link-local ones among them, which the address guard
+// refuses to everything else: nothing of a destination says where to, and it runs only for whom the operator allows it (WH-43).
+
+type Provider = Extract<NonNullable<S3ClientConfig['credentials']>, (...args: never[]) => unknown>;
+
+// The longest for a role that assumes another one; the SDK asks again five minutes before the end.
+const SESSION_SECONDS = 3600;
+
+/** The SDK keeps what this gives until it ends. */
+async function s3Identity(
+  { region, roleArn }: Pick<WarehouseConfig<'s3'>, 'region' | 'roleArn'>,
+  user: Pick<StoreUser, 'organizationId'>,
+): Promise<Provider> {
+  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+  const own = defaultProvider();
+  if (roleArn === undefined) return (...args) => asIdentity(() => own(...args));
+  const { AssumeRoleCommand, STSClient } = await import('@aws-sdk/client-sts');
+  const sts = new STSClient({ region, credentials: own, maxAttempts: 2 });
+  // An id that the service gives: a stranger who knows the role cannot have it assumed for an organization of theirs (AWS, "The confused
+  // deputy problem").
+  const command = new AssumeRoleCommand({
+    RoleArn: roleArn,
+    ExternalId: user.organizationId,
+    RoleSessionName: `hookyard-${user.organizationId}`.slice(0, 64),
+    DurationSeconds: SESSION_SECONDS,
+  });
+  const assumeRole = async () => {
+    const { Credentials } = await sts.send(command);
+    if (!Credentials?.AccessKeyId || !Credentials.SecretAccessKey) throw new Error('STS gave no credentials');
+    const { AccessKeyId: accessKeyId, SecretAccessKey: secretAccessKey, SessionToken, Expiration } = Credentials;
+    return {
+      ...{ accessKeyId, secretAccessKey },
+      ...(SessionToken !== undefined && { sessionToken: SessionToken }),
+      ...(Expiration !== undefined && { expiration: Expiration }),
+    };
+  };
+  return () => asIdentity(assumeRole);
+}

@@ -2,7 +2,8 @@
 // line in index.ts, a row in errors.ts if it has codes of its own, and a row in the conformance suite
 // (test/conformance/warehouses.test.ts).
 import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
-import type { OperatorR2 } from '../../core/warehouse/r2-operator.ts';
+import { dataKeyOf } from '../../core/warehouse/file.ts';
+import type { OperatorR2 } from '../../core/warehouse/operator-access.ts';
 import type { GuardedHttp } from './guarded-http.ts';
 
 export type ObjectName = { key: string; contentType: string };
@@ -73,8 +74,6 @@ export type OpenStore<Config> = (config: Config, http: GuardedHttp, user: StoreU
 /** Who opens a store, and what of the operator's access may be used for it. */
 export interface StoreUser {
   organizationId: string;
-  /** Its slug. */
-  organization: string;
   r2: OperatorR2;
 }
 
@@ -86,6 +85,15 @@ export class IdentityError extends Error {
   }
 }
 
+/** Asks for credentials of the identity of this service. @throws IdentityError */
+export async function asIdentity<Credentials>(ask: () => Promise<Credentials>): Promise<Credentials> {
+  try {
+    return await ask();
+  } catch (error) {
+    throw new IdentityError(error);
+  }
+}
+
 /** A setting is missing or contradicts another; the message is for the user. */
 export class StoreSettingsError extends Error {
   override readonly name = 'StoreSettingsError';
@@ -94,4 +102,31 @@ export class StoreSettingsError extends Error {
     super(summary);
     this.summary = summary;
   }
+}
+
+/** A store that writes and looks only where a target may with access of the operator. @param refusal the error elsewhere */
+export function withinGrants(
+  store: ObjectStore,
+  isGranted: (key: string) => boolean,
+  refusal: ErrorSummary,
+): ObjectStore {
+  const requireGranted = (key: string): void => {
+    // Who may write to a folder may test it.
+    if (!isGranted(key) && !isGranted(dataKeyOf(key) ?? key)) throw new StoreSettingsError(refusal);
+  };
+  return {
+    ...store,
+    async put(object, signal) {
+      requireGranted(object.key);
+      await store.put(object, signal);
+    },
+    async begin(object, signal) {
+      requireGranted(object.key);
+      return store.begin(object, signal);
+    },
+    async head(key, signal) {
+      requireGranted(key);
+      return store.head(key, signal);
+    },
+  };
 }

@@ -1,6 +1,6 @@
 // The samples of every provider have what the registry says of its webhooks: their type, their id and what tells a repeat.
 import { expect } from 'chai';
-import { readPayload } from '../../core/forms/index.ts';
+import { readPayload } from '../../core/forms/forms.ts';
 import { lookupPath } from '../../core/text/dotted-path.ts';
 import { replyTo } from '../../core/verification/handshakes.ts';
 import { isSigned, type RawRequest } from '../../core/verification/index.ts';

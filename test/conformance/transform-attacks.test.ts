@@ -1,8 +1,9 @@
-// Transforms that try to take the machine or to get out of the sandbox: each ends with its reason, and others continue.
+// Threads that try to take the machine or to get out of the sandbox: each ends with its reason, and others continue.
 import { expect } from 'chai';
-import { createTransforms, type Transforms, type TransformResult } from '../../outbound/transforms/index.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
+import type { TransformResult } from '../../outbound/transforms/language.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
-import { unlimited } from '../support/transforms.ts';
+import { testThreads } from '../support/threads.ts';
 
 const js = (body: string) => `export default function (event) { ${body} }`;
 
@@ -223,9 +224,9 @@ const walk = js(`
 `);
 
 describe('attacks by transforms', () => {
-  let transforms: Transforms;
+  let transforms: Threads;
   before(() => {
-    transforms = createTransforms(2, unlimited);
+    transforms = testThreads(2);
   });
   after(() => transforms.close());
 
@@ -240,7 +241,7 @@ describe('attacks by transforms', () => {
     receivedAt: new Date(0),
   };
   const run = (type: TransformType, code: string, group: string): Promise<TransformResult> =>
-    transforms.run({ key: `${group}:1`, type, code, outputContentType: null }, event, 'org_1');
+    transforms.runTransform({ key: `${group}:1`, type, code, outputContentType: null }, event, 'org_1');
   const healthy = () => run('javascript', js('return event.payload.n + 1;'), 'healthy');
   const text = (result: TransformResult) =>
     result.ok ? Buffer.from(result.output.body).toString() : result.problem.message;
@@ -300,8 +301,8 @@ describe('attacks by transforms', () => {
   });
 
   it('refuses what is under way when the process ends', async () => {
-    const ending = createTransforms(1, unlimited);
-    const run = ending.run(
+    const ending = testThreads(1);
+    const run = ending.runTransform(
       { key: null, type: 'javascript', code: js('for (;;);'), outputContentType: null },
       event,
       'org_1',
@@ -311,6 +312,6 @@ describe('attacks by transforms', () => {
       (error: Error) => error.name,
     );
     await ending.close();
-    expect(await settled).to.equal('SandboxUnavailableError');
+    expect(await settled).to.equal('NoThreadError');
   });
 });

@@ -4,8 +4,7 @@ import { createRequire } from 'node:module';
 import { expect } from 'chai';
 import * as liquidJs from 'liquidjs';
 import type { TransformType } from '../../core/config/transform-types.ts';
-import { createTransforms } from '../../outbound/transforms/index.ts';
-import { unlimited } from '../support/transforms.ts';
+import { testThreads } from '../support/threads.ts';
 import type { Answers } from './functions/answers.ts';
 import { javascript, refused, taken } from './functions/javascript.ts';
 import { jsonata, payload } from './functions/jsonata.ts';
@@ -26,13 +25,13 @@ const tables: [type: TransformType, answers: Answers, body: string][] = [
 ];
 
 describe('functions of the transform languages', () => {
-  const transforms = createTransforms(2, unlimited);
+  const transforms = testThreads(2);
   after(() => transforms.close());
 
   const event = { source: 'shop', method: 'POST', path: '', query: '', headers: {} };
   const receivedAt = new Date('2026-11-28T10:15:00.123Z');
   async function run(type: TransformType, code: string, body: string, id = 'evt_1'): Promise<unknown> {
-    const result = await transforms.run(
+    const result = await transforms.runTransform(
       { key: null, type, code, outputContentType: null },
       { ...event, id, receivedAt, body: Buffer.from(body) },
       'org_1',
@@ -66,7 +65,7 @@ describe('functions of the transform languages', () => {
     expect(Object.keys(tags)).to.have.members(Object.keys(liquidJs.tags));
   });
 
-  const check = (type: TransformType, code: string) => transforms.check({ type, code }, 'org_1');
+  const check = (type: TransformType, code: string) => transforms.checkTransform({ type, code }, 'org_1');
 
   it('a tag of Liquid that takes in a file is refused when it is stored, with its place', async () => {
     for (const tag of ['include', 'render', 'layout']) {

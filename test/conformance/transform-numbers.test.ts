@@ -1,10 +1,9 @@
 // What numbers become in every transform language. A new language is a new row of `samples`.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
-import { unlimited } from '../support/transforms.ts';
+import { testThreads } from '../support/threads.ts';
 
 /** Code that gives the same in each language. */
 interface Samples {
@@ -32,7 +31,7 @@ const samples: Record<TransformType, Samples> = {
   },
 };
 
-const transforms = createTransforms(1, unlimited);
+const transforms = testThreads(1);
 async function run(type: TransformType, code: string, body: string): Promise<string> {
   const transform = { key: `${type} ${code}`, type, code, outputContentType: null };
   const request = {
@@ -44,7 +43,7 @@ async function run(type: TransformType, code: string, body: string): Promise<str
     headers: {},
     receivedAt: new Date(0),
   };
-  const result = await transforms.run(transform, { ...request, body: Buffer.from(body) }, 'org_1');
+  const result = await transforms.runTransform(transform, { ...request, body: Buffer.from(body) }, 'org_1');
   if (!result.ok) throw new Error(result.problem.message);
   return Buffer.from(result.output.body).toString();
 }

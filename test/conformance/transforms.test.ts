@@ -1,8 +1,8 @@
 // What every transform language must do, run over all of them. A new language is a new row of `samples`.
 import { expect } from 'chai';
-import { createTransforms, type TransformEvent, type TransformResult } from '../../outbound/transforms/index.ts';
+import type { TransformEvent, TransformResult } from '../../outbound/transforms/language.ts';
 import type { TransformType } from '../../core/config/transform-types.ts';
-import { unlimited } from '../support/transforms.ts';
+import { testThreads } from '../support/threads.ts';
 
 /** Code that does the same in each language; undefined where the language cannot do such a thing. */
 interface Samples {
@@ -118,7 +118,7 @@ const received: Omit<TransformEvent, 'body'> = {
 };
 
 describe('transforms', () => {
-  const transforms = createTransforms(2, unlimited);
+  const transforms = testThreads(2);
   after(() => transforms.close());
 
   let count = 0;
@@ -131,7 +131,7 @@ describe('transforms', () => {
     count += 1;
     const { key = `row-${count}`, contentType = null, id = received.id } = options;
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    return transforms.run(
+    return transforms.runTransform(
       { key, type, code, outputContentType: contentType },
       { ...received, id, body: bytes },
       'org_1',
@@ -216,7 +216,7 @@ describe('transforms', () => {
 
       for (const [code, line, column] of sample.broken) {
         it(`refuses ${JSON.stringify(code)} with the place of the error`, async () => {
-          const problem = await transforms.check({ type, code }, 'org_1');
+          const problem = await transforms.checkTransform({ type, code }, 'org_1');
           expect(problem).to.include({ reason: 'code', line, column });
           expect(problem?.message).to.be.a('string').that.is.not.empty;
         });
@@ -225,7 +225,7 @@ describe('transforms', () => {
       it('takes all other code of this table', async () => {
         const { object, random, nothing, leftovers, broken: _, ...others } = sample;
         for (const code of [...Object.values(others), ...nothing, ...leftovers, object, random]) {
-          if (code !== undefined) expect(await transforms.check({ type, code }, 'org_1'), code).to.equal(null);
+          if (code !== undefined) expect(await transforms.checkTransform({ type, code }, 'org_1'), code).to.equal(null);
         }
       });
 
@@ -251,10 +251,10 @@ describe('transforms', () => {
       });
 
       it('gives the same bytes on another thread', async () => {
-        const others = createTransforms(1, unlimited);
+        const others = testThreads(1);
         const event = { ...received, body: Buffer.from('{"text":"t"}') };
         for (const code of [sample.clock, sample.random ?? sample.text, sample.members]) {
-          const result = await others.run({ key: null, type, code, outputContentType: null }, event, 'org_1');
+          const result = await others.runTransform({ key: null, type, code, outputContentType: null }, event, 'org_1');
           expect(result.ok && Buffer.from(result.output.body).toString()).to.equal(
             await text(type, code, '{"text":"t"}'),
           );

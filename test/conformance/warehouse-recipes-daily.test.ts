@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Compute, createCompute } from '../../outbound/compute/index.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
 import { createWarehouses, type Warehouses } from '../../outbound/warehouses/index.ts';
-import { ObjectWriter } from '../../outbound/warehouses/object-writer.ts';
+import { ObjectWriter } from '../../outbound/warehouses/files.ts';
 import { COLD_START_MS, S3_ACCESS_KEY, S3_SECRET_KEY, type StoreServer } from '../support/object-stores.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
 import { installClickHouse, installReaders, runRecipe } from '../support/readers.ts';
@@ -22,11 +22,12 @@ import {
   writeFile,
 } from '../support/recipes.ts';
 import { s3CaseOf, targetOf } from '../support/warehouse-targets.ts';
+import { testThreads } from '../support/threads.ts';
 
 describe('Recipes of warehouses', () => {
   // What ClickHouse signs for a store that is not at AWS.
   const provider = s3CaseOf('us-east-1');
-  let compute: Compute;
+  let threads: Threads;
   let warehouses: Warehouses;
   let server: StoreServer;
   let python: string;
@@ -36,11 +37,11 @@ describe('Recipes of warehouses', () => {
     requirePython(this);
     [python, clickHouse, server] = await Promise.all([installReaders(), installClickHouse(), provider.start()]);
     await provider.prepare(server.url);
-    compute = createCompute({ threads: 1, log: { warn() {} } });
+    threads = testThreads(1);
     warehouses = createWarehouses({ allow: ['127.0.0.1'] });
   });
   after(async () => {
-    await Promise.all([compute?.close(), warehouses?.close()]);
+    await Promise.all([threads?.close(), warehouses?.close()]);
     await server?.stop();
   });
 
@@ -50,7 +51,7 @@ describe('Recipes of warehouses', () => {
     for (const events of [...early, ...later]) {
       const object = (key: string) => ({ key: `${folder}/${key}`, contentType: 'text/plain', timeoutMs: 30_000 });
       let writer: ObjectWriter | undefined;
-      await writeFile(compute, events, form, (key) => (writer = new ObjectWriter(warehouses, target, object(key))));
+      await writeFile(threads, events, form, (key) => (writer = new ObjectWriter(warehouses, target, object(key))));
       await writer?.end(events.length);
     }
     const { bucket } = provider.config(server.url);
@@ -60,7 +61,7 @@ describe('Recipes of warehouses', () => {
   it('DuckDB loads Parquet files, as its page says', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'hookyard-recipes-'));
     try {
-      const [bucket, more] = await bucketWithMore(compute, join(folder, 'bucket'), formOf('parquet', 'zstd'));
+      const [bucket, more] = await bucketWithMore(threads, join(folder, 'bucket'), formOf('parquet', 'zstd'));
       const local = (sql: string) => sql.replaceAll('s3://events/hooks', bucket);
       await expectLoads({ name: 'duckdb', python, table: 'webhooks', local }, 'Load Parquet', more);
     } finally {

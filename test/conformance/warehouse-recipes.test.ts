@@ -4,25 +4,26 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Compression, FileFormat } from '../../core/warehouse/object-key.ts';
-import { type Compute, createCompute } from '../../outbound/compute/index.ts';
+import type { Compression, FileFormat } from '../../core/warehouse/file.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';
 import { installClickHouse, installReaders, runRecipe } from '../support/readers.ts';
 import { bucketWithMore, type Engine, expectLoads, formOf, ofTheDay, sectionOf } from '../support/recipes.ts';
+import { testThreads } from '../support/threads.ts';
 
 describe('The recipes of warehouses', () => {
-  let compute: Compute;
+  let threads: Threads;
   let folder: string;
   let python: string;
   before(async function () {
     this.timeout(INSTALL_MS);
     requirePython(this);
     python = await installReaders();
-    compute = createCompute({ threads: 1, log: { warn() {} } });
+    threads = testThreads(1);
     folder = mkdtempSync(join(tmpdir(), 'hookyard-recipes-'));
   });
   after(async () => {
-    await compute?.close();
+    await threads?.close();
     if (folder) rmSync(folder, { recursive: true, force: true });
   });
 
@@ -40,7 +41,7 @@ describe('The recipes of warehouses', () => {
     localIn: (bucket: string) => Engine['local'],
   ): Promise<void> {
     const place = join(folder, `${engine.name}-${fileFormat}-${compression}`);
-    const [bucket, more] = await bucketWithMore(compute, place, formOf(fileFormat, compression));
+    const [bucket, more] = await bucketWithMore(threads, place, formOf(fileFormat, compression));
     await expectLoads({ ...engine, local: localIn(bucket) }, load, more);
   }
 
@@ -73,7 +74,7 @@ describe('The recipes of warehouses', () => {
     ['pandas', formOf('parquet', 'gzip')],
   ] as const) {
     it(`${title}: reads a day as the page says`, async () => {
-      const [bucket, more] = await bucketWithMore(compute, join(folder, title), form);
+      const [bucket, more] = await bucketWithMore(threads, join(folder, title), form);
       const code = sectionOf('python.md', title).replaceAll('s3://events/hooks', bucket);
       const [, rows] = await runRecipe(python, 'python', [more, { run: code }]);
       expect(rows).to.deep.equal(ofTheDay);

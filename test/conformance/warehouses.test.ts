@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
-import { NotStoredError, ObjectWriter, PART_BYTES } from '../../outbound/warehouses/object-writer.ts';
+import { NotStoredError, ObjectWriter, PART_BYTES } from '../../outbound/warehouses/files.ts';
 import type { StoredObject, StoreProblem } from '../../outbound/warehouses/store.ts';
 import { freePorts } from '../../local/ports.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';

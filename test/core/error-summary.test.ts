@@ -4,7 +4,7 @@ import { MAX_ERROR_LENGTH } from '../../core/text/clean-text.ts';
 import { judge } from '../../core/delivery/verdict.ts';
 import { describeError, OwnSendError } from '../../outbound/http/send-errors.ts';
 import { transformError } from '../../outbound/transforms/content.ts';
-import { SandboxUnavailableError } from '../../outbound/transforms/types.ts';
+import { NoThreadError } from '../../outbound/threads/index.ts';
 import { TransportError } from '../../outbound/warehouses/guarded-http.ts';
 import { pino } from 'pino';
 
@@ -68,7 +68,7 @@ describe('errors as they may leave PostgreSQL', () => {
     const described = { summary: ownWords`It failed; the API tells why`, detail: SECRET };
     const lines: string[] = [];
     const log = pino({}, { write: (line: string) => lines.push(line) });
-    log.warn({ err: new SandboxUnavailableError(described) });
+    log.warn({ err: new NoThreadError(described) });
     log.warn({ err: new OwnSendError('CODE', described) });
     log.warn({ err: new TransportError({ ...described, code: 'CODE', retryable: false }) });
     expect(lines).to.have.length(3);

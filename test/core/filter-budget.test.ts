@@ -1,9 +1,7 @@
 // Filters count their work before they do it.
 import { expect } from 'chai';
 import { Budget, BudgetError, STEPS_PER_MS } from '../../core/fairness/budget.ts';
-import type { FilterCondition } from '../../core/filters/conditions.ts';
-import type { FilteredRequest } from '../../core/filters/fields.ts';
-import { compileFilter } from '../../core/filters/filter.ts';
+import { compileFilter, type FilterCondition, type FilteredRequest } from '../../core/filters/filter.ts';
 
 const request = (payload: unknown): FilteredRequest => ({
   method: 'POST',

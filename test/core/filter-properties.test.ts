@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { NO_LIMIT } from '../../core/fairness/budget.ts';
-import { compileCondition, OPERATOR_NAMES } from '../../core/filters/conditions.ts';
-import type { FilteredRequest } from '../../core/filters/fields.ts';
-import { compileFilter } from '../../core/filters/filter.ts';
+import { compileCondition, compileFilter, type FilteredRequest, OPERATOR_NAMES } from '../../core/filters/filter.ts';
 
 const request = (payload: unknown): FilteredRequest => ({
   method: 'POST',

@@ -1,7 +1,12 @@
 import { expect } from 'chai';
-import { ConditionError, type FilterCondition } from '../../core/filters/conditions.ts';
-import type { FilteredRequest } from '../../core/filters/fields.ts';
-import { compileFilter, filterProblems, hasTooManyPatterns } from '../../core/filters/filter.ts';
+import {
+  compileFilter,
+  ConditionError,
+  type FilterCondition,
+  type FilteredRequest,
+  filterProblems,
+  hasTooManyPatterns,
+} from '../../core/filters/filter.ts';
 
 const order = {
   id: 7,

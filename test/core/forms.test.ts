@@ -1,8 +1,8 @@
 // What is read of forms: the same as other parsers read, and of what is malformed, too much or no form at all nothing.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Form } from '../../core/forms/form-fields.ts';
-import { readForm, readPayload, readSample, sampleContent } from '../../core/forms/index.ts';
+import { readForm, readPayload, readSample, sampleContent } from '../../core/forms/forms.ts';
+import type { Form } from '../../core/forms/multipart.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
 const BOUNDARY = 'xYzZY';

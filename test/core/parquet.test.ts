@@ -2,18 +2,17 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { headerBytes } from '../../core/http/header-text.ts';
-import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { type FieldMappingRule, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
-import { COMPRESSIONS, type Compression } from '../../core/warehouse/object-key.ts';
-import { parquetColumns } from '../../core/warehouse/parquet-columns.ts';
-import { rowText } from '../../core/warehouse/rows.ts';
-import { FileTooLargeError, MAX_ROW_BYTES } from '../../core/warehouse/size-limit.ts';
-import { type Compute, createCompute } from '../../outbound/compute/index.ts';
-import { encodeFooter, encodeRowGroup } from '../../outbound/parquet/row-group.ts';
-import { openFile } from '../../outbound/warehouses/batch-file.ts';
+import { type Compression, COMPRESSIONS, FileTooLargeError, MAX_ROW_BYTES } from '../../core/warehouse/file.ts';
+import { parquetColumns } from '../../core/warehouse/field-mapping.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
+import { encodeFooter, encodeRowGroup } from '../../outbound/warehouses/parquet-rows.ts';
+import { openFile } from '../../outbound/warehouses/files.ts';
 import { anyJson } from '../support/json-numbers.ts';
 import { KeptFile } from '../support/kept-file.ts';
 import { parquetEnd, parquetRows } from '../support/parquet.ts';
+import { testThreads } from '../support/threads.ts';
 
 const RECEIVED_AT = Date.parse('2026-11-21T15:45:10.123Z');
 const MIB = 1024 * 1024;
@@ -29,11 +28,11 @@ function event(n: number, body: string | Buffer, headers: Record<string, string>
 }
 
 describe('parquet files', () => {
-  let compute: Compute;
+  let threads: Threads;
   before(() => {
-    compute = createCompute({ threads: 1, log: { warn() {} } });
+    threads = testThreads(1);
   });
-  after(() => compute.close());
+  after(() => threads.close());
 
   async function write(
     events: WarehouseEvent[],
@@ -44,9 +43,9 @@ describe('parquet files', () => {
   ) {
     const form = { fileFormat: 'parquet', payloadColumn: 'text', compression, fieldMapping } as const;
     const sink = new KeptFile();
-    const file = openFile('org_1', form, { compute, limit: MAX_ROW_BYTES, sink });
+    const file = openFile('org_1', form, { threads, limit: MAX_ROW_BYTES, sink });
     const stored = events.map((each) => ({ ...each, headers: JSON.stringify(headerBytes(each.headers)) }));
-    for await (const made of compute.rows('org_1', form, stored)) {
+    for await (const made of threads.rows('org_1', form, stored)) {
       if (made.isNextTooLarge || made.tooLong.length > 0) throw new Error('A row is missing');
       await file.add(made);
     }
@@ -206,7 +205,7 @@ describe('parquet files', () => {
     const written: number[] = [];
     const sink = { write: async (bytes: Uint8Array) => void written.push(bytes.length) };
     const form_ = { fileFormat: 'parquet', compression: 'none', fieldMapping: null } as const;
-    const file = openFile('org_1', form_, { compute, limit: MAX_ROW_BYTES, sink });
+    const file = openFile('org_1', form_, { threads, limit: MAX_ROW_BYTES, sink });
     const row = { bytes: Buffer.from(`{"payload":"${'x'.repeat(5 * MIB)}"}`), rows: 1, conversions: [] };
     for (const groups of [0, 1, 2]) {
       await file.add(row);
@@ -275,7 +274,7 @@ describe('parquet files', () => {
   it('are as large before they are compressed as others, and may be one row of that size', async () => {
     const form_ = { fileFormat: 'parquet', compression: 'zstd', fieldMapping: null } as const;
     const sink = new KeptFile();
-    const file = openFile('org_1', form_, { compute, limit: MAX_ROW_BYTES, sink });
+    const file = openFile('org_1', form_, { threads, limit: MAX_ROW_BYTES, sink });
     const row = (bytes: number) => ({
       bytes: Buffer.from(`{"payload":"${'x'.repeat(bytes - 14)}"}`),
       rows: 1,

@@ -1,8 +1,13 @@
 import { expect } from 'chai';
-import { SchemaCache } from '../../core/schemas/cached.ts';
-import { evaluationCost } from '../../core/schemas/cost.ts';
-import { describeErrors } from '../../core/schemas/errors.ts';
-import { checkSchema, compileSchema, InvalidSchemaError, type JsonSchema } from '../../core/schemas/schema.ts';
+import {
+  checkSchema,
+  compileSchema,
+  describeErrors,
+  InvalidSchemaError,
+  type JsonSchema,
+  SchemaCache,
+} from '../../core/schemas/schema.ts';
+import { evaluationCost } from '../../core/schemas/validator.ts';
 
 const errorsOf = (schema: JsonSchema, payload: unknown, bytes = JSON.stringify(payload).length) =>
   compileSchema(schema).validate(payload, bytes);

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
-import { endInTime } from '../../outbound/thread-deadline.ts';
+import { endInTime } from '../../outbound/threads/pool.ts';
 
 const start = async (code: string) => {
   const worker = new Worker(code, { eval: true });

@@ -1,11 +1,7 @@
 // Threads with work of a size that others choose let the event loop go first.
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { createCompute } from '../../outbound/compute/index.ts';
-import { createTransforms } from '../../outbound/transforms/index.ts';
-
-const unlimited = async () => Number.POSITIVE_INFINITY;
-const ORGANIZATION = 'org_01';
+import { testThreads } from '../support/threads.ts';
 
 /** The niceness of each thread of this process, by the number of threads that have it. */
 function niceness(): Map<number, number> {
@@ -26,26 +22,16 @@ describe('the priority of threads', () => {
 
   const lowered = () => [...niceness()].reduce((sum, [nice, count]) => sum + (nice > 0 ? count : 0), 0);
 
-  it('is lower where transforms run', async () => {
+  it('is lower where transforms, filters, schemas and mappings are worked on', async () => {
     const before = lowered();
-    const transforms = createTransforms(1, unlimited);
+    const threads = testThreads(1);
     try {
-      await transforms.check({ type: 'javascript', code: 'export default (event) => event' }, 'org_1');
+      await threads.checkTransform({ type: 'javascript', code: 'export default (event) => event' }, 'org_1');
+      await threads.schemaProblem('org_1', { type: 'object' });
       expect(lowered()).to.equal(before + 1);
       expect(niceness().get(0)).to.be.at.least(1);
     } finally {
-      await transforms.close();
-    }
-  });
-
-  it('is lower where filters, schemas and mappings are worked on', async () => {
-    const before = lowered();
-    const compute = createCompute({ threads: 1, log: { warn() {} } });
-    try {
-      await compute.schemaProblem(ORGANIZATION, { type: 'object' });
-      expect(lowered()).to.equal(before + 1);
-    } finally {
-      await compute.close();
+      await threads.close();
     }
   });
 });

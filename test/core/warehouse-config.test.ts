@@ -4,10 +4,10 @@ import { WAREHOUSE_TYPES, type WarehouseType, warehouseConfigSchemas } from '../
 import {
   fittingMembers,
   keepRedactedWarehouseConfig,
+  readServiceAccountKey,
   redactWarehouseConfig,
   WAREHOUSE_SECRET_FIELD,
 } from '../../core/warehouse/credentials.ts';
-import { readServiceAccountKey } from '../../core/warehouse/service-account.ts';
 import { oddPrivateKey } from '../support/odd-keys.ts';
 
 const pem = (type: 'rsa' | 'ed25519') => {

@@ -1,12 +1,18 @@
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { type FieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 import { anyJson, numbersIn } from '../support/json-numbers.ts';
-import { contentTypeOf, TextFile } from '../../core/warehouse/file.ts';
-import { rowText } from '../../core/warehouse/rows.ts';
-import { keyOfHalf, objectKey, partitionOf, type TextFormat } from '../../core/warehouse/object-key.ts';
-import { FileTooLargeError, fileLimit } from '../../core/warehouse/size-limit.ts';
+import {
+  contentTypeOf,
+  fileLimit,
+  FileTooLargeError,
+  keyOfHalf,
+  objectKey,
+  partitionOf,
+  TextFile,
+  type TextFormat,
+} from '../../core/warehouse/file.ts';
 import { KeptFile } from '../support/kept-file.ts';
 
 function event(

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type ColumnType, convert } from '../../core/warehouse/convert.ts';
-import type { WarehouseEvent } from '../../core/warehouse/event.ts';
+import { type ColumnType, convert } from '../../core/warehouse/columns.ts';
+import type { WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { compileFieldMapping, parseFieldMapping } from '../../core/warehouse/field-mapping.ts';
 
 describe('conversion to a column type', () => {

@@ -1,8 +1,7 @@
 // Rows with payloads as text: the form that every engine reads.
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import type { WarehouseEvent } from '../../core/warehouse/event.ts';
-import { rowText } from '../../core/warehouse/rows.ts';
+import { rowText, type WarehouseEvent } from '../../core/warehouse/rows.ts';
 import { anyJson } from '../support/json-numbers.ts';
 
 const RECEIVED_AT = '2026-11-21T15:45:10.123Z';

@@ -16,7 +16,7 @@ import { createReplays } from '../../db/replay/replay.ts';
 import { removeYoungerDeliveries } from '../../db/operations/retention.ts';
 import { purgeStep } from '../../db/operations/source-purges.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
-import { recordWritten } from '../../db/warehouse/record-written.ts';
+import { recordWritten } from '../../db/warehouse/members.ts';
 import {
   attemptResult,
   type HistoryDatabase,

@@ -5,7 +5,7 @@ import { newId } from '../../core/text/ids.ts';
 import { loadAttempts } from '../../db/hot-path/load-attempts.ts';
 import { type AttemptResult, recordResults } from '../../db/hot-path/record-results.ts';
 import { cancelDeliveries, DESTINATION_DELETED } from '../../db/delivery/delivery-commands.ts';
-import { recordWritten } from '../../db/warehouse/record-written.ts';
+import { recordWritten } from '../../db/warehouse/members.ts';
 import { migrate } from '../../db/schema/migrate.ts';
 import { DAY_MS, ensurePartitions, partitionName } from '../../db/sql/partitions.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';

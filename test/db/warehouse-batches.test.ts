@@ -17,8 +17,7 @@ import {
   openBatches,
   waitingDeliveries,
 } from '../../db/warehouse/batches.ts';
-import { halveBatch } from '../../db/warehouse/batch-halves.ts';
-import { freezeBatch } from '../../db/warehouse/freeze.ts';
+import { freezeBatch, halveBatch } from '../../db/warehouse/freeze.ts';
 import { claimFlushes, countGains, endFlush, noteFilling, noteSeen, takeSnapshot } from '../../db/warehouse/flushes.ts';
 import { batchContent, openMembers } from '../../db/warehouse/members.ts';
 import { type HistoryDatabase, historyDatabase, type HistoryOwner, storeEvent } from '../support/history.ts';

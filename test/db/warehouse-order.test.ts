@@ -4,9 +4,8 @@ import { expect } from 'chai';
 import { newId } from '../../core/text/ids.ts';
 import { isWrittenCursor, listBatches, listWrittenBatches } from '../../db/history/warehouse-batches.ts';
 import type { Pool } from '../../db/connections/pool.ts';
-import { beginUpload, noteUploaded } from '../../db/warehouse/batches.ts';
+import { beginUpload, inOrder, noteUploaded } from '../../db/warehouse/batches.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
-import { inOrder } from '../../db/warehouse/order.ts';
 import { type HistoryDatabase, historyDatabase } from '../support/history.ts';
 import { until } from '../support/until.ts';
 

@@ -8,8 +8,7 @@ import { deleteEvent } from '../../db/delivery/deletions.ts';
 import { endDeliveries } from '../../db/delivery/delivery-commands.ts';
 import { recordResults } from '../../db/hot-path/record-results.ts';
 import { freezeBatch } from '../../db/warehouse/freeze.ts';
-import { readEvents } from '../../db/warehouse/members.ts';
-import { recordWritten } from '../../db/warehouse/record-written.ts';
+import { readEvents, recordWritten } from '../../db/warehouse/members.ts';
 import {
   attemptResult,
   type HistoryDatabase,

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { deliveriesOf, ingest, makeDestination, makeRoute, makeSource } from '../support/api-records.ts';
 import { createOrganization, sharedService, type TestOrganization, testPool } from '../support/service.ts';
-import { busy, QUICK } from '../support/transforms.ts';
+import { busy, QUICK } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 import { useOrganization, useReceiver } from '../support/use-hookyard.ts';
 

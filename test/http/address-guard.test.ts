@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { classifyAddress, isAllowedAddress, refusalOf } from '../../outbound/http/address-guard.ts';
-import { parseAllowList } from '../../outbound/http/allow-list.ts';
+import { classifyAddress, isAllowedAddress, parseAllowList, refusalOf } from '../../outbound/http/address-guard.ts';
 
 const nothing = parseAllowList([]);
 // Every range there is, and a suffix: what an operator can open without naming one address.

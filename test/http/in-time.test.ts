@@ -2,8 +2,7 @@ import { expect } from 'chai';
 import { now, send } from '../../activities/attempt/send.ts';
 import type { DestinationConfig } from '../../activities/config-cache.ts';
 import { DestinationPlaces } from '../../core/delivery/destination-places.ts';
-import { inTime } from '../../outbound/http/in-time.ts';
-import { createSender } from '../../outbound/http/sender.ts';
+import { createSender, inTime } from '../../outbound/http/sender.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { request } from './senders.ts';
 

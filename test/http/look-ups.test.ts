@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import type { Resolve } from '../../outbound/http/guarded-connect.ts';
-import { createLookUps, lookUpPlaces } from '../../outbound/http/look-ups.ts';
+import { createLookUps, lookUpPlaces, type Resolve } from '../../outbound/http/guarded-connect.ts';
 import { until } from '../support/until.ts';
 import { asError, asResponse, closedAfterEach, request } from './senders.ts';
 import { httpServer } from './servers.ts';

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
-import { MissingCredentialsError } from '../../outbound/http/auth.ts';
-import { buildOutboundRequest, type OutboundInput } from '../../outbound/http/outbound-request.ts';
+import {
+  buildOutboundRequest,
+  MissingCredentialsError,
+  type OutboundInput,
+} from '../../outbound/http/outbound-request.ts';
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import type { ForwardHeaders } from '../../core/ingest/forwarded-headers.ts';
 

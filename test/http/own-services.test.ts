@@ -3,9 +3,8 @@ import { expect } from 'chai';
 import { hostAndPort } from '../../core/http/host-and-port.ts';
 import { ownServices } from '../../core/http/own-services.ts';
 import { createOwnServices } from '../../outbound/http/own-services.ts';
-import { guardedConnector, type Resolve } from '../../outbound/http/guarded-connect.ts';
-import { createLookUps } from '../../outbound/http/look-ups.ts';
-import { parseAllowList } from '../../outbound/http/allow-list.ts';
+import { createLookUps, guardedConnector, type Resolve } from '../../outbound/http/guarded-connect.ts';
+import { parseAllowList } from '../../outbound/http/address-guard.ts';
 
 const settings = {
   HOOKYARD_PORT: 3000,

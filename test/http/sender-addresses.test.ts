@@ -2,8 +2,7 @@
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { LOOPBACK_FOR_ONE } from '../../core/config/loopback-default.ts';
-import { refusalOf } from '../../outbound/http/address-guard.ts';
-import { currentAllowList, parseAllowList } from '../../outbound/http/allow-list.ts';
+import { currentAllowList, parseAllowList, refusalOf } from '../../outbound/http/address-guard.ts';
 import { createSender, type Sender } from '../../outbound/http/sender.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';
 import { httpServer, socketServer } from './servers.ts';

@@ -1,7 +1,7 @@
 // What is known of the connection of a request: its address, whether it was used before, and the times of its steps.
 import { expect } from 'chai';
 import tls from 'node:tls';
-import type { ExchangeFacts } from '../../outbound/http/connections.ts';
+import type { ExchangeFacts } from '../../outbound/http/pools.ts';
 import type { Resolve } from '../../outbound/http/guarded-connect.ts';
 import { cert } from './certificate.ts';
 import { asError, asResponse, closedAfterEach, request, resolveTo } from './senders.ts';

@@ -1,7 +1,7 @@
 // Compressed files of warehouses.
 import { expect } from 'chai';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { CompressedSink, WHOLE_BYTES } from '../../outbound/warehouses/compress.ts';
+import { CompressedSink, WHOLE_BYTES } from '../../outbound/warehouses/files.ts';
 import { KeptFile } from '../support/kept-file.ts';
 
 async function compressed(compression: 'gzip' | 'zstd', parts: Iterable<Buffer>): Promise<Buffer> {

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { operatorR2 } from '../../core/warehouse/r2-operator.ts';
+import { operatorAccess } from '../../core/warehouse/operator-access.ts';
 import { createWarehouses, type StoreResult, type Warehouses } from '../../outbound/warehouses/index.ts';
 import type { StoreProblem } from '../../outbound/warehouses/store.ts';
 import { until } from '../support/until.ts';
@@ -124,8 +124,8 @@ describe('errors of object stores', () => {
   it("takes what R2 lacks from the environment, and does not use the operator's key for an endpoint of the config", async () => {
     answer = () => ({ status: 200 });
     const env = { R2_ENDPOINT: url, R2_ACCESS_KEY_ID: 'operator', R2_SECRET_ACCESS_KEY: 'operators-secret' };
-    const r2 = operatorR2({ HOOKYARD_WAREHOUSE_IDENTITY: ['acme:r2:events'] }, env);
-    const others = createWarehouses({ allow: ['127.0.0.1'], access: { r2, identity: [] } });
+    const access = operatorAccess({ HOOKYARD_WAREHOUSE_IDENTITY: ['acme:r2:events'] }, env);
+    const others = createWarehouses({ allow: ['127.0.0.1'], access });
     try {
       const own = targetOf({ ...caseOf('r2'), config: () => ({ bucket: 'events' }) });
       expect(await others.put(own, object, 30_000)).to.deep.include({ ok: true });

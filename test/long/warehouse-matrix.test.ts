@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type { WarehouseType } from '../../core/warehouse/config.ts';
-import { COMPRESSIONS, TEXT_COMPRESSIONS } from '../../core/warehouse/object-key.ts';
+import { COMPRESSIONS, TEXT_COMPRESSIONS } from '../../core/warehouse/file.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { generatedPayloads, oddPayloads } from '../support/odd-payloads.ts';
 import { INSTALL_MS, requirePython } from '../support/python.ts';

@@ -13,7 +13,7 @@ import { wholeDatabase } from '../support/whole-database.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 
 const SIGN_IN = '/api/auth/sign-in';
-// They only compute.
+// They only threads.
 const TRIES = /\/(?:test|validate|sample)$/;
 const changes = operations().filter(
   ({ method, path }) =>

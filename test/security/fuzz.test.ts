@@ -2,7 +2,7 @@
 // process lives. Providers, handshakes and paths: fuzz-providers.test.ts; the worker: fuzz-worker.test.ts.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { OPERATOR_NAMES } from '../../core/filters/conditions.ts';
+import { OPERATOR_NAMES } from '../../core/filters/filter.ts';
 import { makeDestination, makeRoute, makeSource, type SourceRecord } from '../support/api-records.ts';
 import { exchanged, expectAlive, seed, statusOf, tryFor } from '../support/fuzzing.ts';
 import { body, headers, query, wire } from '../support/hostile-input.ts';

@@ -3,7 +3,7 @@
 import { expect } from 'chai';
 import { addNeighbour, type Arrivals, fanOut, type Neighbour, watchArrivals } from '../support/neighbours.ts';
 import type { SourceView } from '../support/records.ts';
-import { busy, QUICK } from '../support/transforms.ts';
+import { busy, QUICK } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
 

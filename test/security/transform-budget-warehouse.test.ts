@@ -1,9 +1,8 @@
 // The files of a warehouse whose transforms need more than the budget of the organization: they are late, and complete.
 import { expect } from 'chai';
 import { setLimits } from '../../db/organizations/organizations.ts';
-import { createTransforms } from '../../outbound/transforms/index.ts';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
-import { busy, unlimited } from '../support/transforms.ts';
+import { busy, testThreads } from '../support/threads.ts';
 import { expectEachOnce, WarehousePipe } from '../support/warehouse-instance.ts';
 import { providerCases } from '../support/warehouse-targets.ts';
 import { useHookyard } from '../support/use-hookyard.ts';
@@ -50,13 +49,13 @@ const RUNS = 5;
 
 /** On this machine, now. */
 async function cpuMsOfARun(): Promise<number> {
-  const transforms = createTransforms(1, unlimited);
+  const transforms = testThreads(1);
   const transform = { key: 'trf_1:1', type: 'javascript', code: CODE, outputContentType: null } as const;
   const event = {
     ...{ id: 'evt_1', source: 'orders', method: 'POST', path: '', query: '', headers: {} },
     ...{ body: Buffer.from('{}'), receivedAt: new Date(0) },
   };
-  const run = () => transforms.run(transform, event, 'org_1');
+  const run = () => transforms.runTransform(transform, event, 'org_1');
   try {
     // The first one starts the thread.
     await run();

@@ -1,10 +1,10 @@
 // The code of one organization must not take the threads from another's, however many transforms it has and however slow they are.
 // Deliveries: test/e2e/transform-budget.test.ts.
 import { expect } from 'chai';
-import { createTransforms, LateTurnError, NoTurnError, type Transforms } from '../../outbound/transforms/index.ts';
+import { NoTurnError, type Threads } from '../../outbound/threads/index.ts';
 import { expectError } from '../support/api-client.ts';
 import { createOrganization, type TestOrganization, testPool } from '../support/service.ts';
-import { busy, QUICK, unlimited } from '../support/transforms.ts';
+import { busy, QUICK, testThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 
 const SLOW = busy(3);
@@ -14,7 +14,7 @@ const VERY_SLOW = busy(10);
 
 /** On a busy machine the last of many wait for their turn longer than they may. */
 function ifLate(error: unknown): void {
-  expect(error).to.be.instanceOf(LateTurnError);
+  expect(error).to.be.instanceOf(NoTurnError);
 }
 
 describe('turns of transforms', () => {
@@ -28,17 +28,14 @@ describe('turns of transforms', () => {
       headers: {},
       receivedAt: new Date(0),
     };
-    const run = (transforms: Transforms, organization: string, group: string, code = SLOW, bytes = 2) =>
-      transforms.run(
+    const run = (transforms: Threads, organization: string, group: string, code = SLOW, bytes = 2) =>
+      transforms.runTransform(
         { key: `${organization} ${group}`, type: 'javascript', code, outputContentType: null },
         { ...event, body: Buffer.alloc(bytes, ' ') },
         organization,
       );
-    async function withTransforms(threads: number, budget: number, use: (transforms: Transforms) => Promise<void>) {
-      const transforms = createTransforms(
-        threads,
-        budget === Number.POSITIVE_INFINITY ? unlimited : async () => budget,
-      );
+    async function withTransforms(threads: number, budget: number, use: (transforms: Threads) => Promise<void>) {
+      const transforms = testThreads(threads, budget);
       try {
         await use(transforms);
       } finally {

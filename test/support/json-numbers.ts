@@ -1,6 +1,6 @@
 // JSON texts with numbers of every kind, and the values of the numbers in a text.
 import fc from 'fast-check';
-import { decimalKey } from '../../core/text/decimal.ts';
+import { decimalKey } from '../../core/text/exact-json.ts';
 
 const digits = (most: number) => fc.stringMatching(new RegExp(`^[0-9]{1,${most}}$`));
 const number = fc

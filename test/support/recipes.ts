@@ -2,12 +2,16 @@
 import { expect } from 'chai';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { WarehouseEvent } from '../../core/warehouse/event.ts';
-import type { FileSink } from '../../core/warehouse/file.ts';
-import { type Compression, type FileFormat, objectKey } from '../../core/warehouse/object-key.ts';
-import { MAX_ROW_BYTES } from '../../core/warehouse/size-limit.ts';
-import type { Compute } from '../../outbound/compute/index.ts';
-import { openFile } from '../../outbound/warehouses/batch-file.ts';
+import type { WarehouseEvent } from '../../core/warehouse/rows.ts';
+import {
+  type Compression,
+  type FileFormat,
+  type FileSink,
+  MAX_ROW_BYTES,
+  objectKey,
+} from '../../core/warehouse/file.ts';
+import type { Threads } from '../../outbound/threads/index.ts';
+import { openFile } from '../../outbound/warehouses/files.ts';
 import { KeptFile } from './kept-file.ts';
 import { oddPayloads } from './odd-payloads.ts';
 import { runRecipe, type Step } from './readers.ts';
@@ -62,25 +66,25 @@ export const formOf = (fileFormat: FileFormat, compression: Compression): Form =
 
 /** @returns the key of its object */
 export async function writeFile(
-  compute: Compute,
+  threads: Threads,
   events: WarehouseEvent[],
   form: Form,
   sinkOf: (key: string) => FileSink,
 ): Promise<string> {
   const frozenAt = events[0]?.writtenAt ?? new Date();
   const key = objectKey({ id: `bat_${++made}`, events, partitionBy: 'date', keyOrder: 'written', frozenAt, ...form });
-  const file = openFile('org_1', form, { compute, limit: MAX_ROW_BYTES, sink: sinkOf(key) });
+  const file = openFile('org_1', form, { threads, limit: MAX_ROW_BYTES, sink: sinkOf(key) });
   const stored = events.map((event) => ({ ...event, headers: JSON.stringify(event.headers) }));
-  for await (const some of compute.rows('org_1', form, stored)) await file.add(some);
+  for await (const some of threads.rows('org_1', form, stored)) await file.add(some);
   await file.finish();
   return key;
 }
 
 /** Writes a file for each batch, below a folder that stands for the bucket. @returns that folder */
-async function bucketOf(compute: Compute, bucket: string, batches: WarehouseEvent[][], form: Form): Promise<string> {
+async function bucketOf(threads: Threads, bucket: string, batches: WarehouseEvent[][], form: Form): Promise<string> {
   for (const events of batches) {
     const kept = new KeptFile();
-    const path = join(bucket, await writeFile(compute, events, form, () => kept));
+    const path = join(bucket, await writeFile(threads, events, form, () => kept));
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, kept.body);
   }
@@ -88,9 +92,9 @@ async function bucketOf(compute: Compute, bucket: string, batches: WarehouseEven
 }
 
 /** A bucket in a folder, and what comes into it later. */
-export async function bucketWithMore(compute: Compute, folder: string, form: Form): Promise<[string, Step]> {
-  const bucket = await bucketOf(compute, folder, early, form);
-  return [bucket, { copy: [await bucketOf(compute, `${folder}-later`, later, form), bucket] }];
+export async function bucketWithMore(threads: Threads, folder: string, form: Form): Promise<[string, Step]> {
+  const bucket = await bucketOf(threads, folder, early, form);
+  return [bucket, { copy: [await bucketOf(threads, `${folder}-later`, later, form), bucket] }];
 }
 
 export interface Engine {

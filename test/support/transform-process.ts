@@ -1,9 +1,8 @@
 // A process that runs a transform each time it is told to, and says how that ended.
 import { createInterface } from 'node:readline';
-import { createTransforms } from '../../outbound/transforms/index.ts';
-import { busy, unlimited } from './transforms.ts';
+import { busy, testThreads } from './threads.ts';
 
-const transforms = createTransforms(1, unlimited);
+const transforms = testThreads(1);
 const transform = { key: 'trf_1:1', type: 'javascript', code: busy(8), outputContentType: null } as const;
 const event = {
   id: 'evt_1',
@@ -18,7 +17,7 @@ const event = {
 
 for await (const _ of createInterface(process.stdin)) {
   console.log('begins');
-  const { ok, durationMs } = await transforms.run(transform, event, 'org_1');
+  const { ok, durationMs } = await transforms.runTransform(transform, event, 'org_1');
   console.log(JSON.stringify({ ok, durationMs }));
 }
 await transforms.close();

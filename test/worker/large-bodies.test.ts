@@ -14,10 +14,9 @@ import { createLog } from '../../core/process/log.ts';
 import { SecretBox } from '../../db/encryption/secret-box.ts';
 import { createPool, type Pool } from '../../db/connections/pool.ts';
 import { createSender } from '../../outbound/http/sender.ts';
-import { createTransforms } from '../../outbound/transforms/index.ts';
 import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, storeEvent } from '../support/history.ts';
 import { type Endpoint, type Receiver, startReceiver } from '../support/receiver.ts';
-import { unlimited } from '../support/transforms.ts';
+import { testThreads } from '../support/threads.ts';
 import { until } from '../support/until.ts';
 
 const LARGE = 100_000;
@@ -26,7 +25,7 @@ describe('large payloads of attempts', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   let receiver: Receiver;
-  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs'>;
+  let shared: Pick<AttemptDeps, 'sender' | 'threads' | 'configs'>;
   let [greedy, other]: HistoryOwner[] = [];
   const issues = new IssueCounts();
   const log = createLog({ ...readSettings({}), LOG_LEVEL: 'silent' }, 'worker');
@@ -35,12 +34,12 @@ describe('large payloads of attempts', () => {
     pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
     shared = {
       sender: createSender({ allow: ['127.0.0.1'] }),
-      transforms: createTransforms(1, unlimited),
+      threads: testThreads(1),
       configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
     };
   });
   after(async () => {
-    await Promise.all([shared?.sender.close(), shared?.transforms.close(), receiver?.close()]);
+    await Promise.all([shared?.sender.close(), shared?.threads.close(), receiver?.close()]);
     await pool?.end();
     await database?.close();
   });

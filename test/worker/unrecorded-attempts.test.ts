@@ -12,7 +12,6 @@ import { PendingOpenings } from '../../activities/attempt/admission.ts';
 import { recordAttempt } from '../../activities/attempt/outcomes.ts';
 import { createContextLoader, createResultRecorder } from '../../activities/attempt/results.ts';
 import { createTurns } from '../../activities/attempt/turn.ts';
-import { createTransforms } from '../../outbound/transforms/index.ts';
 import type { AttemptRequest, UnrecordedAttempt } from '../../activities/types.ts';
 import { readSettings } from '../../core/config/config.ts';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
@@ -25,13 +24,13 @@ import { type HistoryDatabase, type HistoryOwner, historyDatabase, makeOwner, st
 import { readOnlySwitch } from '../support/read-only.ts';
 import { type Answer, type Receiver, startReceiver } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { unlimited } from '../support/transforms.ts';
+import { testThreads } from '../support/threads.ts';
 
 describe('an attempt whose result the database does not take', () => {
   let database: HistoryDatabase;
   let pool: Pool;
   let receiver: Receiver;
-  let shared: Pick<AttemptDeps, 'sender' | 'transforms' | 'configs' | 'contexts' | 'bodies' | 'bodyWaitMs'>;
+  let shared: Pick<AttemptDeps, 'sender' | 'threads' | 'configs' | 'contexts' | 'bodies' | 'bodyWaitMs'>;
   let owner: HistoryOwner;
   let refused = 0;
   const issues = new IssueCounts();
@@ -41,7 +40,7 @@ describe('an attempt whose result the database does not take', () => {
     pool = createPool(database.databaseUrl, { max: 4, statementTimeoutMs: 10_000, onError: () => {}, hotPath: true });
     shared = {
       sender: createSender({ allow: ['127.0.0.1'] }),
-      transforms: createTransforms(1, unlimited),
+      threads: testThreads(1),
       configs: createConfigCache(pool, new SecretBox([{ id: 'k1', key: randomBytes(32) }]), () => false),
       contexts: createContextLoader(pool),
       bodies: new FairQueue(268_435_456, 1),
@@ -49,7 +48,7 @@ describe('an attempt whose result the database does not take', () => {
     };
   });
   after(async () => {
-    await Promise.all([shared.sender.close(), shared.transforms.close(), receiver.close()]);
+    await Promise.all([shared.sender.close(), shared.threads.close(), receiver.close()]);
     await pool.end();
     await database.close();
   });

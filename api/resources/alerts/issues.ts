@@ -16,7 +16,7 @@ import { choiceParam, partAnswer, partOf, partParams, textParam } from '../../re
 import { isoTime, requireId } from '../records.ts';
 import { replayRoom } from '../events/replays.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import { parseBody, parseChoice, parseQuery } from '../../request/validation.ts';
 
 /** Deliveries of one retry, and of each of its transactions. */
@@ -200,13 +200,13 @@ async function retry(ctx: Context, deps: ApiDeps): Promise<void> {
 
 /** @returns how many of them were tried: fewer, when a step was refused that is not the first */
 async function replayInSteps(ctx: Context, deps: ApiDeps, ids: string[]): Promise<{ created: number; done: number }> {
-  const { pool, compute, signals } = deps;
+  const { pool, threads, signals } = deps;
   const room = replayRoom(ctx, deps);
   let created = 0;
   for (let done = 0; done < ids.length; done += RETRIED_AT_ONCE) {
     const some = ids.slice(done, done + RETRIED_AT_ONCE);
     try {
-      const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), some, compute.validate, room));
+      const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), some, threads.validate, room));
       signals.replayedAll(result.deliveries);
       created += result.deliveriesCreated;
     } catch (error) {

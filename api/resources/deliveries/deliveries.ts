@@ -18,7 +18,7 @@ import {
 import type { Part } from '../../../db/sql/list-parts.ts';
 import { NotReplaceableError, PayloadExpiredError, replayDelivery } from '../../../db/replay/replay.ts';
 import { recordAhead } from '../../auth/audit-trail.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, callerOf, type Context, organizationId, param } from '../../request/context.ts';
 import { ApiError, notFound, unavailable } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
@@ -268,7 +268,7 @@ async function replay(ctx: Context, deps: ApiDeps): Promise<void> {
   }
   try {
     const result = await inThreads(() =>
-      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.compute.validate, replayRoom(ctx, deps)),
+      replayDelivery(deps.pool, organizationId(ctx), delivery.id, deps.threads.validate, replayRoom(ctx, deps)),
     );
     const deliveryId = result?.deliveries[0]?.id;
     if (result === null || deliveryId === undefined) {

@@ -15,7 +15,7 @@ import { count, idOf, text } from '../values.ts';
 import type { Operation } from '../../request/operation.ts';
 import { FIRST, textMember } from '../../request/query.ts';
 import { replayRoom } from '../events/replays.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import { parseChoice } from '../../request/validation.ts';
 import { deliveryFilterMembers, readDeliveries, signalRetry } from './deliveries.ts';
 
@@ -134,9 +134,9 @@ const STEPS: Record<Action, (ctx: Context, deps: ApiDeps, deliveries: DeliveryRe
   },
   async replay(ctx, deps, deliveries) {
     const ids = deliveries.map(({ id }) => id);
-    const { pool, compute } = deps;
+    const { pool, threads } = deps;
     const room = replayRoom(ctx, deps);
-    const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), ids, compute.validate, room));
+    const result = await inThreads(() => replayDeliveries(pool, organizationId(ctx), ids, threads.validate, room));
     deps.signals.replayedAll(result.deliveries);
     return result.deliveriesCreated;
   },

@@ -16,7 +16,7 @@ import { buildOutboundRequest } from '../../../outbound/http/outbound-request.ts
 import { type EventContent, type EventFacts, transformContent } from '../../../outbound/transforms/content.ts';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
-import { inSandbox } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 
 /** Why there is no request to show. */
 export const PROBLEMS = {
@@ -102,8 +102,8 @@ export async function contentOf(
   received: EventContent & { sourceSlug: string },
 ): Promise<EventContent | { problem: Problem }> {
   if (transform === null) return received;
-  const content = await inSandbox(() =>
-    transformContent(deps.transforms, transform, context, received, organizationId(ctx)),
+  const content = await inThreads(() =>
+    transformContent(deps.threads, transform, context, received, organizationId(ctx)),
   );
   return 'problem' in content ? problem('TRANSFORM_FAILED', content.problem.detail) : content;
 }

@@ -9,7 +9,7 @@ import {
   warehouseConfigSchemas,
   type WarehouseType,
 } from '../../../core/warehouse/config.ts';
-import { COLUMN_TYPES } from '../../../core/warehouse/convert.ts';
+import { COLUMN_TYPES } from '../../../core/warehouse/columns.ts';
 import { secretFieldsOf } from '../../../core/warehouse/credentials.ts';
 import { fieldMappingSchema } from '../../../core/warehouse/field-mapping.ts';
 import type { Destination } from '../../../db/records/entities.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { DEFAULT_RETRY_POLICY } from '../../../core/delivery/backoff.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { nearestName } from '../../../core/text/nearest-name.ts';
-import { isPrefixGranted } from '../../../core/warehouse/bucket-grants.ts';
+import { isPrefixGranted, operatorsBucket } from '../../../core/warehouse/operator-access.ts';
 import {
   conflictIn,
   WAREHOUSE_TYPES,
@@ -15,7 +15,6 @@ import {
   withoutItsSecret,
 } from '../../../core/warehouse/config.ts';
 import {
-  type CREDENTIALS,
   fittingMembers,
   keepRedactedWarehouseConfig,
   leadsSecretElsewhere,
@@ -23,16 +22,15 @@ import {
   secretFieldOf,
 } from '../../../core/warehouse/credentials.ts';
 import { type FieldMappingRule, fieldMappingSchema } from '../../../core/warehouse/field-mapping.ts';
-import { identityNeeds } from '../../../core/warehouse/identity.ts';
-import { usesOperatorsKeys } from '../../../core/warehouse/r2-operator.ts';
 import type { Destination } from '../../../db/records/entities.ts';
 import {
   decryptedWarehouseConfig,
   encryptedWarehouseConfig,
+  type OpenedConfig,
   openWarehouseConfig,
 } from '../../../db/warehouse/config.ts';
 import { secretOfAnotherHost } from '../../auth/scopes.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import type { ApiDeps, Caller } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
 import { check } from '../../request/validation.ts';
@@ -265,36 +263,21 @@ export function requireAccess(
 ): void {
   const type = WAREHOUSE_TYPES.find((known) => known === given);
   if (type === undefined || !stored) return;
-  const config = openWarehouseConfig(secretBox, { id, config: stored });
-  if (type === 'r2') requireKeys(warehouseConfigSchemas.r2.safeParse(config).data, organization, operatorAccess);
-  else requireIdentity(type, warehouseConfigSchemas[type].safeParse(config).data, organization, operatorAccess);
-}
-
-type Identified = Extract<Parameters<typeof identityNeeds>[0], { type: keyof typeof CREDENTIALS }>;
-
-function requireIdentity(
-  type: Identified['type'],
-  config: Identified['config'] | undefined,
-  organization: string,
-  { identity }: AccessDeps['operatorAccess'],
-): void {
-  const needs = config && identityNeeds({ type, config } as Identified, identity);
-  if (!needs || isPrefixGranted(needs.grants, { organization, bucket: needs.bucket, prefix: config.prefix })) return;
+  const opened = openWarehouseConfig(secretBox, { id, config: stored });
+  const config = warehouseConfigSchemas[type].safeParse(opened).data;
+  if (!config) return;
+  const target = { type, config } as OpenedConfig;
+  const bucket = operatorsBucket(target, operatorAccess.r2);
+  const { prefix } = config;
+  if (bucket === null || isPrefixGranted(operatorAccess.grants, { type, organization, bucket, prefix })) return;
+  if (target.type !== 'r2') {
+    throw invalidMember(
+      'config.credentials',
+      `must not be identity: that of this service is not for ${bucket}/${prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
+    );
+  }
   throw invalidMember(
-    'config.credentials',
-    `must not be identity: that of this service is not for ${needs.bucket}/${config.prefix ?? ''} of this organization (HOOKYARD_WAREHOUSE_IDENTITY)`,
-  );
-}
-
-function requireKeys(
-  config: WarehouseConfig<'r2'> | undefined,
-  organization: string,
-  { r2 }: AccessDeps['operatorAccess'],
-): void {
-  if (!config || !usesOperatorsKeys(config, r2)) return;
-  if (isPrefixGranted(r2.buckets, { organization, bucket: config.bucket, prefix: config.prefix })) return;
-  throw invalidMember(
-    config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
+    target.config.accessKeyId === undefined ? 'config.accessKeyId' : 'config.secretAccessKey',
     'is required: the keys of this service are not for this bucket and prefix of this organization (HOOKYARD_WAREHOUSE_IDENTITY)',
   );
 }

@@ -3,24 +3,28 @@ import type { ReceivedAddress } from '../../../core/delivery/delivery-url.ts';
 import { isSuccess } from '../../../core/delivery/verdict.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
-import { type Conversion, convertedCount } from '../../../core/warehouse/conversions.ts';
-import type { WarehouseEvent } from '../../../core/warehouse/event.ts';
+import { type Conversion, convertedCount, type WarehouseEvent } from '../../../core/warehouse/rows.ts';
 import type { FieldMappingRule } from '../../../core/warehouse/field-mapping.ts';
-import { contentTypeOf, type FileContent } from '../../../core/warehouse/file.ts';
-import { type FileFormat, objectKey, testPrefix } from '../../../core/warehouse/object-key.ts';
-import { FileTooLargeError, MAX_ROW_BYTES } from '../../../core/warehouse/size-limit.ts';
+import {
+  contentTypeOf,
+  type FileContent,
+  type FileFormat,
+  FileTooLargeError,
+  MAX_ROW_BYTES,
+  objectKey,
+  testPrefix,
+} from '../../../core/warehouse/file.ts';
 import type { DecryptedConfig } from '../../../db/warehouse/config.ts';
-import type { Compute } from '../../../outbound/compute/index.ts';
-import { MissingCredentialsError } from '../../../outbound/http/auth.ts';
+import type { Threads } from '../../../outbound/threads/index.ts';
 import {
   buildOutboundRequest,
+  MissingCredentialsError,
   type OutboundInput,
   type OutboundRequest,
 } from '../../../outbound/http/outbound-request.ts';
 import type { Sender } from '../../../outbound/http/sender.ts';
-import { openFile } from '../../../outbound/warehouses/batch-file.ts';
+import { NotStoredError, ObjectWriter, openFile, type StoredFile } from '../../../outbound/warehouses/files.ts';
 import type { Warehouses, WarehouseTarget } from '../../../outbound/warehouses/index.ts';
-import { NotStoredError, ObjectWriter, type StoredFile } from '../../../outbound/warehouses/object-writer.ts';
 
 /** What it sends, as if it had come in. */
 interface TestWebhook {
@@ -118,7 +122,7 @@ const MAX_SHOWN_BYTES = 64 * 1024;
 export interface TestUploader {
   /**
    * Uploads a file with one event; errors are part of the result.
-   * @throws ComputeBusyError
+   * @throws NoThreadError
    */
   upload(destination: TestedWarehouse, payload?: Record<string, unknown>): Promise<UploadResult>;
 }
@@ -146,7 +150,7 @@ export type UploadResult =
 
 export function createTestUploader(
   warehouses: Pick<Warehouses, 'put' | 'begin'>,
-  compute: Pick<Compute, 'rows' | 'rowGroup'>,
+  threads: Pick<Threads, 'rows' | 'rowGroup'>,
 ): TestUploader {
   return {
     async upload({ id, organizationId, version, organization, opened, fieldMapping }, payload = samplePayload) {
@@ -159,7 +163,7 @@ export function createTestUploader(
       const contentType = contentTypeOf(fileFormat, compression);
       const writer = new ObjectWriter(warehouses, target, { key, contentType, timeoutMs: DEADLINE_MS });
       try {
-        const made = await testFile(compute, event, { fieldMapping, target, writer });
+        const made = await testFile(threads, event, { fieldMapping, target, writer });
         if (typeof made === 'string') return failedUpload(null, 0, made);
         const { size, count, row, conversions } = made;
         return {
@@ -204,7 +208,7 @@ function testKey(event: WarehouseEvent, config: WarehouseTarget['config']): stri
 
 /** Stores a file in the destination's format, with one event. @returns it with its row; or why there is none @throws NotStoredError */
 async function testFile(
-  compute: Pick<Compute, 'rows' | 'rowGroup'>,
+  threads: Pick<Threads, 'rows' | 'rowGroup'>,
   event: WarehouseEvent,
   {
     fieldMapping,
@@ -214,10 +218,10 @@ async function testFile(
 ): Promise<(FileContent & StoredFile & { row: unknown }) | string> {
   const { fileFormat, compression, payloadColumn } = config;
   const form = { fileFormat, compression, payloadColumn, fieldMapping };
-  const file = openFile(organizationId, form, { compute, limit: MAX_ROW_BYTES, sink: writer });
+  const file = openFile(organizationId, form, { threads, limit: MAX_ROW_BYTES, sink: writer });
   let shown: unknown = null;
   const stored = { ...event, headers: JSON.stringify(event.headers) };
-  for await (const made of compute.rows(organizationId, form, [stored])) {
+  for await (const made of threads.rows(organizationId, form, [stored])) {
     if (made.isNextTooLarge) return new FileTooLargeError().message;
     if (made.tooLong.length > 0) return 'The row takes too long to make; simplify what the fieldMapping searches for';
     if (made.bytes.length <= MAX_SHOWN_BYTES) shown = shownRow(new TextDecoder().decode(made.bytes), fileFormat);

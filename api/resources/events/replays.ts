@@ -13,7 +13,7 @@ import {
   waitingByEvent,
 } from '../../../db/replay/replay.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, callerOf, type Context, organizationId } from '../../request/context.ts';
 import { type ApiError, invalid, limitExceeded, UNTIL_CHANGED_SECONDS } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
@@ -110,7 +110,7 @@ async function create(
     const most = deliveriesPerEvent(ctx);
     const request = { organizationId: organizationId(ctx), eventIds, destinationIds, deliveriesPerEvent: most };
     const room = replayRoom(ctx, deps);
-    const result = await inThreads(() => createReplays(deps.pool, request, deps.compute.validate, room));
+    const result = await inThreads(() => createReplays(deps.pool, request, deps.threads.validate, room));
     deps.signals.replayedAll(result.deliveries);
     return result;
   } catch (error) {

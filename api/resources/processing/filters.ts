@@ -1,17 +1,18 @@
 // Filters: conditions that several routes share. Routes may hold conditions themselves.
 import { z } from 'zod';
-import { type FilterCondition, OPERATOR_NAMES } from '../../../core/filters/conditions.ts';
 import {
   FILTER_LOGICS,
+  type FilterCondition,
   type FilterLogic,
   filterProblems,
   hasTooManyPatterns,
   MAX_CONDITIONS,
   MAX_PATTERNS,
+  OPERATOR_NAMES,
 } from '../../../core/filters/filter.ts';
 import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
 import { Filter } from '../../../db/records/entities.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
@@ -194,7 +195,7 @@ async function tryOut(
     query: new URLSearchParams(sample.query ?? '').toString(),
     payload: sample.payload,
   };
-  const result = await inThreads(() => deps.compute.tryFilter(organizationId(ctx), trial));
+  const result = await inThreads(() => deps.threads.tryFilter(organizationId(ctx), trial));
   if (!result.ok) throw invalid('conditions', `are too much for this sample: ${result.problem}`, 'INVALID_FILTER');
   return {
     matches: result.matches,

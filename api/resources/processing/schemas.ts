@@ -1,9 +1,9 @@
 // JSON Schemas that the payloads of a route must match.
 import { z } from 'zod';
-import { sampleContent } from '../../../core/forms/index.ts';
+import { sampleContent } from '../../../core/forms/forms.ts';
 import type { JsonSchema } from '../../../core/schemas/schema.ts';
 import { Schema } from '../../../db/records/entities.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { invalid } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
@@ -142,7 +142,7 @@ async function update(ctx: Context, deps: ApiDeps): Promise<void> {
 
 /** @throws ApiError 400 INVALID_SCHEMA */
 async function requireGoodSchema(ctx: Context, deps: ApiDeps, schema: JsonSchema): Promise<void> {
-  const problem = await inThreads(() => deps.compute.schemaProblem(organizationId(ctx), schema));
+  const problem = await inThreads(() => deps.threads.schemaProblem(organizationId(ctx), schema));
   if (problem !== null) throw invalid('schema', problem, 'INVALID_SCHEMA');
 }
 
@@ -154,7 +154,7 @@ async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
   const stored = { id, name, version, schema: schema.schema };
   // Evaluated like an event with this body.
   const content = sampleContent(payload, headers);
-  const [errors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [stored], content));
+  const [errors = []] = await inThreads(() => deps.threads.validate(organizationId(ctx), [stored], content));
   ctx.body = { valid: errors.length === 0, errors };
 }
 
@@ -162,7 +162,7 @@ async function validate(ctx: Context, deps: ApiDeps): Promise<void> {
 async function test(ctx: Context, deps: ApiDeps): Promise<void> {
   const { schema, payload, headers } = await parseBody(ctx, testSchema);
   const content = sampleContent(payload, headers);
-  const trial = await inThreads(() => deps.compute.trySchema(organizationId(ctx), schema, content));
+  const trial = await inThreads(() => deps.threads.trySchema(organizationId(ctx), schema, content));
   if (!trial.ok) throw invalid('schema', trial.problem, 'INVALID_SCHEMA');
   ctx.body = { valid: trial.errors.length === 0, errors: trial.errors };
 }

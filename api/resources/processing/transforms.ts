@@ -1,15 +1,15 @@
 // Transforms: code that turns an event into the request that is sent.
 import { z } from 'zod';
 import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
-import { sampleContent } from '../../../core/forms/index.ts';
+import { sampleContent } from '../../../core/forms/forms.ts';
 import { isMediaType } from '../../../core/http/headers.ts';
 import { METHODS } from '../../../core/http/methods.ts';
 import { MAX_PATH_LENGTH } from '../../../core/ingest/ingest-path.ts';
 import { parseExact } from '../../../core/text/exact-json.ts';
 import { newId } from '../../../core/text/ids.ts';
 import { Transform } from '../../../db/records/entities.ts';
-import type { TransformCode, TransformProblem } from '../../../outbound/transforms/index.ts';
-import { inSandbox } from '../../request/compute.ts';
+import type { TransformCode, TransformProblem } from '../../../outbound/transforms/language.ts';
+import { inThreads } from '../../request/threads.ts';
 import { type ApiDeps, type Context, organizationId } from '../../request/context.ts';
 import { ApiError } from '../../request/errors.ts';
 import type { Operation } from '../../request/operation.ts';
@@ -225,7 +225,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
     body: sampleContent(sample.payload, sample.headers).body,
     receivedAt: new Date(),
   };
-  const result = await inSandbox(() => deps.transforms.run(transform, event, organizationId(ctx)));
+  const result = await inThreads(() => deps.threads.runTransform(transform, event, organizationId(ctx)));
   const durationMs = Math.round(result.durationMs * 100) / 100;
   if (!result.ok) {
     const { message, line, column } = result.problem;
@@ -238,7 +238,7 @@ async function tryOut(ctx: Context, deps: ApiDeps, transform: TransformCode, sam
 
 /** @throws ApiError 400 INVALID_TRANSFORM with the place in the code */
 async function requireGoodCode(ctx: Context, deps: ApiDeps, code: Pick<TransformCode, 'type' | 'code'>): Promise<void> {
-  const problem = await inSandbox(() => deps.transforms.check(code, organizationId(ctx)));
+  const problem = await inThreads(() => deps.threads.checkTransform(code, organizationId(ctx)));
   if (problem) throw invalidTransform(problem);
 }
 

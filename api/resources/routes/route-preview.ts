@@ -4,14 +4,13 @@ import { z } from 'zod';
 import type { Passage, StoredFilter } from '../../../core/filters/gate.ts';
 import { headerTexts } from '../../../core/http/header-text.ts';
 import { isId, newId } from '../../../core/text/ids.ts';
-import type { SchemaError } from '../../../core/schemas/errors.ts';
-import type { StoredSchema } from '../../../core/schemas/cached.ts';
+import type { SchemaError, StoredSchema } from '../../../core/schemas/schema.ts';
 import { Destination, Filter, type Route, Schema, Source } from '../../../db/records/entities.ts';
 import { type EventRecord, findEvent } from '../../../db/history/events.ts';
 import { loadPayload } from '../../../db/hot-path/load-attempts.ts';
 import { loadDestination, loadTransform, openSecrets } from '../../../db/hot-path/attempt-config.ts';
 import type { EntityManager } from '../../../db/records/orm.ts';
-import type { GateSet } from '../../../outbound/compute/index.ts';
+import type { GateSet } from '../../../outbound/threads/index.ts';
 import { type ApiDeps, type Context, entityManager, organizationId, param } from '../../request/context.ts';
 import { noteRecords } from '../../auth/audit-trail.ts';
 import { invalid, notFound, unavailable } from '../../request/errors.ts';
@@ -20,7 +19,7 @@ import type { Operation } from '../../request/operation.ts';
 import { contentOf, maskedHeaders, problem, requestUrl } from '../deliveries/recomputed-request.ts';
 import { findRoute, requireId } from '../records.ts';
 import { requireScope } from '../../auth/scopes.ts';
-import { inThreads } from '../../request/compute.ts';
+import { inThreads } from '../../request/threads.ts';
 import { parseBody } from '../../request/validation.ts';
 import { places, problemAnswer, requestMembers, shownBody, shownUrl } from '../deliveries/delivery-request.ts';
 import { payloadExpired } from '../events/events.ts';
@@ -139,7 +138,7 @@ async function judge(
   };
   const gates = JSON.stringify(set);
   const passage = await inThreads(() =>
-    deps.compute.gates({
+    deps.threads.gates({
       organizationId: organizationId(ctx),
       // Threads remember gates by it.
       key: `preview:${createHash('sha256').update(gates).digest('hex')}`,
@@ -151,7 +150,7 @@ async function judge(
   ).then(({ passages }) => passages[0] ?? ({ kind: 'taken' } as const));
   if (passage.kind !== 'schema_failed' || schema === null) return { ...passage, schemaErrors: [] };
   const content = { body, contentType: headers['content-type'] };
-  const [schemaErrors = []] = await inThreads(() => deps.compute.validate(organizationId(ctx), [schema], content));
+  const [schemaErrors = []] = await inThreads(() => deps.threads.validate(organizationId(ctx), [schema], content));
   return { ...passage, schemaErrors };
 }
 

@@ -1,7 +1,7 @@
 // What filters, transforms and routes make of an event, before anything is changed or sent.
 import { z } from 'zod';
 import type { Client } from '../../../client/index.ts';
-import { isFormType } from '../../../core/forms/index.ts';
+import { isFormType } from '../../../core/forms/forms.ts';
 import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
 import { usage } from '../../errors.ts';
 import { findRoute } from '../../input.ts';

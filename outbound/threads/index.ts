@@ -1,0 +1,260 @@
+// What is too much for the event loop, or not to be trusted on it, in threads: filters, schemas, field mappings, Parquet and transforms. One
+// pool does all of it, with one queue of organizations and one account of their processor time (pool.ts).
+import type { TypedBody } from '../../core/forms/forms.ts';
+import { transformDuration, transformFailures } from '../../core/metrics/services.ts';
+import type { Log } from '../../core/process/log.ts';
+import type { JsonSchema, SchemaError, StoredSchema } from '../../core/schemas/schema.ts';
+import {
+  LIMITS,
+  problems,
+  sandboxFailed,
+  type TransformCode,
+  type TransformEvent,
+  type TransformProblem,
+  type TransformResult,
+} from '../transforms/language.ts';
+import type { EncodedRowGroup, RowGroup } from '../warehouses/parquet-rows.ts';
+import { NoThreadError, ThreadPool, type Work, WorkEndedError } from './pool.ts';
+import type {
+  FilterResult,
+  FilterTrial,
+  GatesResult,
+  GatesTask,
+  MadeRows,
+  ResultOf,
+  RowsForm,
+  SchemaTrial,
+  StoredEvent,
+  TaskKind,
+} from './tasks.ts';
+
+export type { FilterResult, FilterTrial, GateSet, GatesResult, StoredEvent } from './tasks.ts';
+export { NoThreadError, NoTurnError, WorkEndedError } from './pool.ts';
+
+/** Turns in which the schemas of one webhook are compiled. */
+const MAX_TURNS = 20;
+
+export interface GatedWebhook extends Pick<GatesTask, 'key' | 'request' | 'keyPath'> {
+  organizationId: string;
+  /** JSON of `GateSet`. */
+  gates: () => string;
+  body: Buffer;
+}
+
+/** All of them throw NoThreadError when no thread does it, and nothing is known of the work; NoTurnError when it is to come back later. */
+export interface Threads {
+  /** Asks the gates of a webhook's routes. @throws WorkEndedError */
+  gates(webhook: GatedWebhook): Promise<Extract<GatesResult, { kind: 'done' }>>;
+  /** Tries conditions on a sample. @throws WorkEndedError */
+  tryFilter(organizationId: string, trial: FilterTrial): Promise<FilterResult>;
+  /** What is wrong with a schema that is to be stored, as the end of a sentence, or null. */
+  schemaProblem(organizationId: string, schema: JsonSchema): Promise<string | null>;
+  /** Validates a payload by each schema. */
+  validate(organizationId: string, schemas: readonly StoredSchema[], content: TypedBody): Promise<SchemaError[][]>;
+  /** Makes the rows of events, in their order, some at a time. It ends before one that is too large. */
+  rows(organizationId: string, form: RowsForm, events: readonly StoredEvent[]): AsyncGenerator<MadeRows>;
+  /** Validates a payload by a schema that is not stored. */
+  trySchema(organizationId: string, schema: JsonSchema, content: TypedBody): Promise<SchemaTrial>;
+  /** Encodes rows of a Parquet file; their bytes are handed over. @throws WorkEndedError */
+  rowGroup(organizationId: string, group: RowGroup): Promise<EncodedRowGroup>;
+  /** Compiles the code of a transform without running it on an event. @returns what is wrong with it, or null @throws what `budgetOf` throws */
+  checkTransform(
+    transform: Pick<TransformCode, 'type' | 'code'>,
+    organizationId: string,
+  ): Promise<TransformProblem | null>;
+  /** Runs a transform on an event; the same code and event give the same bytes, however often. @throws what `budgetOf` throws */
+  runTransform(transform: TransformCode, event: TransformEvent, organizationId: string): Promise<TransformResult>;
+  /** Ends the threads; what runs is refused. */
+  close(): Promise<void>;
+}
+
+/** Processor time that the transforms of an organization may use in a minute, ms; Infinity: no limit. */
+export type BudgetOf = (organizationId: string) => Promise<number>;
+
+/** @param threads how many work at once for one organization; they are started when there is something to do */
+export function createThreads({
+  threads,
+  budgetOf,
+  log,
+}: {
+  threads: number;
+  budgetOf: BudgetOf;
+  log: Pick<Log, 'warn'>;
+}): Threads {
+  const pool = new ThreadPool(threads);
+
+  async function run<Kind extends TaskKind>(work: Work<Kind>): Promise<ResultOf<Kind>> {
+    try {
+      return await pool.run(work);
+    } catch (error) {
+      const { kind, organizationId } = work;
+      if (error instanceof WorkEndedError)
+        log.warn({ kind, organizationId, reason: error.reason }, 'work of an organization was ended');
+      throw error;
+    }
+  }
+
+  async function trySchema(
+    organizationId: string,
+    schema: JsonSchema,
+    content: TypedBody | null,
+  ): Promise<SchemaTrial> {
+    const text = JSON.stringify(schema);
+    try {
+      return await run({
+        organizationId,
+        kind: 'schema',
+        task() {
+          const [body, handedOver] = content === null ? [null, []] : copyOf(content.body);
+          const { contentType } = content ?? {};
+          return { task: { kind: 'schema', schema: text, body, contentType }, handedOver };
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof WorkEndedError)) throw error;
+      const what =
+        content === null ? ': it takes too long to compile' : ' for this payload: it takes too much time or memory';
+      return { ok: false, problem: `is too complex${what}` };
+    }
+  }
+
+  async function transform(transform: TransformCode, event: TransformEvent | null, organizationId: string) {
+    const budget = await budgetOf(organizationId);
+    try {
+      return await pool.run({
+        organizationId,
+        kind: 'transform',
+        key: transform.key,
+        budget,
+        task() {
+          if (event === null) return { task: { kind: 'transform', transform, event } };
+          const [body, handedOver] = copyOf(event.body);
+          return { task: { kind: 'transform', transform, event: { ...event, body } }, handedOver };
+        },
+      });
+    } catch (error) {
+      if (!(error instanceof WorkEndedError)) throw error;
+      const problem = error.reason === 'error' ? sandboxFailed(error.message) : problems[error.reason];
+      return { ok: false as const, problem, durationMs: LIMITS.terminateMs };
+    }
+  }
+
+  return {
+    async gates({ organizationId, key, request, keyPath, body, gates }) {
+      let isForgotten = false;
+      for (let turn = 1; ; turn += 1) {
+        const result = await run({
+          organizationId,
+          kind: 'gates',
+          key,
+          task(isKnown) {
+            const [copy, handedOver] = copyOf(body);
+            const set = isKnown && !isForgotten ? null : gates();
+            const last = turn >= MAX_TURNS;
+            return { task: { kind: 'gates', key, gates: set, request, body: copy, keyPath, last }, handedOver };
+          },
+        });
+        if (result.kind === 'done') return result;
+        isForgotten = result.kind === 'unknown';
+      }
+    },
+    tryFilter(organizationId, trial) {
+      const text = JSON.stringify(trial);
+      return run({ organizationId, kind: 'filter', task: () => ({ task: { kind: 'filter', trial: text } }) });
+    },
+    async schemaProblem(organizationId, schema) {
+      const trial = await trySchema(organizationId, schema, null);
+      return trial.ok ? null : trial.problem;
+    },
+    async validate(organizationId, schemas, { body, contentType }) {
+      const text = JSON.stringify(schemas);
+      try {
+        return await run({
+          organizationId,
+          kind: 'validate',
+          task() {
+            const [copy, handedOver] = copyOf(body);
+            return { task: { kind: 'validate', schemas: text, body: copy, contentType }, handedOver };
+          },
+        });
+      } catch (error) {
+        if (!(error instanceof WorkEndedError)) throw error;
+        return schemas.map(() => [{ path: '', message: 'could not be validated: it takes too much time or memory' }]);
+      }
+    },
+    trySchema,
+    async *rows(organizationId, form, events) {
+      // After an overrun one at a time: it is the fault of one of them.
+      let most = events.length;
+      for (let done = 0; done < events.length; ) {
+        const made = await rowsOf(run, organizationId, form, events.slice(done, done + most));
+        if (made === null) {
+          most = 1;
+          continue;
+        }
+        const before = done;
+        yield { ...made, tooLong: made.tooLong.map((place) => before + place) };
+        if (made.isNextTooLarge) return;
+        done += made.events;
+      }
+    },
+    rowGroup: (organizationId, group) =>
+      run({
+        organizationId,
+        kind: 'rowGroup',
+        task: () => ({ task: { kind: 'rowGroup', ...group }, handedOver: [group.lines.buffer] }),
+      }),
+    async checkTransform({ type, code }, organizationId) {
+      const result = await transform({ key: null, type, code, outputContentType: null }, null, organizationId);
+      return result.ok ? null : result.problem;
+    },
+    async runTransform(code, event, organizationId) {
+      const result = await transform(code, event, organizationId).catch((error: unknown) => {
+        if (error instanceof NoThreadError) transformFailures.add({ cause: 'sandbox' });
+        throw error;
+      });
+      transformDuration.observe({ language: code.type }, result.durationMs / 1000);
+      if (!result.ok) transformFailures.add({ cause: result.problem.reason });
+      return result;
+    },
+    close: () => pool.close(),
+  };
+}
+
+type Run = <Kind extends TaskKind>(work: Work<Kind>) => Promise<ResultOf<Kind>>;
+
+/** @returns null when it cannot be said which of the events is too much */
+async function rowsOf(
+  run: Run,
+  organizationId: string,
+  { fieldMapping, payloadColumn, fileFormat }: RowsForm,
+  events: readonly StoredEvent[],
+): Promise<MadeRows | null> {
+  try {
+    return await run({
+      organizationId,
+      kind: 'rows',
+      task() {
+        const handedOver: ArrayBuffer[] = [];
+        const copies = events.map(({ body, ...event }) => {
+          // A text needs no memory of its own.
+          if (typeof body === 'string') return { ...event, body };
+          const [copy, buffers] = copyOf(body);
+          handedOver.push(...buffers);
+          return { ...event, body: copy };
+        });
+        return { task: { kind: 'rows', fieldMapping, payloadColumn, fileFormat, events: copies }, handedOver };
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof WorkEndedError)) throw error;
+    if (events.length > 1) return null;
+    return { bytes: new Uint8Array(), rows: 0, conversions: [], events: 1, tooLong: [0], isNextTooLarge: false };
+  }
+}
+
+/** Bytes are copied once and handed over: a Buffer may be a view of a much larger allocation. */
+function copyOf(body: Uint8Array): [Uint8Array, ArrayBuffer[]] {
+  const copy = new Uint8Array(body);
+  return [copy, [copy.buffer]];
+}

@@ -1,0 +1,55 @@
+// A thread of the pool: does one task after the other.
+import { parentPort } from 'node:worker_threads';
+import { letOthersGoFirst } from '../../core/process/threads.ts';
+import { threadCpuMs } from '../../core/process/threads.ts';
+import { passGates, tryFilter, trySchema, validatePayload } from './gates.ts';
+import type { ThreadMessage } from './pool.ts';
+import { makeRows } from './rows.ts';
+import type { ResultOf, Task, TaskKind } from './tasks.ts';
+
+const port = parentPort;
+if (!port) throw new Error('thread.ts runs as a worker thread only');
+letOthersGoFirst();
+const tell = (message: ThreadMessage, handedOver: ArrayBuffer[] = []) => port.postMessage(message, handedOver);
+
+port.on('message', (task: Task) => void work(task));
+
+async function work(task: Task): Promise<void> {
+  const startedAt = threadCpuMs();
+  // A transform begins when its sandbox is open.
+  const begin = () => tell({ type: 'started', cpuMs: threadCpuMs() });
+  if (task.kind !== 'transform') begin();
+  try {
+    const result = await perform(task, begin);
+    tell({ type: 'done', cpuMs: threadCpuMs() - startedAt, result }, buffersOf(result));
+  } catch (error) {
+    tell({ type: 'failed', cpuMs: threadCpuMs() - startedAt, error: error instanceof Error ? error.name : 'Error' });
+  }
+}
+
+/** What need not be copied. */
+function buffersOf(result: ResultOf<TaskKind>): ArrayBuffer[] {
+  if (result === null || typeof result !== 'object') return [];
+  if ('output' in result) return [result.output.body.buffer as ArrayBuffer];
+  return 'bytes' in result ? [result.bytes.buffer as ArrayBuffer] : [];
+}
+
+/** Libraries of Parquet and of the sandbox are loaded by the first task that needs them. */
+async function perform(task: Task, begin: () => void): Promise<ResultOf<TaskKind>> {
+  switch (task.kind) {
+    case 'gates':
+      return passGates(task);
+    case 'filter':
+      return tryFilter(task);
+    case 'validate':
+      return validatePayload(task);
+    case 'schema':
+      return trySchema(task);
+    case 'rows':
+      return makeRows(task);
+    case 'rowGroup':
+      return (await import('../warehouses/parquet-rows.ts')).encodeRowGroup(task);
+    case 'transform':
+      return (await import('../transforms/run.ts')).runTransform(task, begin);
+  }
+}

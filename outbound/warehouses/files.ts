@@ -1,0 +1,260 @@
+// The file of a batch in the format of its destination, written some rows at a time.
+// Rules: WH-32, WH-37, WH-24, WH-48, WH-32.
+import { createHash } from 'node:crypto';
+import type { Transform } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, createGzip, createZstdCompress, gzip, zstdCompress, type ZstdOptions } from 'node:zlib';
+import { parquetColumns } from '../../core/warehouse/field-mapping.ts';
+import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';
+import {
+  type Compression,
+  type FileContent,
+  type FileFormat,
+  type FileRows,
+  type FileSink,
+  isTextCompression,
+  type TextCompression,
+  TextFile,
+} from '../../core/warehouse/file.ts';
+import type { Threads } from '../threads/index.ts';
+import type { ObjectParts, StoreResult, Warehouses, WarehouseTarget } from './index.ts';
+import { ParquetFile } from './parquet-file.ts';
+import type { ObjectName, StoreProblem } from './store.ts';
+
+export interface OpenFile {
+  /** Rows stand in the order in which they are added. @throws FileTooLargeError; of Parquet NoThreadError; what the sink throws */
+  add(some: FileRows): Promise<void>;
+  /** Writes the end of the file. @throws as `add` */
+  finish(): Promise<FileContent>;
+}
+
+interface BatchFileForm {
+  fileFormat: FileFormat;
+  compression: Compression;
+  fieldMapping: FieldMappingRule[] | null;
+}
+
+/**
+ * @param to.limit of the file before it is compressed, in bytes; of Parquet of its rows as text
+ * @param to.sink takes its bytes as they are stored
+ */
+export function openFile(
+  organizationId: string,
+  { fileFormat, compression, fieldMapping }: BatchFileForm,
+  { threads, limit, sink }: { threads: Pick<Threads, 'rowGroup'>; limit: number; sink: FileSink },
+): OpenFile {
+  if (fileFormat === 'parquet') {
+    const form = { columns: parquetColumns(fieldMapping), compression };
+    return new ParquetFile(organizationId, form, { threads, limit, sink });
+  }
+  if (!isTextCompression(compression)) throw new Error(`${compression} is for parquet only`);
+  if (compression === 'none') return new TextFile(fileFormat, limit, sink);
+  const compressed = new CompressedSink(compression, sink);
+  const file = new TextFile(fileFormat, limit, compressed);
+  return {
+    add: (some) => file.add(some),
+    async finish() {
+      const content = await file.finish();
+      await compressed.end();
+      return content;
+    },
+  };
+}
+
+// Writes an object while its content is made: what is small is one request, as it was made; of what is larger, each part is sent and
+// forgotten. Either way the object appears, or replaces an existing one, at once and only when it is complete.
+
+/**
+ * Of every part but the last. All stores take it: S3 wants 5 MiB at least, R2 the same size of all, Google a multiple of 256 KiB. With
+ * batchBytes at its most, and a mapping that doubles it, a file has 16.
+ */
+export const PART_BYTES = 16 * 1024 * 1024;
+
+/** The store has not taken it. */
+export class NotStoredError extends Error {
+  override readonly name = 'NotStoredError';
+  readonly problem: StoreProblem;
+  constructor(problem: StoreProblem) {
+    super(problem.summary);
+    this.problem = problem;
+  }
+}
+
+/** What was stored. */
+export interface StoredFile {
+  key: string;
+  /** Bytes. */
+  size: number;
+  /** In hex. */
+  sha256: string;
+}
+
+export class ObjectWriter implements FileSink {
+  readonly #warehouses: Pick<Warehouses, 'put' | 'begin'>;
+  readonly #target: WarehouseTarget;
+  readonly #object: ObjectName;
+  readonly #timeoutMs: number;
+  readonly #digest = createHash('sha256');
+  readonly #pieces = new Pieces(PART_BYTES);
+  #parts: ObjectParts | null = null;
+  #size = 0;
+  #latencyMs = 0;
+
+  /** @param timeoutMs of each request */
+  constructor(
+    warehouses: Pick<Warehouses, 'put' | 'begin'>,
+    target: WarehouseTarget,
+    { timeoutMs, ...object }: ObjectName & { timeoutMs: number },
+  ) {
+    this.#warehouses = warehouses;
+    this.#target = target;
+    this.#object = object;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /** Of the store, until now. */
+  get latencyMs(): number {
+    return Math.round(this.#latencyMs);
+  }
+
+  /** @throws NotStoredError */
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#digest.update(bytes);
+    this.#size += bytes.length;
+    for (const part of this.#pieces.add(bytes)) {
+      this.#parts ??= await this.#timed(this.#warehouses.begin(this.#target, this.#object, this.#timeoutMs));
+      await this.#timed(this.#parts.send(part, this.#timeoutMs));
+    }
+  }
+
+  /** Stores it. @param count of its rows @throws NotStoredError */
+  async end(count: number): Promise<StoredFile> {
+    const stored = { key: this.#object.key, size: this.#size, sha256: this.#digest.digest('hex') };
+    const metadata = { count: String(count), sha256: stored.sha256 };
+    const last = this.#pieces.rest();
+    const whole = { ...this.#object, body: last, metadata };
+    if (this.#parts === null) await this.#timed(this.#warehouses.put(this.#target, whole, this.#timeoutMs));
+    else await this.#timed(this.#parts.complete(last, metadata, this.#timeoutMs));
+    this.#parts = null;
+    return stored;
+  }
+
+  /** Removes what was sent of an object that is not complete. Never rejects. */
+  async abort(): Promise<void> {
+    const parts = this.#parts;
+    this.#parts = null;
+    await parts?.abort(this.#timeoutMs);
+  }
+
+  async #timed<T>(call: Promise<StoreResult<T>>): Promise<T> {
+    const began = performance.now();
+    const result = await call;
+    this.#latencyMs += performance.now() - began;
+    if (!result.ok) throw new NotStoredError(result);
+    return result.value;
+  }
+}
+
+// Compresses the file of a batch, beside the event loop. One Node on one kind of processor gives the same bytes for the same file: Node
+// writes no time and no name into the header of gzip, and the compressor gets pieces that are the same each time.
+
+/** A larger file is compressed piece by piece. */
+export const WHOLE_BYTES = 16 * 1024 * 1024;
+// Less to join at the end than with zlib's 16 KiB.
+const CHUNK_BYTES = 256 * 1024;
+const GZIP = { chunkSize: CHUNK_BYTES };
+const ZSTD: ZstdOptions = { chunkSize: CHUNK_BYTES, params: { [constants.ZSTD_c_checksumFlag]: 1 } };
+
+const compressors = {
+  gzip: { whole: (bytes: Buffer) => promisify(gzip)(bytes, GZIP), stream: () => createGzip(GZIP) },
+  zstd: {
+    // Size and checksum are in the frame: readers know how much memory they need, and notice damage.
+    whole: (bytes: Buffer) => promisify(zstdCompress)(bytes, { ...ZSTD, pledgedSrcSize: bytes.length }),
+    stream: () => createZstdCompress(ZSTD),
+  },
+};
+
+/** A sink whose bytes go on compressed. */
+export class CompressedSink implements FileSink {
+  readonly #compressor: (typeof compressors)[keyof typeof compressors];
+  readonly #sink: FileSink;
+  readonly #pieces = new Pieces(WHOLE_BYTES);
+  #stream: CompressedStream | null = null;
+
+  constructor(compression: Exclude<TextCompression, 'none'>, sink: FileSink) {
+    this.#compressor = compressors[compression];
+    this.#sink = sink;
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    for (const piece of this.#pieces.add(bytes)) {
+      this.#stream ??= new CompressedStream(this.#compressor.stream(), this.#sink);
+      await this.#stream.write(piece);
+    }
+  }
+
+  /** Nothing is written after it. */
+  async end(): Promise<void> {
+    const rest = this.#pieces.rest();
+    if (this.#stream === null) return this.#sink.write(await this.#compressor.whole(rest));
+    await this.#stream.write(rest);
+    await this.#stream.end();
+  }
+}
+
+class CompressedStream {
+  readonly #stream: Transform;
+  readonly #done: Promise<void>;
+
+  constructor(stream: Transform, sink: FileSink) {
+    this.#stream = stream;
+    this.#done = (async () => {
+      for await (const chunk of stream) await sink.write(chunk as Buffer);
+    })();
+    // It is waited for by each write.
+    this.#done.catch(() => undefined);
+  }
+
+  /** @throws what the sink has thrown */
+  async write(bytes: Uint8Array): Promise<void> {
+    const written = new Promise<void>((resolve) => this.#stream.write(bytes, () => resolve()));
+    await Promise.race([written, this.#done]);
+    if (this.#stream.destroyed) await this.#done;
+  }
+
+  async end(): Promise<void> {
+    this.#stream.end();
+    await this.#done;
+  }
+}
+
+// Bytes in pieces of one size, however they came: of the same file always the same pieces.
+
+class Pieces {
+  readonly #size: number;
+  #held: Uint8Array[] = [];
+  #bytes = 0;
+
+  constructor(size: number) {
+    this.#size = size;
+  }
+
+  /** @returns the pieces that are full; what may be the last piece is held back */
+  *add(bytes: Uint8Array): Generator<Buffer, void> {
+    for (let from = 0; from < bytes.length; ) {
+      if (this.#bytes === this.#size) yield this.rest();
+      const some = bytes.subarray(from, from + this.#size - this.#bytes);
+      this.#held.push(some);
+      this.#bytes += some.length;
+      from += some.length;
+    }
+  }
+
+  /** The last piece; empty only when nothing came. */
+  rest(): Buffer {
+    const piece = Buffer.concat(this.#held);
+    this.#held = [];
+    this.#bytes = 0;
+    return piece;
+  }
+}
