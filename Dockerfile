@@ -13,7 +13,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > sbom.cdx.json \
   && node local/image-packages.ts /app
 
-# The pages of the console, as files; what builds them stays here.
+# The generated parts of client and command line, and the pages of the console, as files; what makes them stays here.
 FROM node:24.21.0-slim AS console
 WORKDIR /app
 COPY package.json ./
@@ -21,7 +21,10 @@ COPY console ./console
 COPY client ./client
 COPY core ./core
 COPY api ./api
-RUN node api/console/build.ts /app/console/built \
+COPY cli ./cli
+COPY docs/openapi.json ./docs/
+COPY sdk/generate ./sdk/generate
+RUN node sdk/generate/write.ts && node api/console/build.ts /app/console/built \
   && cd console && npm sbom --omit=dev --package-lock-only --sbom-format=cyclonedx > /app/sbom-console.cdx.json
 
 FROM node:24.21.0-slim
@@ -47,8 +50,8 @@ COPY telemetry ./telemetry
 COPY local ./local
 COPY worker ./worker
 COPY api ./api
-COPY client ./client
-COPY cli ./cli
+COPY --from=console /app/client ./client
+COPY --from=console /app/cli ./cli
 COPY --from=console /app/console/built ./console/built
 # Makes the bundle of the workflow code, so that a worker starts at once and needs no memory for it.
 RUN node --input-type=module -e "import { bundleWorkflows } from '/app/worker/workflow-bundle.ts'; await bundleWorkflows();"

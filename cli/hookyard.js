@@ -20,8 +20,11 @@ const CANNOT_START = 2;
 
 if (!existsSync(main))
   fail('This package holds the client only. For the command line, clone the project and run npx hookyard there');
-else if (isCheckout && !existsSync(join(project, 'node_modules', 'commander')))
-  fail(`The dependencies are missing: run npm ci in ${project}`);
+else if (
+  isCheckout &&
+  !['node_modules/commander', 'cli/operations.json'].every((path) => existsSync(join(project, path)))
+)
+  fail(`The installation is not complete: run npm ci in ${project}`);
 else if (process.versions.node.startsWith('24.')) await start();
 else if (existsSync(installedNode(project))) runWith(installedNode(project));
 else if (isCheckout)

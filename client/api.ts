@@ -1,4 +1,4 @@
-// Made of docs/openapi.json by npm run openapi; do not edit.
+// Made of docs/openapi.json by npm run prepare; do not edit.
 
 import type { CallOptions, RawAnswer } from './http.ts';
 
@@ -3184,45 +3184,44 @@ export interface Operations {
     enabled?: boolean;
     /** A part of the name or slug, whatever its case. */
     search?: string;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
   }, options?: CallOptions): Promise<SourcePage>;
   /** Create a source */
   createSource(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     body: CreateSourceRequest;
   }, options?: CallOptions): Promise<Source>;
   /** Get a source */
   getSource(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<Source>;
   /** Update a source */
   updateSource(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
     body: UpdateSourceRequest;
   }, options?: CallOptions): Promise<Source>;
   /** Delete a source */
   deleteSource(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the source of a slug */
   putSource(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
-    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: PutSourceRequest;
   }, options?: CallOptions): Promise<Source>;
   /** Replace the token of a source's address */
   rotateIngestToken(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
     body?: RotateIngestTokenRequest;
@@ -3238,7 +3237,7 @@ export interface Operations {
     period?: RefusalCountsPeriod;
     /** Needs the scope `payloads:read`. */
     includePayload?: boolean;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<RefusalPage>;
@@ -3286,7 +3285,6 @@ export interface Operations {
   }, options?: CallOptions): Promise<DestinationHealth>;
   /** Create or replace the destination of a slug */
   putDestination(input: {
-    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: PutDestinationRequest;
   }, options?: CallOptions): Promise<Destination>;
@@ -3297,12 +3295,12 @@ export interface Operations {
   }, options?: CallOptions): Promise<TestResult>;
   /** List a warehouse's batches */
   listBatches(input: {
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
     /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
     cursor: string;
     /** With `cursor`: whether to count too. */
     withTotal?: boolean;
-    /** Items on a page; more than 100 are served as 100. */
-    pageSize?: number;
     status?: BatchStatus;
     /** Only files whose `writtenAt` is later, in the order of writing. Not together with `status`. */
     writtenAfter?: string;
@@ -3328,37 +3326,37 @@ export interface Operations {
     enabled?: boolean;
     /** A part of the name or address, whatever its case. */
     search?: string;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
   }, options?: CallOptions): Promise<HttpDestinationSummaryPage>;
   /** Create an HTTP destination */
   createOrganizationDestination(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     body: HttpDestinationInput;
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Get an HTTP destination */
   getOrganizationDestination(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Update an HTTP destination */
   updateOrganizationDestination(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
     body: HttpDestinationChanges;
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Delete an HTTP destination */
   deleteOrganizationDestination(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
   /** Get an HTTP destination's health */
   getOrganizationDestinationHealth(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<DestinationHealth>;
@@ -3457,7 +3455,7 @@ export interface Operations {
   }, options?: CallOptions): Promise<HttpDestination>;
   /** Rotate a source's verification secret */
   rotateVerificationSecret(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
     body: RotateVerificationSecretRequest;
@@ -3520,7 +3518,6 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the filter of a slug */
   putFilter(input: {
-    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: CreateFilterRequest;
   }, options?: CallOptions): Promise<Filter>;
@@ -3561,7 +3558,6 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the transform of a slug */
   putTransform(input: {
-    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: CreateTransformRequest;
   }, options?: CallOptions): Promise<Transform>;
@@ -3602,7 +3598,6 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** Create or replace the schema of a slug */
   putSchema(input: {
-    /** Unique in the organization; stands for the id in export files. */
     slug: string;
     body: CreateSchemaRequest;
   }, options?: CallOptions): Promise<Schema>;
@@ -3617,12 +3612,12 @@ export interface Operations {
   }, options?: CallOptions): Promise<SchemaResult>;
   /** List events */
   listEvents(input: {
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
     /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
     cursor: string;
     /** With `cursor`: whether to count too. */
     withTotal?: boolean;
-    /** Items on a page; more than 100 are served as 100. */
-    pageSize?: number;
     sourceId?: string;
     status?: EventStatus | Array<EventStatus>;
     /** Whether a route took it. */
@@ -3636,7 +3631,7 @@ export interface Operations {
     routeId?: string;
     /** It has a delivery to the destination; of `routeId`, if given. */
     destinationId?: string;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
   }, options?: CallOptions): Promise<EventCursorPage>;
   /** List events */
@@ -3658,32 +3653,32 @@ export interface Operations {
     routeId?: string;
     /** It has a delivery to the destination; of `routeId`, if given. */
     destinationId?: string;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
   }, options?: CallOptions): Promise<EventPage>;
   /** Get an event */
   getEvent(input: {
     includePayload?: boolean;
     includeDeliveries?: boolean;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<EventInFull>;
   /** Delete an event */
   deleteEvent(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<void>;
   /** Get an event's payload as it was received */
   getEventPayload(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<RawAnswer>;
   /** Get an event's timeline */
   getEventTimeline(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<EventTimeline>;
@@ -3692,25 +3687,25 @@ export interface Operations {
     sourceId?: string;
     /** Whether a route took it. */
     routed?: boolean;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
   }, options?: StreamOptions): AsyncGenerator<Streamed, void>;
   /** Replay an event */
   replayEvent(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
     body?: ReplayEventRequest;
   }, options?: CallOptions): Promise<ReplayEventResult>;
   /** Replay up to 100 events */
   replayEvents(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     body: ReplayEventsRequest;
   }, options?: CallOptions): Promise<ReplayEventsResult>;
   /** Replay events chosen by a filter */
   createEventReplay(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     body: CreateEventReplayRequest;
   }, options?: CallOptions): Promise<EventReplay | EventReplayDryRun>;
@@ -3720,29 +3715,29 @@ export interface Operations {
     page?: number;
     /** Items on a page; more than 100 are served as 100. */
     pageSize?: number;
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
   }, options?: CallOptions): Promise<EventReplayPage>;
   /** Get a replay */
   getEventReplay(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<EventReplay>;
   /** Cancel a replay */
   cancelEventReplay(input: {
-    /** The organization of the key; `GET /api/auth/me` tells it. */
+    /** By default the organization of the key. */
     orgId?: string;
     id: string;
   }, options?: CallOptions): Promise<EventReplay>;
   /** List deliveries */
   listDeliveries(input: {
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
     /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
     cursor: string;
     /** With `cursor`: whether to count too. */
     withTotal?: boolean;
-    /** Items on a page; more than 100 are served as 100. */
-    pageSize?: number;
     eventId?: string;
     sourceId?: string;
     routeId?: string;
@@ -3805,12 +3800,12 @@ export interface Operations {
   }, options?: CallOptions): Promise<ActOnDeliveriesResult>;
   /** List issues */
   listIssues(input: {
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
     /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
     cursor: string;
     /** With `cursor`: whether to count too. */
     withTotal?: boolean;
-    /** Items on a page; more than 100 are served as 100. */
-    pageSize?: number;
     state?: IssueState;
     kind?: IssueKind;
     /** Issues of the source, and of its routes. */
@@ -3933,12 +3928,12 @@ export interface Operations {
   }, options?: CallOptions): Promise<void>;
   /** List who did what */
   listAuditRecords(input: {
+    /** Items on a page; more than 100 are served as 100. */
+    pageSize?: number;
     /** `first`, or the `nextCursor` of the answer before: what is new shifts nothing. Instead of `page`. */
     cursor: string;
     /** With `cursor`: whether to count too. */
     withTotal?: boolean;
-    /** Items on a page; more than 100 are served as 100. */
-    pageSize?: number;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
     from?: string;
     /** An ISO 8601 date and time, or a date; UTC where no zone is given. */
@@ -4113,15 +4108,8 @@ export const operations: Readonly<Record<keyof Operations, string>> = {
 };
 
 /** The lists that also go by cursor. */
-export const cursorLists: ReadonlySet<string> = new Set([
-  'listBatches',
-  'listEvents',
-  'listDeliveries',
-  'listIssues',
-  'listAuditRecords',
-]);
+export const cursorLists: ReadonlySet<string> = new Set(["listBatches","listEvents","listDeliveries","listIssues","listAuditRecords"]);
 
 /** The operations that answer with a stream. */
-export const streams: ReadonlySet<string> = new Set([
-  'streamEvents',
-]);
+export const streams: ReadonlySet<string> = new Set(["streamEvents"]);
+

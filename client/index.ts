@@ -1,4 +1,5 @@
-// The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch.
+// The client of the management API: a method per operation of docs/openapi.json, typed by it. Needs nothing but fetch. What api.ts has is
+// made by npm run prepare.
 import { type CursorPagination, cursorLists, type Operations, operations, type Pagination, streams } from './api.ts';
 import { type CallOptions, type Settings, send } from './http.ts';
 import type { Ignored } from './ignored.ts';

@@ -4,7 +4,7 @@
 // package, for which npm has done the first step, it runs the same file as it was compiled into dist/ (local/build-package.ts).
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +14,7 @@ const project = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const lockFile = join(project, 'package-lock.json');
 const marker = join(project, 'node_modules', '.hookyard-installed');
 const npmsOwnRecord = join(project, 'node_modules', '.package-lock.json');
+const generators = join(project, 'sdk', 'generate');
 // npm puts no lock file into a package.
 const isPackage = !existsSync(lockFile);
 const ownMajor = Number(process.versions.node.split('.')[0]);
@@ -36,6 +37,14 @@ function isInstalled() {
   // Installed by hand with `npm ci` or `npm install` after the last change of the lock file.
   if (!existsSync(npmsOwnRecord)) return false;
   return existsSync(installedNode(project)) && statSync(npmsOwnRecord).mtimeMs >= statSync(lockFile).mtimeMs;
+}
+
+/** Whether docs/openapi.json, or what makes clients from it, has changed since that was done. */
+function isClientStale() {
+  // What is written last.
+  const made = statSync(join(project, 'cli', 'operations.json'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const inputs = readdirSync(generators).map((name) => join(generators, name));
+  return [join(project, 'docs', 'openapi.json'), ...inputs].some((file) => statSync(file).mtimeMs > made);
 }
 
 function lockHash() {
@@ -83,6 +92,7 @@ function start(file, args) {
         : `Node 24 is not in ${dirname(installedNode(project))}; delete node_modules and start again, or install Node 24 yourself`,
     );
   }
+  if (!isPackage && isClientStale()) spawnSync(node, [join(generators, 'write.ts')], { stdio: 'inherit' });
   // Its own process group: signals reach it through us alone, one for each Ctrl-C. The IPC channel tells it when we are gone.
   const script = isPackage ? join(project, 'dist', file.replace(/\.ts$/, '.js')) : join(project, file);
   const child = spawn(node, [script, ...args], {

@@ -13,7 +13,7 @@ const FOLDERS = [
   ...['worker', 'api', 'client', 'cli'],
 ];
 // Of a checkout: programs that npm starts, and what makes the client.
-const LEFT_OUT = /\.js$|^client\/(dist|generate|tsconfig)|^local\/build-package/;
+const LEFT_OUT = /\.js$|^client\/(dist|tsconfig)|^local\/build-package/;
 /** A path of a source file, in an import or elsewhere. */
 const SOURCE_PATH = /(["'`])((?:[^"'`\s]*\/)?[\w.-]+)\.ts\1/g;
 

@@ -1,9 +1,8 @@
-// What the SDKs are made of: the operations and schemas of docs/openapi.json, in the form that both generators need.
+// What clients are made of: the operations and schemas of docs/openapi.json, in the form that all generators here need.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export const PROJECT = join(import.meta.dirname, '..', '..');
-const DESCRIPTION = join(PROJECT, 'docs', 'openapi.json');
 
 export interface Schema {
   $ref?: string;
@@ -23,9 +22,12 @@ export interface Parameter {
   name: string;
   schema: Schema;
   description: string;
+  isRequired: boolean;
+  /** Several values are separated by commas. */
+  hasCommas: boolean;
 }
 
-/** The items of a list, and how the parts of it are asked for. */
+/** The items of a list, and the types of its parts. */
 export interface List {
   item: string;
   page: string;
@@ -37,6 +39,7 @@ export interface Operation {
   id: string;
   method: string;
   path: string;
+  tag: string;
   summary: string;
   description: string;
   /** In the order of the path, without the organization, which the client knows. */
@@ -44,8 +47,8 @@ export interface Operation {
   hasOrganization: boolean;
   query: Parameter[];
   body?: { schema: Schema; isRequired: boolean };
-  /** undefined: none; `bytes`: what was received, as it came. */
-  answer: Schema | 'bytes' | undefined;
+  /** undefined: none; `bytes`: what was received, as it came; `stream`: server-sent events. */
+  answer: Schema | 'bytes' | 'stream' | undefined;
   list?: List;
 }
 
@@ -58,9 +61,17 @@ export interface Description {
 type Content = Record<string, { schema: Schema }>;
 interface Described {
   operationId: string;
+  tags: string[];
   summary: string;
   description?: string;
-  parameters?: ({ $ref?: string; in: string; description?: string } & Parameter)[];
+  parameters?: {
+    in: string;
+    name: string;
+    description?: string;
+    required?: boolean;
+    explode?: boolean;
+    schema: Schema;
+  }[];
   requestBody?: { required?: boolean; content: Content };
   responses: Record<string, { content?: Content }>;
 }
@@ -71,41 +82,42 @@ interface Document {
 }
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'];
-/** Webhooks are sent by providers; a stream is none of the answers that a call returns. */
-const isLeftOut = (path: string) => path.startsWith('/ingest/') || path.endsWith('/events/stream');
 
-/** Reads docs/openapi.json. */
+/** Reads docs/openapi.json, without the addresses of webhooks: providers send those. */
 export function readDescription(): Description {
-  const { info, paths, components } = JSON.parse(readFileSync(DESCRIPTION, 'utf8')) as Document;
+  const text = readFileSync(join(PROJECT, 'docs', 'openapi.json'), 'utf8');
+  const { info, paths, components } = JSON.parse(text) as Document;
   const operations = Object.entries(paths).flatMap(([path, item]) =>
-    isLeftOut(path)
+    path.startsWith('/ingest/')
       ? []
       : METHODS.flatMap((method) =>
           item[method] ? [operationOf(method, path, item[method], components.schemas)] : [],
         ),
   );
-  return { version: info.version, schemas: usedBy(operations, components.schemas), operations };
+  return { version: info.version, schemas: components.schemas, operations };
 }
 
 function operationOf(method: string, path: string, described: Described, schemas: Record<string, Schema>): Operation {
-  const { operationId, summary, description = '', parameters = [], requestBody, responses } = described;
+  const { operationId, tags, summary, description = '', parameters = [], requestBody, responses } = described;
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const body = requestBody?.content['application/json']?.schema;
-  const content = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1].content ?? {};
+  const [success] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  if (success === undefined) throw new Error(`${operationId} has no response with a status of success`);
+  const content = success[1].content ?? {};
   const json = content['application/json']?.schema;
+  const other = 'text/event-stream' in content ? 'stream' : Object.keys(content).length > 0 ? 'bytes' : undefined;
   return {
-    ...{ id: operationId, method: method.toUpperCase(), path, summary, description },
+    ...{ id: operationId, method: method.toUpperCase(), path, tag: tags[0] ?? '', summary, description },
     pathParameters: names.filter((name) => name !== 'orgId'),
     hasOrganization: names.includes('orgId'),
     query: parameters
       .filter((parameter) => parameter.in === 'query')
-      .map(({ name, schema, description: about }) => ({
-        name,
-        schema,
-        description: about ?? schema.description ?? '',
+      .map(({ name, schema, required = false, explode = true, description: about }) => ({
+        ...{ name, schema, description: about ?? schema.description ?? '', isRequired: required },
+        hasCommas: !explode && schema.items !== undefined,
       })),
     ...(body && { body: { schema: body, isRequired: requestBody?.required === true } }),
-    answer: json ?? (Object.keys(content).length > 0 ? 'bytes' : undefined),
+    answer: json ?? other,
     ...listOf(json, schemas),
   };
 }
@@ -127,19 +139,21 @@ export function choicesOf({ anyOf, oneOf }: Schema): { choices: Schema[]; isNull
   return { choices, isNullable: choices.length < all.length };
 }
 
-/** The schemas that operations need, and those that errors have. */
-function usedBy(operations: Operation[], schemas: Record<string, Schema>): Record<string, Schema> {
+/** Without streams, which the SDKs do not read, and without schemas that nothing else uses. */
+export function withoutStreams({ version, ...all }: Description): Description {
+  const operations = all.operations.filter(({ answer }) => answer !== 'stream');
   const names = new Set<string>();
-  const look = (value: unknown): void => {
+  const visit = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
-    for (const part of Object.values(value)) look(part);
+    for (const part of Object.values(value)) visit(part);
     const name = nameOf(value as Schema);
     if (typeof (value as Schema).$ref !== 'string' || names.has(name)) return;
     names.add(name);
-    look(schemas[name]);
+    visit(all.schemas[name]);
   };
-  look(operations);
-  return Object.fromEntries(Object.entries(schemas).filter(([name]) => names.has(name)));
+  visit(operations);
+  const schemas = Object.fromEntries(Object.entries(all.schemas).filter(([name]) => names.has(name)));
+  return { version, operations, schemas };
 }
 
 /** The words of a name: create and source of `createSource`. */

@@ -33,7 +33,7 @@ function methodsOf(operation: Operation, types: GoTypes): string[] {
   const { id, summary, description, list, answer } = operation;
   const name = exported(id);
   const about = comment([`${name}: ${summary}.`, ...(description === '' ? [] : ['', description])].join('\n'));
-  const own = list?.page ?? (answer === undefined || answer === 'bytes' ? '' : types.typeOf(answer, `${name}Result`));
+  const own = list?.page ?? (typeof answer !== 'object' ? '' : types.typeOf(answer, `${name}Result`));
   const byPage = `${about}${methodOf(operation, name, answer === 'bytes' ? 'Raw' : own, '')}`;
   if (!list?.cursorPage) return [byPage];
   const from = `// ${name}From is ${name} by cursor: "first", or the NextCursor of the answer before.\n`;

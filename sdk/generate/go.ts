@@ -3,7 +3,7 @@ import { goOperations } from './go-operations.ts';
 import { GoTypes } from './go-types.ts';
 import type { Description } from './description.ts';
 
-const MADE = '// Made of docs/openapi.json by npm run openapi. DO NOT EDIT.';
+const MADE = '// Made of docs/openapi.json by npm run prepare. DO NOT EDIT.';
 
 /** @returns the text of `types.go` and `operations.go` */
 export function goFiles(description: Description): { types: string; operations: string } {

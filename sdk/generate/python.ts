@@ -10,7 +10,7 @@ import {
   wordsOf,
 } from './description.ts';
 
-const MADE = '# Made of docs/openapi.json by npm run openapi; do not edit.';
+const MADE = '# Made of docs/openapi.json by npm run prepare; do not edit.';
 const KEYWORDS = ['from', 'class', 'import', 'in', 'is', 'global', 'pass', 'def', 'lambda', 'not', 'or', 'and', 'if'];
 
 /** @returns the text of `_types.py` */
@@ -99,7 +99,7 @@ const GIVEN = ['self', 'operation: str', 'path: dict[str, Any]', 'query: dict[st
 );
 
 /** @returns the text of `_operations.py` */
-export function pythonOperations({ operations }: Description): string {
+export function pythonOperations({ version, operations }: Description): string {
   const methods = operations.flatMap((operation) => [
     ...methodOf(operation),
     ...(operation.list ? eachOf(operation) : []),
@@ -111,7 +111,9 @@ export function pythonOperations({ operations }: Description): string {
     'from collections.abc import Iterator',
     'from typing import Any, overload\n',
     'from . import _types as types',
-    'from ._call import Options, Raw\n\n',
+    'from ._call import Options, Raw\n',
+    `VERSION = ${quoted(version)}`,
+    '"""Of this package, and of the Hookyard that it was made for."""\n\n',
     'class Operations:',
     '    """Every operation of the API. Members and parameters are those of its description."""\n',
     ...['    def _call(', ...GIVEN, '        body: Any,', '        options: Options | None,', '    ) -> Any:'],
@@ -165,7 +167,7 @@ function passed(operation: Operation, query: Parameter[]): string[] {
 function methodOf(operation: Operation): string[] {
   const { id, query, body, answer, list } = operation;
   const call = [...passed(operation, query), body ? 'body' : 'None', 'options'].join(', ');
-  const result = answer === undefined ? 'None' : answer === 'bytes' ? 'Raw' : typed(answer);
+  const result = answer === undefined ? 'None' : typeof answer === 'string' ? 'Raw' : typed(answer);
   const definition = (given: Parameter[], returned: string, lines: string[]) => [
     `    def ${snake(id)}(${argumentsOf(operation, given).join(', ')}) -> ${returned}:`,
     ...indented(lines, 8),

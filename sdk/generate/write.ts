@@ -1,31 +1,34 @@
-// The last part of npm run openapi: makes what of the SDKs follows from docs/openapi.json and package.json.
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { PROJECT, readDescription } from './description.ts';
+// Makes what of the clients follows from docs/openapi.json. None of it is in git: npm run prepare runs this, and so does every start of
+// a checkout in which the description or a generator is newer (local/bootstrap.js).
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { cliOperations } from './cli.ts';
+import { PROJECT, readDescription, withoutStreams } from './description.ts';
 import { goFiles } from './go.ts';
 import { pythonOperations, pythonTypes } from './python.ts';
+import { typescriptFile } from './typescript.ts';
 
-const PYTHON = 'sdk/python';
 const GO = 'sdk/go';
+const PYTHON = 'sdk/python';
+const description = readDescription();
+const ofSdks = withoutStreams(description);
+const { types, operations } = goFiles(ofSdks);
+const licence = readFileSync(join(PROJECT, 'LICENSE'), 'utf8');
 
-/** What files should hold, by their paths in the project. */
-export function madeFiles(): Record<string, string> {
-  const description = readDescription();
-  const { types, operations } = goFiles(description);
-  const project = readFileSync(join(PROJECT, PYTHON, 'pyproject.toml'), 'utf8');
-  const licence = readFileSync(join(PROJECT, 'LICENSE'), 'utf8');
-  return {
-    [`${PYTHON}/pyproject.toml`]: project.replace(/^version = ".*"$/m, `version = "${description.version}"`),
-    [`${PYTHON}/LICENSE`]: licence,
-    [`${PYTHON}/src/hookyard/_types.py`]: pythonTypes(description),
-    [`${PYTHON}/src/hookyard/_operations.py`]: pythonOperations(description),
-    [`${GO}/LICENSE`]: licence,
-    [`${GO}/types.go`]: types,
-    [`${GO}/operations.go`]: operations,
-  };
-}
-
-if (import.meta.main) {
-  for (const [path, text] of Object.entries(madeFiles())) writeFileSync(join(PROJECT, path), text);
-  console.log('sdk/ is written');
+for (const [path, text] of Object.entries({
+  [`${PYTHON}/LICENSE`]: licence,
+  [`${PYTHON}/src/hookyard/_types.py`]: pythonTypes(ofSdks),
+  [`${PYTHON}/src/hookyard/_operations.py`]: pythonOperations(ofSdks),
+  [`${GO}/LICENSE`]: licence,
+  [`${GO}/types.go`]: types,
+  [`${GO}/operations.go`]: operations,
+  'client/api.ts': typescriptFile(description),
+  // Last: its age tells whether all are up to date.
+  'cli/operations.json': cliOperations(description),
+})) {
+  const file = join(PROJECT, path);
+  mkdirSync(dirname(file), { recursive: true });
+  // Another start may read it meanwhile.
+  writeFileSync(`${file}.${process.pid}`, text);
+  renameSync(`${file}.${process.pid}`, file);
 }

@@ -1,4 +1,4 @@
-// Made of docs/openapi.json by npm run openapi. DO NOT EDIT.
+// Made of docs/openapi.json by npm run prepare. DO NOT EDIT.
 
 package hookyard
 

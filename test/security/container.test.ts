@@ -79,7 +79,7 @@ describe('Dockerfile', () => {
     expect(allowed.map((line) => line.slice(1))).to.include.members(sources);
     for (const name of [...sources, ...allowed.map((line) => line.slice(1))]) {
       expect(name)
-        .to.match(/^[\w.-]+$/)
+        .to.match(/^[\w.-]+(?:\/\w[\w.-]*)?$/)
         .and.not.match(/^(?:\.|data$|\.env)/);
       expect(existsSync(join(project, name)), name).to.equal(true);
     }

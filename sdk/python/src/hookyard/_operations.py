@@ -1,4 +1,4 @@
-# Made of docs/openapi.json by npm run openapi; do not edit.
+# Made of docs/openapi.json by npm run prepare; do not edit.
 # mypy: disable-error-code="no-any-return"
 """A method for each operation of the API."""
 
@@ -9,6 +9,9 @@ from typing import Any, overload
 
 from . import _types as types
 from ._call import Options, Raw
+
+VERSION = "0.1.0"
+"""Of this package, and of the Hookyard that it was made for."""
 
 
 class Operations:

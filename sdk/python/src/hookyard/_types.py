@@ -1,4 +1,4 @@
-# Made of docs/openapi.json by npm run openapi; do not edit.
+# Made of docs/openapi.json by npm run prepare; do not edit.
 """What the API takes and answers."""
 
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import quote, urlencode, urlsplit
@@ -12,7 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import urllib3
 
 from ._call import Ignored, Options, Settings, send
-from ._operations import Operations
+from ._operations import VERSION, Operations
 
 NO_OPTIONS = Options()
 
@@ -49,7 +48,7 @@ class Hookyard(Operations):
             timeout=timeout,
             max_retries=max_retries,
             max_wait=max_wait,
-            user_agent=user_agent or f"hookyard-python/{_version()}",
+            user_agent=user_agent or f"hookyard-python/{VERSION}",
             on_ignored=on_ignored,
             pool=urllib3.PoolManager(maxsize=10),
         )
@@ -141,10 +140,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return ",".join(map(_text, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _version() -> str:
-    try:
-        return version("hookyard")
-    except PackageNotFoundError:
-        return "0"

@@ -1,0 +1,41 @@
+// The operations of the API, as npm run prepare has made them from docs/openapi.json.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Client } from '../client/index.ts';
+
+/** `json` has no option of its own. */
+export type Kind = 'text' | 'integer' | 'number' | 'boolean' | 'list' | 'json';
+
+/** A parameter of the query, or a member of the body. */
+export interface Member {
+  name: string;
+  kind: Kind;
+  about: string;
+  isRequired: boolean;
+  /** The only ones that there are; of `json` those of its `type`. */
+  values?: string[];
+}
+
+export interface Operation {
+  tag: string;
+  summary: string;
+  description: string;
+  /** Names of the parameters of the path. */
+  path: string[];
+  query: Member[];
+  body: Member[];
+  hasBody: boolean;
+  answer: 'json' | 'bytes' | 'stream';
+}
+
+export type OperationName = Exclude<keyof Client, 'each'>;
+
+export const OPERATIONS: Readonly<Record<OperationName, Operation>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'operations.json'), 'utf8'),
+);
+
+/** Calls an operation by its name, with path, query and body as its input. */
+export async function callOperation(client: Client, name: OperationName, input: object): Promise<unknown> {
+  const operation = client[name] as (input: object) => unknown;
+  return operation(input);
+}
