@@ -2,15 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { type Client, createClient } from '../client/index.ts';
+import { type Client, createClient, type Ignored } from '../client/index.ts';
 import { dataFolder as dataFolderOf } from '../core/config/data-folder.ts';
-import { parseExact } from '../core/text/exact-json.ts';
 import { secretOf } from '../core/config/secret-files.ts';
+import { parseExact } from '../core/text/exact-json.ts';
 import { servedUrl } from '../local/lock.ts';
 import { usage } from './errors.ts';
-import { tellIgnored } from './ignored.ts';
 import { nodeFetch } from './node-fetch.ts';
-import { createOutput, type Output } from './output.ts';
+import { createOutput, type Output, printable } from './output.ts';
 import { chosenProfile } from './profile-store.ts';
 
 const project = dirname(import.meta.dirname);
@@ -31,11 +30,8 @@ export interface Context {
   url: string;
 }
 
-/**
- * @param fetching sends requests in the place of `fetch`
- * @throws CliError when the address is none, or the time-out no number
- */
-export function contextOf(command: Command, fetching?: typeof fetch): Context {
+/** @throws CliError when the address is none, or the time-out no number */
+export function contextOf(command: Command): Context {
   const options = command.optsWithGlobals<GlobalOptions>();
   const address = serviceAddress(options);
   const { url } = address;
@@ -49,7 +45,7 @@ export function contextOf(command: Command, fetching?: typeof fetch): Context {
     timeoutMs: seconds * 1000,
     maxWaitMs: seconds * 1000,
     userAgent: `hookyard-cli/${VERSION}`,
-    fetch: fetching ?? nodeFetch,
+    fetch: nodeFetch,
     onIgnored: tellIgnored(output),
     // What is shown has the digits that came in.
     parseJson: parseExact,
@@ -108,4 +104,21 @@ function apiKey(options: GlobalOptions, { url, ofDataFolder }: ServiceAddress): 
   } catch {
     return undefined;
   }
+}
+
+const WORDS = { query: 'the query parameter', body: 'the member' };
+
+/** Prints ignored parts of requests on stderr, each name once. */
+function tellIgnored(output: Pick<Output, 'note'>): (ignored: Ignored) => void {
+  const printed = new Set<string>();
+  return ({ names, more }) => {
+    for (const { name, in: place, nearest } of names) {
+      const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
+      const line = printable(`The service does not know ${WORDS[place]} ${name} and ignored it${hint}`);
+      if (printed.has(line)) continue;
+      printed.add(line);
+      output.note(`hookyard: ${line}`);
+    }
+    if (more > 0) output.note(`hookyard: The service ignored ${more} more`);
+  };
 }

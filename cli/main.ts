@@ -1,30 +1,26 @@
 // The command line: its commands, its options, and how it ends.
 import { Command } from 'commander';
-import { addAlertChannels } from './commands/alert-channels.ts';
-import { addAudit } from './commands/audit.ts';
 import { addCompletion } from './commands/completion.ts';
-import { addDeliveries } from './commands/deliveries.ts';
-import { addDestinations } from './commands/destinations.ts';
-import { addEvents } from './commands/events.ts';
+import { deliveries } from './commands/deliveries.ts';
+import { destinations } from './commands/destinations.ts';
+import { events } from './commands/events.ts';
 import { addExchange } from './commands/exchange.ts';
-import { addIssues } from './commands/issues.ts';
-import { addKeys } from './commands/keys.ts';
+import { alertChannels, issues } from './commands/issues.ts';
 import { addListen } from './commands/listen.ts';
 import { addMcp } from './commands/mcp.ts';
-import { addMigrate } from './commands/migrate.ts';
-import { addOrganizations } from './commands/orgs.ts';
+import { addResource } from './commands/operation.ts';
+import { addOrganization } from './commands/organization.ts';
 import { addProfiles } from './commands/profiles.ts';
 import { addProviders } from './commands/providers.ts';
-import { addPruneVisibility } from './commands/prune-visibility.ts';
-import { addRoutes } from './commands/routes.ts';
-import { addSchemas } from './commands/schemas.ts';
+import { routes } from './commands/routes.ts';
+import { filters, schemas, transforms } from './commands/rules.ts';
 import { addSend } from './commands/send.ts';
-import { addSources } from './commands/sources.ts';
-import { addUsage } from './commands/usage.ts';
-import { addWhoami } from './commands/whoami.ts';
+import { sources } from './commands/sources.ts';
 import { type GlobalOptions, type ServiceAddress, serviceAddress, VERSION } from './context.ts';
 import { endingOf } from './errors.ts';
 import { refuseEmpty } from './input.ts';
+import { addMigrate, addPruneVisibility } from './operator/migrate.ts';
+import { addOrganizations } from './operator/orgs.ts';
 import { watchOutput } from './output.ts';
 
 const program = new Command('hookyard')
@@ -56,24 +52,26 @@ More in docs/cli.md.`,
 
 addListen(program);
 addSend(program);
-addSources(program);
 addProviders(program);
-addDestinations(program);
-addRoutes(program);
-addEvents(program);
-addSchemas(program);
-addDeliveries(program);
-addIssues(program);
+for (const resource of [
+  sources,
+  destinations,
+  routes,
+  filters,
+  transforms,
+  schemas,
+  events,
+  deliveries,
+  issues,
+  alertChannels,
+])
+  addResource(program, resource);
 addMcp(program);
 addExchange(program);
-addAlertChannels(program);
-addKeys(program);
-addAudit(program);
+addOrganization(program);
 addOrganizations(program);
 addMigrate(program);
 addPruneVisibility(program);
-addUsage(program);
-addWhoami(program);
 addProfiles(program);
 addCompletion(program);
 

@@ -3,13 +3,13 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { z } from 'zod';
 import { notFound, usage } from './errors.ts';
 
-const profileSchema = z.object({ url: z.string().optional(), apiKey: z.string().optional() });
-const fileSchema = z.record(z.string(), profileSchema);
-type Profile = z.output<typeof profileSchema>;
-type Profiles = z.output<typeof fileSchema>;
+interface Profile {
+  url?: string;
+  apiKey?: string;
+}
+type Profiles = Record<string, Profile>;
 
 export const profilesFile = (): string =>
   join(process.env.XDG_CONFIG_HOME || join(homedir(), '.config'), 'hookyard', 'profiles.json');
@@ -24,18 +24,19 @@ export function readProfiles(): Profiles {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw usage(`${file} cannot be read: ${(error as Error).message}`);
   }
-  const parsed = fileSchema.safeParse(jsonOf(text));
-  if (!parsed.success) throw usage(`${file} does not hold profiles; correct or remove it`);
-  return parsed.data;
+  try {
+    const profiles: unknown = JSON.parse(text);
+    if (isObject(profiles) && Object.values(profiles).every(isProfile)) return profiles as Profiles;
+  } catch {
+    // It is no JSON.
+  }
+  throw usage(`${file} does not hold profiles; correct or remove it`);
 }
 
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isProfile = (value: unknown): boolean =>
+  isObject(value) && Object.values(value).every((member) => typeof member === 'string');
 
 /** Replaces the file as a whole, so that one that is read meanwhile is the old or the new one. */
 export function writeProfiles(profiles: Profiles): void {

@@ -9,7 +9,7 @@ import { sampleOf } from '../providers/sample.ts';
 import { usage } from './errors.ts';
 
 /** In place of a provider: a webhook of nobody in particular. */
-export const PLAIN = 'plain';
+const PLAIN = 'plain';
 
 export interface Webhook {
   headers: Record<string, string>;
@@ -53,13 +53,20 @@ function providerFor(
   asked: string | undefined,
 ): Provider | null {
   const own = providerNamed(provider ?? type) ?? null;
-  if (type === 'none') return (asked !== undefined && providerNamed(asked)) || null;
+  if (type === 'none' && (asked === undefined || asked === PLAIN)) return null;
+  if (type === 'none') return knownProvider(asked ?? '');
   if (asked === undefined || asked === own?.name) return own;
   throw usage(
     own === null
       ? `${slug} has no provider, but a scheme of its own; leave --provider out`
       : `${slug} takes webhooks of ${own.name} only; leave --provider out`,
   );
+}
+
+function knownProvider(name: string): Provider {
+  const provider = providerNamed(name);
+  if (provider === undefined) throw usage(`${name} is not a provider; hookyard providers lists them`);
+  return provider;
 }
 
 interface Signer {

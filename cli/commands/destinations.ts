@@ -1,132 +1,81 @@
 // hookyard destinations: where webhooks go.
 import type { Command } from 'commander';
-import type { Client, Route } from 'hookyard/client';
-import { DESTINATION_TYPES } from '../../core/warehouse/config.ts';
-import { contextOf } from '../context.ts';
-import { CliError, EXIT, usage } from '../errors.ts';
-import {
-  collect,
-  dataOf,
-  enabledOf,
-  findDestination,
-  given,
-  integer,
-  pageOf,
-  withData,
-  withEnabled,
-  withPages,
-} from '../input.ts';
+import type { Route } from '../../client/index.ts';
+import { usage } from '../errors.ts';
+import { collect, given, integer, secretOf } from '../input.ts';
 import { cell } from '../output.ts';
-import { secretOf } from '../secret.ts';
-import { addPauses } from './pauses.ts';
-import { showDone, showPage, showRecord } from './show.ts';
+import { showDone } from '../show.ts';
+import { type Call, type Resource, valuesOf } from './operation.ts';
+import { pauseRows } from './routes.ts';
 
-interface DestinationOptions {
-  name?: string;
-  targetUrl?: string;
-  type?: string;
-  slug?: string;
-  method?: string;
-  header?: string[];
-  bearer?: string;
-  maxRetries?: string;
-  forwardQuery?: boolean;
-  forwardPath?: boolean;
-  enable?: boolean;
-  disable?: boolean;
-  data?: string;
-}
-type CreateBody = Parameters<Client['createDestination']>[0]['body'];
-type PutBody = Parameters<Client['putDestination']>[0]['body'];
-type UpdateBody = Parameters<Client['updateDestination']>[0]['body'];
+const TYPES = `${valuesOf('createDestination', 'type').join(', ')} (http)`;
+const MEMBERS = { extra: withOptions, prepare: setMembers } as const;
+const FLAGS = { slug: ['--slug <slug>', 'its name in export files'], headers: null } as const;
 
-export function addDestinations(program: Command): void {
-  const destinations = program.command('destinations').description('where webhooks go: HTTP endpoints and warehouses');
-  withPages(destinations.command('list'))
-    .description('list destinations, newest first')
-    .option('--search <text>', 'in name and URL')
-    .action(async (options, command: Command) => {
-      const context = contextOf(command);
-      showPage(context, await context.client.listDestinations({ ...pageOf(options), search: options.search }), {
-        name: (destination) => destination.name,
-        id: (destination) => destination.id,
-        type: (destination) => destination.type,
-        enabled: (destination) => destination.enabled,
-        paused: (destination) => destination.paused,
-        'success %': (destination) => ('successRate' in destination ? destination.successRate : null),
-        url: (destination) => destination.url || null,
-      });
-    });
-  destinations
-    .command('show <destination>')
-    .description('show one, by id or name; credentials are masked')
-    .action(async (name: string, _options, command: Command) => {
-      const context = contextOf(command);
-      const id = await findDestination(context.client, name);
-      showRecord(context, await context.client.getDestination({ id }));
-    });
-  withDestinationOptions(destinations.command('create <name> [url]'))
-    .description('the url is that of an HTTP endpoint; for warehouses give --type and --data \'{"config": ...}\'')
-    .option('--type <type>', `${DESTINATION_TYPES.slice(0, -1).join(', ')} or ${DESTINATION_TYPES.at(-1)} (http)`)
-    .action(async (name: string, url: string | undefined, options: DestinationOptions, command: Command) => {
-      const context = contextOf(command);
-      const body = { ...bodyOf(options), name, ...given({ url, type: options.type }) };
-      const destination = await context.client.createDestination({ body: body as CreateBody });
-      showDone(context, destination, `${destination.name} was created (${destination.id})`);
-    });
-  withDestinationOptions(destinations.command('update <destination>'))
-    .description('change what you give, keep the rest')
-    .option('--name <name>')
-    .option('--target-url <url>', 'where it goes from now on')
-    .action(async (name: string, options: DestinationOptions, command: Command) => {
-      const context = contextOf(command);
-      const body = { ...bodyOf(options), ...given({ name: options.name, url: options.targetUrl }) };
-      const id = await findDestination(context.client, name);
-      showRecord(context, await context.client.updateDestination({ id, body: body as UpdateBody }));
-    });
-  withDestinationOptions(destinations.command('apply <slug> [url]'))
-    .description('create it, or make it what you give: what you leave out goes back to its default, except credentials')
-    .option('--name <name>', 'for people; the slug when not given')
-    .option('--type <type>', 'as of create; it cannot be changed')
-    .action(async (slug: string, url: string | undefined, options: DestinationOptions, command: Command) => {
-      const context = contextOf(command);
-      const body = { name: slug, ...bodyOf(options), ...given({ url, type: options.type, name: options.name }) };
-      const destination = await context.client.putDestination({ slug, body: body as PutBody });
-      showDone(context, destination, `${destination.name} is as given (${destination.id})`);
-    });
-  addPauses(destinations, {
-    kind: 'destination',
-    find: findDestination,
-    pause: (client, id, body) => client.pauseDestination({ id, body }),
-    resume: (client, id, body) => client.resumeDestination({ id, body }),
-  });
-  destinations
-    .command('delete <destination>')
-    .description(
-      'delete it, remove it from all routes, and name routes that lead nowhere afterwards; its history is kept',
-    )
-    .action(async (name: string, _options, command: Command) => {
-      const context = contextOf(command);
-      const id = await findDestination(context.client, name);
-      const emptied: Route[] = [];
-      for await (const route of context.client.each('listRoutes', { destinationId: id }))
-        if (route.destinationIds.length === 1) emptied.push(route);
-      await context.client.deleteDestination({ id });
-      showDone(context, { deleted: id, emptiedRoutes: emptied.map((route) => route.id) }, `${name} was deleted`);
-      for (const route of emptied) context.output.note(withoutDestination(route));
-    });
-  destinations
-    .command('test <destination>')
-    .description('send it a sample webhook, or upload a sample file and show its row')
-    .action(async (name: string, _options, command: Command) => {
-      const context = contextOf(command);
-      const id = await findDestination(context.client, name);
-      const result = await context.client.testDestination({ id });
-      if (!result.success && !context.output.json) throw new CliError(EXIT.refused, result.message);
-      showDone(context, result, `${result.message} (${result.latency} ms)`);
-      if (!context.output.json && 'result' in result) context.output.line(cell(JSON.stringify(result.result.row)));
-      if (!result.success) process.exitCode = EXIT.refused;
-    });
+export const destinations: Resource = {
+  ...{ name: 'destinations', tag: 'Destinations', one: 'destination' },
+  about: 'where webhooks go: HTTP endpoints and warehouses',
+  rows: [
+    {
+      operation: 'listDestinations',
+      about: 'list destinations, newest first',
+      columns: {
+        ...{ name: 'name', id: 'id', type: 'type', enabled: 'enabled', paused: 'paused', 'success %': 'successRate' },
+        url: ({ url }: { url?: string }) => url || null,
+      },
+    },
+    { operation: 'getDestination', about: 'show one, by id or name; credentials are masked' },
+    {
+      operation: 'createDestination',
+      about: 'the url is that of an HTTP endpoint; warehouses need --type and --config',
+      args: ['name', 'url?'],
+      flags: { ...FLAGS, type: ['--type <type>', TYPES] },
+      ...MEMBERS,
+      done: '{name} was created ({id})',
+    },
+    {
+      operation: 'updateDestination',
+      about: 'change what you give, keep the rest',
+      flags: { ...FLAGS, type: null },
+      ...MEMBERS,
+    },
+    {
+      operation: 'putDestination',
+      about: 'create it, or make it what you give: what you leave out goes back to its default, except credentials',
+      args: ['url?'],
+      flags: {
+        ...FLAGS,
+        name: ['--name <name>', 'for people; the slug when not given'],
+        type: ['--type <type>', 'as of create; it cannot be changed'],
+      },
+      ...MEMBERS,
+      done: '{name} is as given ({id})',
+    },
+    ...pauseRows('destination'),
+    {
+      operation: 'deleteDestination',
+      about: 'delete it, remove it from all routes, and name routes that lead nowhere afterwards; its history is kept',
+      run: deleteOne,
+    },
+    {
+      operation: 'testDestination',
+      about: 'send it a sample webhook, or upload a sample file and show its row',
+      done: '{message} ({latency} ms)',
+      after({ context: { output } }, { result }: { result?: { row: object } }) {
+        if (!output.json && result !== undefined) output.line(cell(JSON.stringify(result.row)));
+      },
+    },
+  ],
+  leftOut: ['deleteDestinations', 'exportDestinations', 'importDestinations'],
+};
+
+async function deleteOne({ context, path: { id = '' }, named }: Call): Promise<void> {
+  const emptied: Route[] = [];
+  for await (const route of context.client.each('listRoutes', { destinationId: id }))
+    if (route.destinationIds.length === 1) emptied.push(route);
+  await context.client.deleteDestination({ id });
+  showDone(context, { deleted: id, emptiedRoutes: emptied.map((route) => route.id) }, `${named} was deleted`);
+  for (const route of emptied) context.output.note(withoutDestination(route));
 }
 
 /** Webhooks are still accepted and stored, so nothing else would report that they are not delivered. */
@@ -135,30 +84,19 @@ function withoutDestination({ id, name }: Route): string {
   return `The route ${quoted} (${id}) leads nowhere now; hookyard routes update ${id} --to <destination>, or hookyard routes delete ${id}`;
 }
 
-function withDestinationOptions(command: Command): Command {
-  return withData(withEnabled(command))
-    .option('--slug <slug>', 'its name in export files')
-    .option('--method <method>', 'POST, PUT or PATCH (POST)')
+function withOptions(command: Command): Command {
+  return command
     .option('--header <"Name: value">', 'sent with every delivery; may be repeated, replaces all', collect)
     .option('--bearer <token>', 'sent as Authorization: Bearer; @file reads a file')
-    .option('--max-retries <n>', 'after the first attempt (5)')
-    .option('--forward-query', 'the query of a webhook travels to it')
-    .option('--no-forward-query')
-    .option('--forward-path', 'so does the path below the address of the source')
-    .option('--no-forward-path');
+    .option('--max-retries <n>', 'after the first attempt (5)');
 }
 
-function bodyOf(options: DestinationOptions): Record<string, unknown> {
-  const { slug, method, header, forwardQuery, forwardPath } = options;
-  const token = secretOf(options.bearer);
-  const maxRetries = integer(options.maxRetries, '--max-retries');
-  return {
-    ...dataOf(options.data),
-    ...given({ slug, method, headers: header && headersOf(header), enabled: enabledOf(options) }),
-    ...given({ forwardQuery, forwardPath }),
-    ...(token !== undefined && { authType: 'bearer', authConfig: { token } }),
-    ...(maxRetries !== undefined && { retryPolicy: { maxRetries } }),
-  };
+function setMembers({ body, options }: Call): void {
+  const { header, bearer, maxRetries } = options as { header?: string[]; bearer?: string; maxRetries?: string };
+  Object.assign(body, given({ headers: header && headersOf(header) }));
+  if (bearer !== undefined) Object.assign(body, { authType: 'bearer', authConfig: { token: secretOf(bearer) } });
+  if (maxRetries !== undefined)
+    body.retryPolicy = { ...(body.retryPolicy as object), maxRetries: integer(maxRetries, '--max-retries') };
 }
 
 function headersOf(lines: string[]): Record<string, string> {

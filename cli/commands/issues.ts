@@ -1,12 +1,8 @@
-// hookyard issues: failures that last.
+// hookyard issues: failures that last; and hookyard alert-channels, which notify of them.
 import type { Command } from 'commander';
-import type { Client, Issue } from '../../client/index.ts';
-import { ISSUE_KINDS, ISSUE_STATES } from '../../core/messages/issues.ts';
-import { contextOf } from '../context.ts';
-import { findDestination, findRoute, findSource, pageOf, withParts } from '../input.ts';
-import { showDone, showPage, showRecord } from './show.ts';
-
-type Filters = Omit<NonNullable<Parameters<Client['listIssues']>[0]>, 'page' | 'pageSize'>;
+import { given, secretOf } from '../input.ts';
+import { showDone } from '../show.ts';
+import { type Call, type Resource, type Row, valuesOf } from './operation.ts';
 
 const CHANGES = {
   acknowledge: { state: 'acknowledged', about: 'somebody looks after it' },
@@ -15,76 +11,114 @@ const CHANGES = {
   open: { state: 'open', about: 'it is as it was when it opened' },
 } as const;
 
-export function addIssues(program: Command): void {
-  const issues = program.command('issues').description('what keeps failing, since when, and how often');
-  withParts(issues.command('list'))
-    .description('list issues, the one that opened last first')
-    .option('--state <state>', ISSUE_STATES.join(', '))
-    .option('--kind <kind>', ISSUE_KINDS.join(', '))
-    .option('--source <source>', 'name or id')
-    .option('--route <route>', 'name or id')
-    .option('--destination <destination>', 'name or id')
-    .action(async (options, command: Command) => {
-      const context = contextOf(command);
-      const { client } = context;
-      const filters: Filters = {
-        state: options.state,
-        kind: options.kind,
-        sourceId: options.source && (await findSource(client, options.source)).id,
-        routeId: options.route && (await findRoute(client, options.route)),
-        destinationId: options.destination && (await findDestination(client, options.destination)),
-      };
-      const page = pageOf(options);
-      const { cursor } = options;
-      const answer = await (cursor === undefined
-        ? client.listIssues({ ...filters, ...page })
-        : client.listIssues({ ...filters, cursor, pageSize: page.pageSize }));
-      showPage<Issue>(context, answer, {
-        id: (issue) => issue.id,
-        kind: (issue) => issue.kind,
-        cause: (issue) => issue.cause,
-        state: (issue) => issue.state,
-        count: (issue) => issue.count,
-        last: (issue) => issue.lastSeenAt,
-        of: (issue) => issue.destinationId ?? issue.routeId ?? issue.sourceId,
-      });
-    });
-  issues
-    .command('show <id>')
-    .description('show one')
-    .action(async (id: string, _options, command: Command) => {
-      const context = contextOf(command);
-      showRecord(context, await context.client.getIssue({ id }));
-    });
-  for (const [name, { state, about }] of Object.entries(CHANGES)) {
-    issues
-      .command(`${name} <id>`)
-      .description(about)
-      .action(async (id: string, _options, command: Command) => {
-        const context = contextOf(command);
-        const issue = await context.client.updateIssue({ id, body: { state } });
-        showDone(context, issue, `${id} is ${issue.state}`);
-      });
+export const issues: Resource = {
+  ...{ name: 'issues', tag: 'Issues', one: 'issue', about: 'what keeps failing, since when, and how often' },
+  rows: [
+    {
+      operation: 'listIssues',
+      about: 'list issues, the one that opened last first',
+      columns: {
+        ...{ id: 'id', kind: 'kind', cause: 'cause', state: 'state', count: 'count', last: 'lastSeenAt' },
+        of: 'destinationId|routeId|sourceId',
+      },
+    },
+    { operation: 'getIssue', about: 'show one' },
+    ...Object.entries(CHANGES).map(
+      ([name, { state, about }]): Row => ({
+        operation: 'updateIssue',
+        ...{ name, about, flags: { state: null } },
+        prepare({ body }) {
+          body.state = state;
+        },
+        done: '{_} is {state}',
+      }),
+    ),
+    {
+      operation: 'retryIssue',
+      about: 'deliver again what failed because of it',
+      flags: { before: null, dryRun: ['--dry-run', 'count, and deliver nothing'] },
+      run: retry,
+    },
+  ],
+};
+
+/** All of it, in steps of the API. */
+async function retry({ context, path: { id = '' }, body: { dryRun } }: Call): Promise<void> {
+  const step = (body: object) => context.client.retryIssue({ id, body: { ...body, dryRun: dryRun === true } });
+  const first = await step({});
+  let { deliveriesFound, deliveriesCreated, next } = first;
+  while (next !== null) {
+    const further = await step({ before: next });
+    deliveriesFound += further.deliveriesFound;
+    deliveriesCreated += further.deliveriesCreated;
+    ({ next } = further);
   }
-  issues
-    .command('retry <id>')
-    .description('deliver again what failed because of it')
-    .option('--dry-run', 'count, and deliver nothing')
-    .action(async (id: string, { dryRun }: { dryRun?: boolean }, command: Command) => {
-      const context = contextOf(command);
-      const step = (body: { before?: string }) => context.client.retryIssue({ id, body: { ...body, dryRun } });
-      const first = await step({});
-      let { deliveriesFound, deliveriesCreated, next } = first;
-      while (next !== null) {
-        const further = await step({ before: next });
-        deliveriesFound += further.deliveriesFound;
-        deliveriesCreated += further.deliveriesCreated;
-        ({ next } = further);
-      }
-      const all = dryRun
-        ? `${deliveriesFound} deliveries would be made again`
-        : `${deliveriesCreated} deliveries were created`;
-      const message = first.more ? all : first.message;
-      showDone(context, { ...first, message, deliveriesFound, deliveriesCreated, more: false, next }, message);
-    });
+  const all = dryRun
+    ? `${deliveriesFound} deliveries would be made again`
+    : `${deliveriesCreated} deliveries were created`;
+  const message = first.more ? all : first.message;
+  showDone(context, { ...first, message, deliveriesFound, deliveriesCreated, more: false, next }, message);
+}
+
+const MEMBERS = {
+  flags: {
+    type: ['--type <type>', valuesOf('createAlertChannel', 'type').join(', ')],
+    config: null,
+    kinds: ['--kind <kind>', 'only issues of this kind; may be repeated'],
+    afterCount: ['--after <n>', 'tell of an issue from this count on (1)'],
+    throttleMinutes: ['--throttle <minutes>', 'between two messages about an issue (15)'],
+    digestMinutes: ['--digest <minutes>', 'one message with all changes, every so many minutes'],
+  },
+  extra: (command: Command) =>
+    command
+      .option('--emails <addresses>', 'of mail, separated by commas')
+      .option('--to <url>', 'of a webhook, or the one that Slack or Teams gave; @file reads a file')
+      .option('--secret <secret>', 'of a webhook: whsec_...; @file reads a file')
+      .option('--key <key>', 'integration key of PagerDuty; @file reads a file'),
+  prepare: setConfig,
+} as const;
+
+export const alertChannels: Resource = {
+  ...{ name: 'alert-channels', tag: 'Alerts', one: 'alert-channel' },
+  about: 'where the organization is told of its issues',
+  rows: [
+    {
+      operation: 'listAlertChannels',
+      about: 'list channels, newest first',
+      columns: {
+        ...{ name: 'name', id: 'id', type: 'type', enabled: 'enabled' },
+        ...{ 'last sent': 'lastSentAt', 'failing since': 'failingSince' },
+      },
+    },
+    { operation: 'getAlertChannel', about: 'show one, by id or name; its secret is masked' },
+    {
+      operation: 'createAlertChannel',
+      about: 'create a channel; what else it may have goes into --data',
+      args: ['name'],
+      ...MEMBERS,
+      done: '{name} was created ({id})',
+      after({ context }, { lastError }: { lastError: string | null }) {
+        if (lastError !== null) context.output.note(`nobody would be told: ${lastError}`);
+      },
+    },
+    { operation: 'updateAlertChannel', about: 'change what you give, keep the rest', ...MEMBERS },
+    { operation: 'deleteAlertChannel', about: 'delete it; messages on their way are not sent' },
+    { operation: 'testAlertChannel', about: 'send it a test message', done: '{message} ({latency} ms)' },
+  ],
+};
+
+interface ChannelOptions {
+  emails?: string;
+  to?: string;
+  secret?: string;
+  key?: string;
+}
+
+async function setConfig({ context, path: { id }, body, options }: Call): Promise<void> {
+  const { emails, ...files } = options as ChannelOptions;
+  const [url, secret, key] = [files.to, files.secret, files.key].map(secretOf);
+  if (emails === undefined && url === undefined && secret === undefined && key === undefined) return;
+  const type = id === undefined ? body.type : (await context.client.getAlertChannel({ id })).type;
+  const ofKey = type === 'pagerduty' ? { routingKey: key } : { apiKey: key };
+  body.config = { ...(body.config as object), ...given({ emails, url, secret, ...ofKey }) };
 }

@@ -55,13 +55,13 @@ docs/mcp.md shows how each client is set up.`,
 // The SDK is loaded by this command alone.
 async function serveStdio(connect: Connect, { write: canWrite = false, ...ofHttp }: McpOptions): Promise<void> {
   if (Object.keys(ofHttp).length > 0) throw usage('--port, --host and --allow-host need --http');
-  const { serveOverStdio } = await import('../mcp/stdio.ts');
+  const { serveOverStdio } = await import('../mcp/server.ts');
   await serveOverStdio(connect, canWrite);
 }
 
 async function serveHttp(connect: Connect, options: McpOptions, output: Output): Promise<void> {
   const { write: canWrite = false, host = '127.0.0.1', allowHost: allowedHosts = [] } = options;
-  const port = integer(options.port, '--port') ?? DEFAULT_PORT;
+  const port = options.port === undefined ? DEFAULT_PORT : integer(options.port, '--port');
   if (port < 0 || port > 65535) throw usage(`--port must be between 0 and 65535, not ${port}`);
   const { newToken, serveOverHttp } = await import('../mcp/http.ts');
   const given = givenToken();

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { checkedUrl, type GlobalOptions } from '../context.ts';
 import { notFound, usage } from '../errors.ts';
+import { secretOf } from '../input.ts';
 import { createOutput, type Output } from '../output.ts';
 import { profilesFile, readProfiles, writeProfiles } from '../profile-store.ts';
-import { secretOf } from '../secret.ts';
 
 const HINT_LENGTH = 4;
 

@@ -1,6 +1,6 @@
 // hookyard providers: whose webhooks a source can be made for, and how each is connected.
 import type { Command } from 'commander';
-import { type Provider, providerNamed, providers } from '../../providers/index.ts';
+import type { Provider } from '../../providers/index.ts';
 import { contextOf } from '../context.ts';
 import { usage } from '../errors.ts';
 
@@ -8,7 +8,8 @@ export function addProviders(program: Command): void {
   program
     .command('providers [name]')
     .description('list the providers that a source can be made for, or show how one is connected')
-    .action((name: string | undefined, _options, command: Command) => {
+    .action(async (name: string | undefined, _options, command: Command) => {
+      const { providerNamed, providers } = await import('../../providers/index.ts');
       const { output } = contextOf(command);
       if (name === undefined) {
         return output.result(providers.map(shown), () => {

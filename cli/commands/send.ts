@@ -1,18 +1,15 @@
 // hookyard send: a webhook as a provider would send it, to the public address of a source.
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import type { Source } from '../../client/index.ts';
 import { headerBytes } from '../../core/http/header-text.ts';
 import { isRedacted } from '../../core/text/redaction.ts';
 import { type Context, contextOf } from '../context.ts';
 import { CliError, EXIT, type ExitCode, usage } from '../errors.ts';
+import { privateKeyOf, readBytes, secretOf } from '../input.ts';
 import { nodeFetch } from '../node-fetch.ts';
-import { findSource, readBytes } from '../input.ts';
 import { printable } from '../output.ts';
-import { privateKeyOf } from '../private-key.ts';
-import { PROVIDER_NAMES } from '../../providers/index.ts';
-import { secretOf } from '../secret.ts';
+import { findSource } from '../records.ts';
 import { watchEvent } from '../watch.ts';
-import { PLAIN, webhookFor } from '../webhook.ts';
 
 interface SendOptions {
   source: string;
@@ -31,10 +28,8 @@ export function addSend(program: Command): void {
     .command('send')
     .description('send a webhook to a source as a provider does: a sample event or your own body')
     .requiredOption('--source <source>', 'slug or id')
-    .addOption(
-      new Option('--provider <provider>', 'whose event it is (that of the source)').choices([PLAIN, ...PROVIDER_NAMES]),
-    )
-    .option('--event <name>', 'for example push or payment_intent.succeeded; with --data any name')
+    .option('--provider <provider>', 'whose event it is (that of the source); hookyard providers lists them')
+    .option('--event <name>', 'for example push or invoice.paid; with --data any name')
     .option('--secret <secret>', 'of the source, when it verifies signatures; @file reads a file')
     .option('--private-key <file>', 'whose public key the source has, when its sender signs with one; PEM')
     .option('--data <body>', 'sent instead of the sample; @file reads a file, - reads stdin')
@@ -43,12 +38,13 @@ export function addSend(program: Command): void {
 }
 
 async function send(context: Context, options: SendOptions): Promise<void> {
+  // The samples of all providers, and how each signs.
+  const { webhookFor } = await import('../webhook.ts');
   const source = await findSource(context.client, options.source);
   const { headers, body, query } = webhookFor(source, {
     ...{ provider: options.provider, event: options.event, data: bodyOf(options.data) },
-    // Some sign the address that they were given.
-    url: ingestAddress(source, new URL(source.webhookUrl).origin),
     ...{ secret: secretOf(options.secret), privateKey: privateKeyOf(options.privateKey) },
+    url: ingestAddress(source, new URL(source.webhookUrl).origin),
   });
   const address = ingestAddress(source, context.url);
   await show(context, options, await post(query === '' ? address : `${address}?${query}`, headers, body));

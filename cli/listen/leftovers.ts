@@ -1,9 +1,74 @@
-// What sessions of this machine have left in the service that ended without removing it: killed, or ended with the machine.
-import { hostname } from 'node:os';
+// What sessions of this machine have left in the service that ended without removing it: killed, or ended with the machine. Each keeps a
+// file of what it has made, in `hookyard/listen` of the user's state folder (XDG_STATE_HOME, else ~/.local/state); the next one finds it.
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, hostname } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
 import type { Client } from '../../client/index.ts';
 import { isAnswering } from './receiver.ts';
 import { type Removed, removeRecords } from './session.ts';
-import { type SavedSession, savedSessions } from './session-files.ts';
+
+const recordsSchema = z.object({
+  /** Only of a source that the session has made. */
+  sourceId: z.string().nullable(),
+  destinationId: z.string().nullable(),
+  routeId: z.string().nullable(),
+});
+/** The records of a session; null: it has none of this kind now. */
+export type SessionRecords = z.output<typeof recordsSchema>;
+
+const sessionSchema = recordsSchema.extend({
+  organizationId: z.string(),
+  /** Of the machine: folders of users may be shared by several. */
+  hostname: z.string(),
+  /** The address of its receiver on that machine, which only this session answers at. */
+  receiver: z.url(),
+});
+type SavedSession = z.output<typeof sessionSchema>;
+
+const sessionsFolder = (): string =>
+  join(process.env.XDG_STATE_HOME || join(homedir(), '.local', 'state'), 'hookyard', 'listen');
+
+interface SessionFile {
+  /** @throws Error when it cannot be written */
+  write(session: SavedSession): void;
+  remove(): void;
+}
+
+export const newSessionFile = (): SessionFile =>
+  sessionFile(join(sessionsFolder(), `${randomBytes(9).toString('hex')}.json`));
+
+function sessionFile(path: string): SessionFile {
+  return {
+    write(session) {
+      mkdirSync(sessionsFolder(), { recursive: true, mode: 0o700 });
+      writeFileSync(path, JSON.stringify(session), { mode: 0o600 });
+    },
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+/** The sessions of this user that have a file. One that cannot be read is left out: it may be half written. */
+function savedSessions(): { saved: SavedSession; file: SessionFile }[] {
+  const folder = sessionsFolder();
+  return namesIn(folder).flatMap((name) => {
+    const path = join(folder, name);
+    try {
+      return [{ saved: sessionSchema.parse(JSON.parse(readFileSync(path, 'utf8'))), file: sessionFile(path) }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
 
 /**
  * Removes what is left, as the sessions would have done.

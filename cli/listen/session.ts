@@ -2,9 +2,9 @@
 import { hostname } from 'node:os';
 import type { Client, FilterConditionInput, Source } from '../../client/index.ts';
 import { CliError, EXIT } from '../errors.ts';
-import { findSource } from '../input.ts';
+import { findSource } from '../records.ts';
 import { probe } from './receiver.ts';
-import type { SessionRecords } from './session-files.ts';
+import type { SessionRecords } from './leftovers.ts';
 
 export interface Session {
   source: Source;

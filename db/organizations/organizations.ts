@@ -1,4 +1,4 @@
-// Organizations as an operator sees and changes them (cli/commands/orgs.ts): plans, limits, suspension, deletion. What
+// Organizations as an operator sees and changes them (cli/operator/orgs.ts): plans, limits, suspension, deletion. What
 // tenants do is limited to their own organization.
 import type { Plan } from '../../core/config/access.ts';
 import { newId } from '../../core/text/ids.ts';

@@ -1,7 +1,8 @@
-// hookyard migrate: brings the tables up to date as their owner, where the services run with a role that may not.
+// hookyard migrate: brings the tables up to date as their owner, where the services run with a role that may not. And hookyard
+// prune-visibility: drops the indexes of Temporal's visibility table that Hookyard does not use.
 import type { Command } from 'commander';
 import { contextOf } from '../context.ts';
-import { EXIT, usage } from '../errors.ts';
+import { CliError, EXIT, usage } from '../errors.ts';
 import type { Output } from '../output.ts';
 
 interface Options {
@@ -37,7 +38,7 @@ For --check any role will do that may read the tables.`,
       const { migrate } = await import('../../db/schema/migrate.ts');
       const { grantRuntime } = await import('../../db/schema/roles.ts');
       const { grantTenant } = await import('../../db/schema/roles.ts');
-      const { onDatabase } = await import('../database.ts');
+      const { onDatabase } = await import('./database.ts');
       const applied = await onDatabase(async (pool) => {
         const names = await migrate(url);
         if (grant !== undefined) await grantRuntime(pool, grant);
@@ -64,7 +65,7 @@ async function ownersUrl(): Promise<string> {
 
 async function checkMigrations(output: Output, url: string): Promise<void> {
   const { missingMigrations } = await import('../../db/schema/migrate.ts');
-  const { onDatabase } = await import('../database.ts');
+  const { onDatabase } = await import('./database.ts');
   const missing = (await onDatabase((pool) => missingMigrations(pool), url)).map(({ name }) => name);
   output.result({ missing }, () => {
     for (const name of missing) output.line(name);
@@ -79,3 +80,40 @@ async function checkMigrations(output: Output, url: string): Promise<void> {
 
 const counted = (count: number, one: string, many: string): string =>
   count === 1 ? `1 migration ${one}` : `${count} migrations ${many}`;
+
+interface PruneOptions {
+  database: string;
+  dryRun?: boolean;
+}
+
+export function addPruneVisibility(program: Command): void {
+  program
+    .command('prune-visibility')
+    .description('drop the indexes of your own Temporal that Hookyard does not use')
+    .requiredOption(
+      '--database <url>',
+      'the visibility database of Temporal, postgres://..., as the owner of its table; PGPASSWORD may hold the password',
+    )
+    .option('--dry-run', 'only list them')
+    .addHelpText(
+      'after',
+      `
+For a Temporal on PostgreSQL that only Hookyard uses: other programs may search by what these indexes are for. TEMPORAL_ADDRESS
+(with TEMPORAL_API_KEY, TEMPORAL_TLS_*) is asked which columns hold search attributes; their indexes stay. Run it again after an
+update of Temporal's schema. The embedded Temporal of npm start needs it not.`,
+    )
+    .action(async ({ database, dryRun = false }: PruneOptions, command: Command) => {
+      const { output } = contextOf(command);
+      const { withSecretFiles } = await import('../../core/config/secret-files.ts');
+      const { pruneVisibility } = await import('../../local/temporal/schema.ts');
+      const indexes = await pruneVisibility(database, withSecretFiles(process.env), dryRun).catch((error: Error) => {
+        throw new CliError(EXIT.unavailable, error.message);
+      });
+      output.result({ indexes, dropped: !dryRun }, () => {
+        for (const name of indexes) output.line(name);
+        output.note(
+          `${indexes.length} indexes ${dryRun ? 'would be' : 'were'} dropped; those of searches by Hookyard stay`,
+        );
+      });
+    });
+}

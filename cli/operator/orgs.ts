@@ -6,7 +6,7 @@ import { LIMIT_NAMES, LIMITS, type LimitName } from '../../core/fairness/limits.
 import type { OrganizationView } from '../../db/organizations/organizations.ts';
 import type { Pool } from '../../db/connections/pool.ts';
 import { contextOf } from '../context.ts';
-import { ON_THE_DATABASE, onDatabase } from '../database.ts';
+import { ON_THE_DATABASE, onDatabase } from './database.ts';
 import { CliError, EXIT, notFound, usage } from '../errors.ts';
 import type { Output } from '../output.ts';
 

@@ -2,11 +2,11 @@
 // machine.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Pool } from '../db/connections/pool.ts';
-import { secretOf } from '../core/config/secret-files.ts';
-import { dataFolder } from './context.ts';
-import { CliError, EXIT } from './errors.ts';
-import { type DatabaseRole, readRolePasswords } from '../local/postgres/roles.ts';
+import type { Pool } from '../../db/connections/pool.ts';
+import { secretOf } from '../../core/config/secret-files.ts';
+import { dataFolder } from '../context.ts';
+import { CliError, EXIT } from '../errors.ts';
+import type { DatabaseRole } from '../../local/postgres/roles.ts';
 
 const STATEMENT_TIMEOUT_MS = 10_000;
 
@@ -18,13 +18,12 @@ their end), or the database that npm start runs on this machine (in HOOKYARD_DAT
 /** @throws CliError when the database cannot be used, or refuses */
 export async function onDatabase<Result>(
   work: (pool: Pool) => Promise<Result>,
-  url: string = secretOf(process.env, 'DATABASE_DIRECT_URL') ??
-    secretOf(process.env, 'DATABASE_URL') ??
-    localDatabase(),
+  given = secretOf(process.env, 'DATABASE_DIRECT_URL') ?? secretOf(process.env, 'DATABASE_URL'),
 ): Promise<Result> {
+  const url = given ?? (await localDatabase());
   // Loaded here, so that the other commands start without the database driver.
-  const { checkTls } = await import('../db/connections/client.ts');
-  const { createPool } = await import('../db/connections/pool.ts');
+  const { checkTls } = await import('../../db/connections/client.ts');
+  const { createPool } = await import('../../db/connections/pool.ts');
   const options = { name: 'hookyard-cli', max: 1, statementTimeoutMs: STATEMENT_TIMEOUT_MS, onError: () => {} };
   const pool = createPool(url, options);
   try {
@@ -60,7 +59,8 @@ function explained(error: unknown): CliError {
 }
 
 /** The database that npm start runs; PostgreSQL writes its port into the fourth line of postmaster.pid. */
-function localDatabase(): string {
+async function localDatabase(): Promise<string> {
+  const { readRolePasswords } = await import('../../local/postgres/roles.ts');
   const folder = dataFolder();
   try {
     const port = readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[3];

@@ -1,0 +1,78 @@
+// hookyard filters, transforms and schemas: what routes use.
+import type { Command } from 'commander';
+import type { Client } from '../../client/index.ts';
+import { contextOf } from '../context.ts';
+import { EXIT, usage } from '../errors.ts';
+import { jsonOf } from '../input.ts';
+import { printable } from '../output.ts';
+import type { Resource, Row } from './operation.ts';
+
+const columns = { slug: 'slug', id: 'id', name: 'name', routes: 'routeCount', updated: 'updatedAt' };
+const CREATED = { args: ['name'], done: '{slug} was created ({id})' } as const;
+const APPLIED = {
+  about: 'create it, or make it what you give: what you leave out goes back to its default',
+  done: '{slug} is as given ({id})',
+};
+
+export const filters: Resource = {
+  ...{ name: 'filters', tag: 'Filters', one: 'filter', about: 'conditions under which routes take an event' },
+  rows: [
+    { operation: 'listFilters', columns },
+    { operation: 'createFilter', ...CREATED },
+    { operation: 'putFilter', ...APPLIED },
+  ],
+};
+
+export const transforms: Resource = {
+  ...{ name: 'transforms', tag: 'Transforms', one: 'transform', about: 'code that makes the body of a delivery' },
+  rows: [
+    { operation: 'listTransforms', columns: { ...columns, type: 'type' } },
+    { operation: 'createTransform', ...CREATED },
+    { operation: 'putTransform', ...APPLIED },
+  ],
+};
+
+export const schemas: Resource = {
+  ...{ name: 'schemas', tag: 'Schemas', one: 'schema' },
+  about: 'JSON Schemas, which the payloads of a route must match',
+  rows: [
+    { operation: 'listSchemas', columns: { ...columns, version: 'version' } },
+    { operation: 'createSchema', ...CREATED },
+    { operation: 'putSchema', ...APPLIED },
+    { operation: 'validatePayload', name: 'validate', after: endOf } satisfies Row,
+  ],
+  leftOut: ['testSchema'],
+  more(group) {
+    group
+      .command('test <schema>')
+      .description('say where a payload does not match a JSON Schema; nothing is stored. Exit code 1 if it does not')
+      .option('--payload <json>', 'the payload; @file reads a file, - reads stdin')
+      .option('--event <id>', 'instead: the payload of this event')
+      .addHelpText('after', '\nThe schema is JSON; @file reads a file.')
+      .action(testSchema);
+  },
+};
+
+function endOf(_call: unknown, { valid }: { valid: boolean }): void {
+  if (!valid) process.exitCode = EXIT.refused;
+}
+
+async function testSchema(
+  text: string,
+  { payload, event }: { payload?: string; event?: string },
+  command: Command,
+): Promise<void> {
+  const { client, output } = contextOf(command);
+  const schema = jsonOf(text, 'the schema') as Parameters<Client['testSchema']>[0]['body']['schema'];
+  if ((payload === undefined) === (event === undefined)) throw usage('give --payload or --event, one of them');
+  const tried =
+    payload === undefined
+      ? (await client.getEvent({ id: event ?? '', includePayload: true })).payload
+      : jsonOf(payload, '--payload');
+  const result = await client.testSchema({ body: { schema, payload: tried } });
+  output.result(result, () => {
+    if (result.valid) output.line('The payload matches');
+    for (const { path, message } of result.errors) output.line(printable(`${path || 'the payload'}: ${message}`));
+  });
+  endOf(null, result);
+}

@@ -1,0 +1,170 @@
+// hookyard listen: webhooks of a source on this machine, for as long as it runs.
+import { hostname } from 'node:os';
+import { onEndRequest } from '../../core/process/end-request.ts';
+import type { Context } from '../context.ts';
+import { CliError, EXIT, usage } from '../errors.ts';
+import { integer, time } from '../input.ts';
+import { sendAgain, sendOne, sendSince } from './again.ts';
+import { conditionsOf } from './conditions.ts';
+import { hasKeys, onKeys } from './keyboard.ts';
+import { newSessionFile, removeLeftovers, type SessionRecords } from './leftovers.ts';
+import {
+  forward,
+  forwardAddress,
+  type LocalReceiver,
+  PROBED,
+  probe,
+  type Received,
+  type Reply,
+  startReceiver,
+} from './receiver.ts';
+import { openSession, type Removed, type Session } from './session.ts';
+import { identityOf, showDelivery } from './print.ts';
+import { onUnread, type Output } from '../output.ts';
+
+export interface ListenOptions {
+  source: string;
+  forward?: string;
+  address?: string;
+  host: string;
+  filter?: string[];
+  eventType?: string[];
+  path?: string;
+  from?: string;
+  retry?: string;
+  compact?: boolean;
+}
+
+/** Listens until Ctrl-C, and removes what it has made. @throws CliError */
+export async function listen(context: Context, portText: string, options: ListenOptions): Promise<void> {
+  const { client, output } = context;
+  for (const url of [options.forward, options.address]) requireHttp(url);
+  const wanted = integer(portText, 'The port');
+  if (wanted < 0 || wanted > 65535) throw usage(`The port must be between 0 and 65535, not ${portText}`);
+  const arrivals: Arrivals = { last: null, hasKeys: hasKeys() };
+  const receiver = await startReceiver(options.host, wanted, (request) =>
+    answer(context, request, options, JSON.stringify(probe(receiver.path)), arrivals),
+  );
+  let giveBack: (() => void) | undefined;
+  try {
+    const base = (options.address ?? `http://127.0.0.1:${receiver.port}`).replace(/\/+$/, '');
+    // From here on neither a Ctrl-C nor a reader that is gone must leave anything behind.
+    const asked = new Promise<void>((resolve) => {
+      onEndRequest((_reason, count) => (count === 1 ? resolve() : leave()));
+      onUnread(resolve);
+    });
+    const { organization } = await client.getCaller();
+    const { sourceId: ownSourceId, told } = await removeLeftovers(client, organization.id, options.source);
+    for (const line of told) output.note(line);
+    const session = await openSession(client, {
+      ...{ slug: options.source, base, path: receiver.path, port: receiver.port },
+      conditions: (its) => conditionsOf(options, its),
+      allowPaths: options.path !== undefined,
+      ownSourceId,
+      onChange: keeper(output, organization.id, options.host, receiver),
+    });
+    const { source } = session;
+    output.note(
+      `Listening on port ${receiver.port}${options.forward ? `, forwarding to ${options.forward}` : ''}. Ctrl-C ends it.`,
+    );
+    output.note(`Webhooks to ${source.webhookUrl} arrive here; try: hookyard send --source ${source.slug}`);
+    if (arrivals.hasKeys) {
+      giveBack = onKeys({ r: () => again(context, arrivals) });
+      output.note('Press r to have the last delivery sent again.');
+    }
+    sendEarlier(context, session, options).catch((error: Error) => output.note(`Not sent again: ${error.message}`));
+    await asked;
+    const removed = await session.remove();
+    if (removed.left.length > 0)
+      throw new CliError(EXIT.unavailable, `Not removed; delete by hand: ${removed.left.join('; ')}`);
+    output.note(`The destination and the route of this session are removed${withSource(removed, source.slug)}.`);
+  } finally {
+    giveBack?.();
+    await receiver.close();
+  }
+}
+
+interface Arrivals {
+  /** The id of the last delivery. */
+  last: string | null;
+  /** Whether there is somebody who presses keys. */
+  hasKeys: boolean;
+}
+
+/** The last delivery once more. */
+function again({ client, output }: Context, { last }: Arrivals): void {
+  if (last === null) output.note('Nothing has arrived yet that could be sent again.');
+  else sendAgain(client, last).then(output.note, (error: Error) => output.note(`Not sent again: ${error.message}`));
+}
+
+/** What arrived before the session began, where that is asked for. */
+async function sendEarlier({ client, output }: Context, session: Session, { from, retry }: ListenOptions) {
+  if (retry !== undefined) {
+    await sendOne(client, session, retry);
+    output.note(`${retry} is sent here.`);
+  }
+  const since = time(from);
+  if (since === undefined) return;
+  const count = await sendSince(client, session, since);
+  output.note(`${count === 1 ? '1 event' : `${count} events`} of before ${count === 1 ? 'is' : 'are'} sent here.`);
+}
+
+function withSource({ source }: Removed, slug: string): string {
+  if (source === null) return '';
+  return source === 'removed'
+    ? `, and so is the source ${slug}`
+    : `; the source ${slug} stays: other routes lead from it`;
+}
+
+/** Keeps a file of what the session has made, for a session after this one that could not remove it. */
+function keeper(
+  output: Output,
+  organizationId: string,
+  host: string,
+  { port, path }: LocalReceiver,
+): (made: SessionRecords) => void {
+  const file = newSessionFile();
+  const receiver = `http://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+  let isTold = false;
+  return (made) => {
+    try {
+      if (Object.values(made).every((id) => id === null)) file.remove();
+      else file.write({ ...made, organizationId, hostname: hostname(), receiver });
+    } catch (error) {
+      if (!isTold)
+        output.note(`If this session is killed, delete what it has made by hand: ${(error as Error).message}`);
+      isTold = true;
+    }
+  };
+}
+
+async function answer(
+  { output }: Context,
+  request: Received,
+  { forward: target, compact: isCompact = false }: ListenOptions,
+  probeBody: string,
+  arrivals: Arrivals,
+): Promise<Reply> {
+  if (request.body.equals(Buffer.from(probeBody))) return PROBED;
+  const address = target === undefined ? null : forwardAddress(target, request);
+  const reply = address
+    ? await forward(address, request)
+    : { status: 200, headers: ['Content-Type', 'text/plain'], body: Buffer.from('ok') };
+  const { deliveryId } = identityOf(request.headers);
+  if (deliveryId !== undefined) arrivals.last = deliveryId;
+  showDelivery(output, request, reply, { forwardedTo: address?.url, isCompact, hasKeys: arrivals.hasKeys });
+  return reply;
+}
+
+/** A second Ctrl-C: the service does not answer, or too slowly. */
+function leave(): never {
+  process.stderr.write(
+    'hookyard: Ended before everything was removed; the next hookyard listen on this machine removes the rest.\n',
+  );
+  process.exit(EXIT.unavailable);
+}
+
+function requireHttp(url: string | undefined): void {
+  if (url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')) return;
+  throw usage(`"${url}" must be a URL that starts with http:// or https://`);
+}

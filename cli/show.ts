@@ -1,0 +1,89 @@
+// What commands print: lists with how to get at the rest of them, records, and confirmations.
+import type { CursorPagination, Pagination } from '../client/index.ts';
+import type { Context } from './context.ts';
+import type { Output } from './output.ts';
+
+type Item = Record<string, unknown>;
+/** By its title, what a column shows: paths of members of an item, with `|` between them for the first that is there, or a function. */
+export type Columns = Record<string, string | ((item: never) => unknown)>;
+
+/** Columns of a list that has none of its own. */
+const MOST_COLUMNS = 7;
+
+/** One page, or what follows a cursor, as a table, and on stderr how to get at the others. */
+export function showList(
+  { output }: Context,
+  list: { data: Item[]; pagination?: Pagination | CursorPagination },
+  columns: Columns = columnsOf(list.data),
+): void {
+  output.result(list, () => {
+    const { data, pagination } = list;
+    const readers = Object.values(columns);
+    if (data.length > 0)
+      output.table(
+        Object.keys(columns),
+        data.map((item) =>
+          readers.map((reader) => (typeof reader === 'string' ? at(item, reader) : reader(item as never))),
+        ),
+      );
+    if (pagination === undefined) {
+      if (data.length === 0) output.note('none');
+    } else if ('nextCursor' in pagination) noteNext(output, data.length, pagination);
+    else notePage(output, data.length, pagination);
+  });
+}
+
+/** The members that are no objects, the first of them. */
+function columnsOf([first = {}]: Item[]): Columns {
+  const names = Object.keys(first).filter((name) => typeof first[name] !== 'object' || first[name] === null);
+  return Object.fromEntries(names.slice(0, MOST_COLUMNS).map((name) => [name, name]));
+}
+
+/** What is at a path such as `source.name`; of the items of a list in between all, with commas. */
+function at(item: unknown, path: string): unknown {
+  const [first, ...others] = path.split('|').map((each) => memberAt(item, each.split('.')));
+  return first ?? others.find((value) => value !== null && value !== undefined) ?? null;
+}
+
+function memberAt(item: unknown, [name, ...rest]: string[]): unknown {
+  if (name === undefined || item === null || item === undefined) return Array.isArray(item) ? item.join(', ') : item;
+  if (Array.isArray(item)) return item.map((each) => memberAt(each, [name, ...rest])).join(', ');
+  return memberAt((item as Item)[name], rest);
+}
+
+/** A line with the members of an answer at `{path}`, and at `{_}` what the record was called. */
+export const fill = (template: string, answer: Item, named: string): string =>
+  template.replaceAll(/\{([^}]+)\}/g, (_, path: string) => (path === '_' ? named : String(at(answer, path) ?? '')));
+
+function notePage(output: Output, shown: number, { total, page, pageSize }: Pagination): void {
+  if (total === 0) output.note('none');
+  else if (total > shown) {
+    const more = page * pageSize < total ? `; --page ${page + 1} shows the next` : '';
+    output.note(`${shown} of ${total}${more}`);
+  }
+}
+
+function noteNext(output: Output, shown: number, { nextCursor, searchedUntil }: CursorPagination): void {
+  if (nextCursor === null) output.note(shown === 0 ? 'none' : 'these are the last');
+  else {
+    const until = searchedUntil === null ? '' : `searched back to ${searchedUntil}; `;
+    output.note(`${until}--cursor ${nextCursor} shows the next`);
+  }
+}
+
+/** A record, its members below each other. */
+export function showRecord({ output }: Context, record: object): void {
+  const { warnings: _noted, ...members } = record as { warnings?: unknown };
+  output.result(record, () => output.fields(members));
+  noteWarnings(output, record);
+}
+
+/** One line about what was done. */
+export function showDone({ output }: Context, value: object, line: string): void {
+  output.result(value, () => output.line(line));
+  noteWarnings(output, value);
+}
+
+function noteWarnings(output: Output, { warnings = [] }: { warnings?: string[] }): void {
+  for (const warning of warnings) output.note(`warning: ${warning}`);
+}
