@@ -52,3 +52,38 @@ const membersCut = (value: object, step: Step): Record<string, unknown> =>
 export function shortText(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}… (${text.length} characters)`;
 }
+
+interface Payload extends Record<string, unknown> {
+  text?: string;
+  /** What is no text. */
+  base64?: string;
+  /** bytes of the whole */
+  size: number;
+  isCut: boolean;
+}
+
+/** The first bytes of a payload, as text where all of it is. */
+export function shownBytes(bytes: Uint8Array, most: number): Payload {
+  const isCut = bytes.length > most;
+  const shown = { size: bytes.length, isCut };
+  const part = Buffer.from(bytes.subarray(0, most));
+  if (!isText(bytes)) return { base64: part.toString('base64'), ...shown };
+  const text = part.toString('utf8');
+  // A character at the end may be cut in two.
+  return { text: isCut ? text.replace(/\uFFFD$/, '') : text, ...shown };
+}
+
+/** The same of a text, or of base64, that the API gave. @param size bytes of the whole */
+export function shownText(body: string, encoding: 'base64' | undefined, size: number, most: number): Payload {
+  const shown = shownBytes(Buffer.from(body, encoding ?? 'utf8'), most);
+  return { ...shown, size, isCut: shown.isCut || shown.size < size };
+}
+
+function isText(bytes: Uint8Array): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,9 +1,10 @@
-// What several tools take: names or ids, times, pages; and what they answer.
+// What tools take: the members of the operations of the API, with names instead of ids, and times as people say them.
 import { z } from 'zod';
 import type { Client } from '../../client/index.ts';
 import { parseIsoTime } from '../../core/text/timestamps.ts';
-import { notFound } from '../errors.ts';
-import { findDestination, findRoute, findSource, time } from '../input.ts';
+import { time } from '../input.ts';
+import { type Member, OPERATIONS, type OperationName } from '../operations.ts';
+import { findId, type RecordKind } from '../records.ts';
 
 const name = z.string().min(1).max(200);
 const when = z
@@ -16,7 +17,6 @@ export const inputs = {
   destination: name.describe('Name or id of a destination').optional(),
   since: when.describe('ISO 8601 time, or how long ago: 30m, 1h, 7d').optional(),
   until: when.describe('The same; by default now').optional(),
-  search: name.describe('A part of the name, whatever its case').optional(),
   limit: z.int().min(1).max(50).default(20).describe('How many at most'),
   page: z.int().min(1).default(1).describe('Which page, from 1 on'),
   cursor: z.string().min(1).max(100).describe('nextCursor of the answer before, to continue there').optional(),
@@ -24,33 +24,60 @@ export const inputs = {
   payloadBytes: z.int().min(1).max(16_384).default(4096).describe('How much of the payload or body to show, in bytes'),
 };
 
-/** Records as the API has them. */
-export const records = (what: string) => z.array(z.looseObject({})).describe(what);
-export const record = (what: string) => z.looseObject({}).describe(what);
+/** Members that tools call otherwise than the API. */
+const OWN_NAMES: Record<string, keyof typeof inputs> = {
+  sourceId: 'source',
+  routeId: 'route',
+  destinationId: 'destination',
+  eventId: 'event',
+  from: 'since',
+  to: 'until',
+};
+const RECORDS: Record<string, [member: string, kind: RecordKind]> = {
+  source: ['sourceId', 'source'],
+  route: ['routeId', 'route'],
+  destination: ['destinationId', 'destination'],
+};
+/** Of lists, which tools page through in one way. */
+const PAGING = ['page', 'pageSize', 'cursor', 'withTotal', 'limit', 'dryRun'];
 
-interface Places {
-  source?: string | undefined;
-  route?: string | undefined;
-  destination?: string | undefined;
+/** What a tool takes for an operation, each of it optional. @param leftOut members of the API */
+export function inputsOf(operation: OperationName, leftOut: readonly string[] = []): Record<string, z.ZodType> {
+  const { query, body } = OPERATIONS[operation];
+  const members = [...query, ...body].filter((member) => ![...PAGING, ...leftOut].includes(member.name));
+  return Object.fromEntries(
+    members.map((member) => {
+      const own = OWN_NAMES[member.name];
+      return own === undefined ? [member.name, schemaOf(member).optional()] : [own, z.optional(inputs[own])];
+    }),
+  );
 }
 
-/** The filters of the API that name these. @throws CliError when there is none of a name */
-export async function placesOf(client: Client, { source, route, destination }: Places) {
-  return {
-    ...(source !== undefined && { sourceId: (await findSource(client, source)).id }),
-    ...(route !== undefined && { routeId: await findRoute(client, route) }),
-    ...(destination !== undefined && { destinationId: await findDestination(client, destination) }),
+function schemaOf({ kind, values, about }: Member): z.ZodType {
+  const text = values === undefined ? name : z.enum(values);
+  const schemas = {
+    text,
+    integer: z.int(),
+    number: z.number(),
+    boolean: z.boolean(),
+    list: z.array(text).min(1),
+    json: z.unknown(),
   };
+  return about === '' ? schemas[kind] : schemas[kind].describe(about);
 }
 
-export type PlaceIds = Awaited<ReturnType<typeof placesOf>>;
-
-/** The filters of the API that bound a time. */
-export function timesOf({ since, until }: { since?: string | undefined; until?: string | undefined }) {
-  return {
-    ...(since !== undefined && { from: isoTime(since) }),
-    ...(until !== undefined && { to: isoTime(until) }),
-  };
+/** The members of the API for what a tool was given. @throws CliError when there is no record of a name */
+export async function membersOf(client: Client, args: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const members: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(args)) {
+    const [member, kind] = RECORDS[key] ?? [];
+    if (value === undefined) continue;
+    if (member !== undefined && kind !== undefined) members[member] = await findId(client, kind, String(value));
+    else if (key === 'since') members.from = isoTime(String(value));
+    else if (key === 'until') members.to = isoTime(String(value));
+    else members[key === 'event' ? 'eventId' : key] = value;
+  }
+  return members;
 }
 
 /** A time that was checked. */
@@ -58,16 +85,3 @@ export const isoTime = (text: string): string => new Date(momentOf(text) ?? Numb
 
 /** In ms since 1970; null when it is no time. */
 const momentOf = (text: string): number | null => parseIsoTime(time(text) ?? text);
-
-/** A transform or a filter by its id, slug or name. @throws CliError when there is none */
-export async function findNamed(client: Client, kind: 'transform' | 'filter', wanted: string): Promise<string> {
-  if (/^(tfm|flt)_/.test(wanted)) return wanted;
-  const list = kind === 'transform' ? 'listTransforms' : 'listFilters';
-  const known: string[] = [];
-  for await (const { id, slug, name: its } of client.each(list)) {
-    if (slug === wanted || its === wanted) return id;
-    known.push(slug);
-  }
-  const those = known.length === 0 ? 'there are none' : `there are ${known.slice(0, 20).join(', ')}`;
-  throw notFound(`There is no ${kind} ${wanted}; ${those}`);
-}

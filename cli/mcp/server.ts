@@ -1,14 +1,15 @@
-// The MCP server: its tools, and what it says of itself.
+// The MCP server: its tools, and what it says of itself; and over stdin and stdout, where the client starts this process, and ends it.
 import { McpServer } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { onEndRequest } from '../../core/process/end-request.ts';
 import { VERSION } from '../context.ts';
+import { onUnread } from '../output.ts';
 import type { Connect } from './tool.ts';
-import { actOnDeliveries, retryIssue } from './tools/acts.ts';
-import { getDelivery, listDeliveries } from './tools/deliveries.ts';
-import { getEvent, listEvents } from './tools/events.ts';
+import { actOnDeliveries, replayEvents, retryIssue } from './tools/changes.ts';
 import { listFailures } from './tools/failures.ts';
-import { listDestinations, listRoutes, listSources } from './tools/places.ts';
+import { listDeliveries, listDestinations, listEvents, listRoutes, listSources } from './tools/lists.ts';
 import { connectProvider, getProvider } from './tools/providers.ts';
-import { cancelReplay, getReplay, replayEvents } from './tools/replays.ts';
+import { cancelReplay, getDelivery, getEvent, getReplay } from './tools/records.ts';
 import { previewRoute, tryFilter, tryTransform } from './tools/tries.ts';
 
 /** In the order in which a conversation needs them. */
@@ -49,4 +50,20 @@ export function createMcpServer(connect: Connect, canWrite: boolean): McpServer 
   );
   for (const tool of TOOLS) if (canWrite || tool.isReadOnly) tool.register(server, connect);
   return server;
+}
+
+/** Serves until the client closes stdin, or somebody ends the process. */
+export async function serveOverStdio(connect: Connect, canWrite: boolean): Promise<void> {
+  const ended = new Promise<void>((resolve) => {
+    for (const event of ['end', 'close', 'error']) process.stdin.once(event, () => resolve());
+    onUnread(resolve);
+    onEndRequest(() => resolve());
+  });
+  const served = serveStdio(() => createMcpServer(connect, canWrite), {
+    onerror: ({ message }) => void process.stderr.write(`hookyard: ${message}\n`),
+  });
+  await ended;
+  await served.close();
+  // It may still be open, and would keep the process alive.
+  process.stdin.destroy();
 }

@@ -1,10 +1,13 @@
 // A tool: what it takes, what it does, and how its answers and failures reach the model.
 import type { CallToolResult, McpServer } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
-import type { Client } from '../../client/index.ts';
+import { z } from 'zod';
+import { type Client, HookyardError } from '../../client/index.ts';
+import { ConfigError } from '../../core/config/config-error.ts';
+import type { ServiceAddress } from '../context.ts';
+import { CliError, endingOf } from '../errors.ts';
 import { bounded } from './bounded.ts';
-import { type Address, problemOf } from './problems.ts';
 
+type Address = Pick<ServiceAddress, 'url' | 'from'>;
 /** The service as it is known now. @throws CliError when the profile, or what else names it, is wrong */
 export type Connect = () => { client: Client; address: Address };
 
@@ -15,23 +18,22 @@ export interface Call {
   signal: AbortSignal;
 }
 
-export interface Answer<Data> {
+interface Answer {
   /** What people, and models that read no data, are told. */
   summary: string;
-  data: Data;
+  data: object;
 }
 
-interface Definition<Input extends z.ZodObject, Output extends z.ZodObject> {
+interface Definition<Input extends z.ZodObject> {
   name: string;
   title: string;
   description: string;
   /** Tools that change something are there with --write only; `destroys` says that what they do cannot be taken back. */
-  effect: 'reads' | 'adds' | 'destroys';
+  effect?: 'reads' | 'adds' | 'destroys';
   input: Input;
-  output: Output;
   /** How to get what does not fit into one answer. */
   more: string;
-  run(call: Call, args: z.output<Input>): Promise<Answer<z.input<Output>>>;
+  run(call: Call, args: z.output<Input>): Promise<Answer>;
 }
 
 export interface Tool {
@@ -39,10 +41,13 @@ export interface Tool {
   register(server: McpServer, connect: Connect): void;
 }
 
-export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(typed: Definition<Input, Output>): Tool {
-  // Its types bind `run` to the schemas; from here on the SDK checks both.
-  const definition = typed as unknown as Definition<z.ZodObject, z.ZodObject>;
-  const { name, title, description, effect, input: inputSchema, output: outputSchema } = definition;
+/** What the description of each tool says: the records of the API, or parts of them. */
+const OUTPUT = z.looseObject({});
+
+export function tool<Input extends z.ZodObject>(typed: Definition<Input>): Tool {
+  // Its type binds `run` to the schema; from here on the SDK checks it.
+  const definition = typed as unknown as Definition<z.ZodObject>;
+  const { name, title, description, effect = 'reads', input: inputSchema } = definition;
   const annotations = {
     readOnlyHint: effect === 'reads',
     destructiveHint: effect === 'destroys',
@@ -54,14 +59,14 @@ export function tool<Input extends z.ZodObject, Output extends z.ZodObject>(type
     register: (server, connect) =>
       void server.registerTool(
         name,
-        { title, description, inputSchema, outputSchema, annotations },
+        { title, description, inputSchema, outputSchema: OUTPUT, annotations },
         (args, { mcpReq: { signal } }) => answered(definition, connect, args, signal),
       ),
   };
 }
 
 async function answered(
-  { run, more }: Definition<z.ZodObject, z.ZodObject>,
+  { run, more }: Definition<z.ZodObject>,
   connect: Connect,
   args: Record<string, unknown>,
   signal: AbortSignal,
@@ -71,7 +76,7 @@ async function answered(
     const connection = connect();
     address = connection.address;
     const { summary, data } = await run({ ...connection, signal }, args);
-    return shown(summary, data, more);
+    return shown(summary, data as Record<string, unknown>, more);
   } catch (error) {
     return { content: [{ type: 'text', text: problemOf(error, address) }], isError: true };
   }
@@ -90,4 +95,23 @@ function shown(summary: string, whole: Record<string, unknown>, more: string): C
     ],
     structuredContent,
   };
+}
+
+/** What is wrong, and what to do next; never a stack. @param address of the service, for messages */
+export function problemOf(error: unknown, address: Address): string {
+  if (error instanceof ConfigError) return error.message;
+  if (!(error instanceof HookyardError || error instanceof CliError)) {
+    // The cause is for who runs the server.
+    process.stderr.write(`hookyard: ${error instanceof Error ? error.stack : String(error)}\n`);
+    return 'The MCP server of Hookyard failed at this call. Nothing more is known here; its log (stderr) has the cause.';
+  }
+  // The advice of the command line, with tools in place of its commands.
+  const line = endingOf(error, address).line;
+  const lines = [line.replace(/hookyard (\w+) list shows those there are/, 'the tool list_$1 shows those there are')];
+  if (error instanceof CliError) return lines.join('\n');
+  const { details, retryAfterMs } = error;
+  // The message names the only one.
+  if (details.length > 1) lines.push(...details.map(({ path, message }) => `- ${path}: ${message}`));
+  if (retryAfterMs !== null) lines.push(`Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`);
+  return lines.join('\n');
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Client, Delivery, Issue } from '../../../client/index.ts';
 import { cell } from '../../output.ts';
 import { shortText } from '../bounded.ts';
-import { inputs, isoTime, type PlaceIds, placesOf, records } from '../inputs.ts';
+import { inputs, isoTime, membersOf } from '../inputs.ts';
 import { tool } from '../tool.ts';
 
 /** What did not arrive, or has not yet after a failure or because it is held. */
@@ -19,7 +19,6 @@ export const listFailures = tool({
     'Start here when webhooks did not arrive. Groups the deliveries made since a time that failed, are being retried or are held, by route, ' +
     'destination and cause (HTTP_500, or the error), each with its newest delivery as a sample; and lists the issues (failures that last, with ' +
     'when each began). Webhooks that a source refused show up as issues. get_delivery then shows what the destination answered.',
-  effect: 'reads',
   input: z.strictObject({
     since: inputs.since.unwrap().default('24h'),
     source: inputs.source,
@@ -27,19 +26,10 @@ export const listFailures = tool({
     destination: inputs.destination,
     limit: inputs.limit.describe('How many groups, and how many issues, at most'),
   }),
-  output: z.looseObject({
-    since: z.string(),
-    deliveries: z.int().describe('That were read; the newest if there are more'),
-    isComplete: z.boolean().describe('Whether these are all since then'),
-    groups: records('Most frequent first: route, destination, cause, count, statuses, firstAt, lastAt, error, sample'),
-    issues: records(
-      'With cause, state, count, firstSeenAt, lastSeenAt and samples; states: open, acknowledged, ignored, resolved',
-    ),
-  }),
   more: 'Name a route or destination, a later since, or a smaller limit.',
   async run({ client }, { limit, ...args }) {
     const since = isoTime(args.since);
-    const places = await placesOf(client, args);
+    const { from: _since, ...places } = await membersOf(client, args);
     const deliveries = await newestFailures(client, { ...places, from: since });
     const groups = grouped(deliveries);
     const issues = await issuesSince(client, places, since);
@@ -68,7 +58,7 @@ async function newestFailures(client: Client, filters: Filters): Promise<Deliver
   return found;
 }
 
-async function issuesSince(client: Client, places: PlaceIds, since: string): Promise<Issue[]> {
+async function issuesSince(client: Client, places: object, since: string): Promise<Issue[]> {
   const found: Issue[] = [];
   let read = 0;
   for await (const issue of client.each('listIssues', places)) {

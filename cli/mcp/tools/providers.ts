@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { Client, Provider, Source } from '../../../client/index.ts';
 import { notFound, usage } from '../../errors.ts';
 import { given } from '../../input.ts';
-import { records } from '../inputs.ts';
 import { tool } from '../tool.ts';
 
 type CreateBody = Parameters<Client['createSource']>[0]['body'];
@@ -14,12 +13,7 @@ export const getProvider = tool({
   description:
     'Says how webhooks of a provider (Stripe, GitHub, Shopify, ...) are connected: where to enter the address, which secret is meant, which ' +
     'handshakes are answered, and the addresses of the sources that are made for it already. Without a name it lists the providers.',
-  effect: 'reads',
   input: z.strictObject({ provider: z.string().min(1).max(100).describe('Its name, such as stripe').optional() }),
-  output: z.looseObject({
-    providers: records('name and title; with a name that one, with instructions, secret, verifyToken, handshakes, ...'),
-    sources: records('Made for it already: slug, webhookUrl, enabled, lastHandshake, lastEventAt').optional(),
-  }),
   more: 'Name one provider.',
   async run({ client }, { provider: name }) {
     const all = await providersOf(client);
@@ -52,7 +46,6 @@ export const connectProvider = tool({
     secret: z.string().min(1).max(4096).describe('What get_provider calls secret').optional(),
     verifyToken: z.string().min(1).max(4096).describe('What get_provider calls verifyToken').optional(),
   }),
-  output: z.looseObject({ source: z.looseObject({}), instructions: z.string() }),
   more: 'list_sources shows the source.',
   async run({ client }, { provider: wanted, slug, name = slug, secret, verifyToken }) {
     const provider = named(await providersOf(client), wanted);

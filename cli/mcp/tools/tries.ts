@@ -4,11 +4,10 @@ import type { Client } from '../../../client/index.ts';
 import { isFormType } from '../../../core/forms/forms.ts';
 import { TRANSFORM_TYPES } from '../../../core/config/transform-types.ts';
 import { usage } from '../../errors.ts';
-import { findRoute } from '../../input.ts';
+import { findId } from '../../records.ts';
 import { cell } from '../../output.ts';
-import { shortText } from '../bounded.ts';
-import { findNamed, inputs, records } from '../inputs.ts';
-import { shownText } from '../payload.ts';
+import { shortText, shownText } from '../bounded.ts';
+import { inputs } from '../inputs.ts';
 import { tool } from '../tool.ts';
 
 /** Characters of an output that is shown as it is; a longer one is shown as text, its beginning. */
@@ -55,18 +54,11 @@ export const tryTransform = tool({
     'Runs a stored transform, or code that is stored nowhere, on a stored event or on a payload of yours, and shows the output, or the error with ' +
     'its line. Nothing is sent or changed. Code gets the event as payload, headers, method, path and query: { "id": payload.order.id } in jsonata, ' +
     'export default (event) => ({ id: event.payload.order.id }) in javascript.',
-  effect: 'reads',
   input: z.strictObject({
     transform: z.string().min(1).max(200).describe('Id, slug or name of a stored one').optional(),
     code: z.string().min(1).max(65_536).describe('Instead of a stored one').optional(),
     type: z.enum(TRANSFORM_TYPES).describe('Language of the code').optional(),
     ...sample,
-  }),
-  output: z.looseObject({
-    success: z.boolean(),
-    output: z.unknown().optional().describe('Parsed when it is JSON and short, else text'),
-    isCut: z.boolean().optional(),
-    error: z.looseObject({}).optional().describe('message, line, column'),
   }),
   more: 'Let the transform make less of the event.',
   async run({ client }, { transform, code, type, ...args }) {
@@ -78,7 +70,7 @@ export const tryTransform = tool({
     const result =
       code !== undefined && type !== undefined
         ? await client.testCode({ body: { ...body, code, type } })
-        : await client.testTransform({ id: await findNamed(client, 'transform', transform ?? ''), body });
+        : await client.testTransform({ id: await findId(client, 'transform', transform ?? ''), body });
     if (!result.success) return { summary: cell(`It failed: ${result.error.message}`), data: result };
     return { summary: `It took ${result.durationMs} ms.`, data: { ...result, ...outputOf(result.output) } };
   },
@@ -96,7 +88,6 @@ export const tryFilter = tool({
   description:
     'Tells whether a stored filter, or conditions that are stored nowhere, take a stored event or a payload of yours, and which conditions are met. ' +
     'A field is payload.<path>, headers.<name>, query.<name>, request.path or method.',
-  effect: 'reads',
   input: z.strictObject({
     filter: z.string().min(1).max(200).describe('Id, slug or name of a stored one').optional(),
     conditions: z
@@ -110,7 +101,6 @@ export const tryFilter = tool({
     logic: z.enum(['AND', 'OR']).describe('Of the conditions: all must be met, or one').optional(),
     ...sample,
   }),
-  output: z.looseObject({ matches: z.boolean(), conditions: records('field, operator, matches') }),
   more: 'Try fewer conditions.',
   async run({ client }, { filter, conditions, logic, ...args }) {
     if ((filter === undefined) === (conditions === undefined))
@@ -118,7 +108,7 @@ export const tryFilter = tool({
     const body = await sampleOf(client, args);
     const result =
       conditions === undefined
-        ? await client.testFilter({ id: await findNamed(client, 'filter', filter ?? ''), body })
+        ? await client.testFilter({ id: await findId(client, 'filter', filter ?? ''), body })
         : await client.testConditions({ body: { ...body, conditions: conditions as Conditions, logic } });
     return { summary: result.matches ? 'The filter takes it.' : 'The filter refuses it.', data: result };
   },
@@ -133,22 +123,14 @@ export const previewRoute = tool({
   description:
     'Shows what a route would do with a stored event now: whether its filter and schema take it, and the requests that it would send (secrets ' +
     'masked). Nothing is sent. The key needs the scope payloads:read.',
-  effect: 'reads',
   input: z.strictObject({
     route: z.string().min(1).max(200).describe('Name or id of a route'),
     event: inputs.event,
     payloadBytes: inputs.payloadBytes,
   }),
-  output: z.looseObject({
-    verdict: z.enum(['taken', 'filtered', 'schema_failed', 'filter_failed']),
-    error: z.string().nullable(),
-    schemaErrors: records('path, message'),
-    content: z.looseObject({}).nullable().describe('The body that all destinations get'),
-    requests: records('One for each destination: destinationName, enabled, request, problem'),
-  }),
   more: 'A smaller payloadBytes leaves room.',
   async run({ client }, { route, event: eventId, payloadBytes }) {
-    const id = await findRoute(client, route);
+    const id = await findId(client, 'route', route);
     const { content, ...preview } = await client.previewRoute({ id, body: { eventId } });
     const sent = preview.requests.filter(({ enabled, request }) => enabled && request !== null).length;
     const why = preview.error === null ? '' : `: ${preview.error}`;

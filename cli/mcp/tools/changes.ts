@@ -1,0 +1,240 @@
+// Tools that change many records at once count first. The call that acts must name what the dry run counted: what matches may have
+// changed since, and a filter may mean more than was meant.
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import type { Client, EventReplay, EventReplayDryRun } from '../../../client/index.ts';
+import { usage } from '../../errors.ts';
+import { findId } from '../../records.ts';
+import { inputs, inputsOf, membersOf } from '../inputs.ts';
+import { type Call, problemOf, tool } from '../tool.ts';
+
+const ACTIONS = ['retry', 'replay', 'cancel'] as const;
+type Action = (typeof ACTIONS)[number];
+const DONE: Record<Action, string> = { retry: 'retried', replay: 'replayed', cancel: 'cancelled' };
+
+/** Of one call of the tool: a client waits about a minute. */
+const MOST_DELIVERIES = 1000;
+/** Of one call of the API, and in one second: destinations have other work, too. */
+const STEP = 100;
+const STEP_MS = 1000;
+/** Of one retry of an issue, in steps of a thousand. */
+const MOST_OF_ISSUE = 5000;
+
+const expectedCount = z
+  .int()
+  .min(0)
+  .describe(
+    'Acts, if so many match now: what the dry run counted. Without it this is a dry run: it counts, and changes nothing',
+  )
+  .optional();
+
+/** What a dry run answers. @param args of the call that acts; `until` is fixed, so that what comes later does not change the count */
+function dryRun(count: number, what: string, args: object) {
+  const next = { ...args, expectedCount: count };
+  const how = `Nothing was changed. To do it, call this tool again with ${JSON.stringify(next)}, after the user has agreed.`;
+  return {
+    summary: count === 0 ? `Nothing matches: ${what}. Nothing was changed.` : `${what}. ${how}`,
+    data: { dryRun: true, count, ...(count > 0 && { next }) },
+  };
+}
+
+/** @throws CliError when another number matches now */
+function requireCount(found: number, expected: number): void {
+  if (found === expected) return;
+  throw usage(
+    `${found} match now, not ${expected}: nothing was changed. Call it without expectedCount to count again, ` +
+      'then with what that says, until included',
+  );
+}
+
+const isNone = (filters: object): boolean => Object.values(filters).every((value) => value === undefined);
+
+/** @throws CliError unless there is one record, or a filter @param one its name */
+function requireOneOf(one: string, record: string | undefined, filters: object, all: object): void {
+  if (record === undefined && isNone(filters))
+    throw usage(`Give at least one of ${one}, ${Object.keys(all).join(', ')}`);
+  if (record !== undefined && !isNone(filters)) throw usage(`Give ${one} alone, or filters`);
+}
+
+const deliveryFilters = inputsOf('actOnDeliveries', ['action', 'lane']);
+
+export const actOnDeliveries = tool({
+  name: 'act_on_deliveries',
+  title: 'Retry, replay or cancel deliveries',
+  description:
+    'retry: makes the next attempt of deliveries that wait for one now. replay: delivers again, as new deliveries; not what is ' +
+    'under way or was replaced by a later one. cancel: makes no further attempt. ' +
+    'Acts on what the filters select, the newest first. Without expectedCount it counts, and changes nothing; with the count of that dry run it ' +
+    `acts, on at most ${MOST_DELIVERIES}, and says how many it changed. For more, replay_events runs in the service.`,
+  effect: 'destroys',
+  input: z.strictObject({
+    ...deliveryFilters,
+    until: inputs.until,
+    action: z.enum(ACTIONS),
+    delivery: z.string().min(1).max(100).describe('Only this one, dlv_...').optional(),
+    expectedCount,
+  }),
+  more: 'list_deliveries shows the deliveries.',
+  async run(call, { action, expectedCount: expected, delivery, ...filters }) {
+    requireOneOf('delivery', delivery, filters, deliveryFilters);
+    if (delivery !== undefined) return actOnOne(call.client, action, delivery, expected);
+    const until = filters.until ?? new Date().toISOString();
+    const selection = { ...(await membersOf(call.client, { ...filters, until })), action };
+    const { deliveriesFound: found } = await call.client.actOnDeliveries({ body: { ...selection, dryRun: true } });
+    if (expected === undefined) return dryRun(found, whatOf(action, found), { action, ...filters, until });
+    requireCount(found, expected);
+    if (found > MOST_DELIVERIES) throw usage(`${whatOf(action, found)}. Nothing was changed`);
+    const changed = await actOnAll(call, selection, found);
+    const summary = `${changed} of ${found} deliveries were ${DONE[action]}.`;
+    return { summary, data: { dryRun: false, count: found, changed } };
+  },
+});
+
+function whatOf(action: Action, found: number): string {
+  const what = `${found} deliveries would be ${DONE[action]}`;
+  return found <= MOST_DELIVERIES
+    ? what
+    : `${what}, which is more than ${MOST_DELIVERIES}: name a shorter time, or use replay_events or retry_issue`;
+}
+
+async function actOnOne(client: Client, action: Action, id: string, expected: number | undefined) {
+  const { status, destination } = await client.getDelivery({ id });
+  if (expected === undefined)
+    return dryRun(1, `${id} to ${destination.name}, ${status}, would be ${DONE[action]}`, { action, delivery: id });
+  requireCount(1, expected);
+  const summary = await ACT_ON_ONE[action](client, id);
+  return { summary, data: { dryRun: false, count: 1, changed: 1 } };
+}
+
+const ACT_ON_ONE: Record<Action, (client: Client, id: string) => Promise<string>> = {
+  retry: async (client, id) => (await client.retryDelivery({ id })).message,
+  replay: async (client, id) => (await client.replayDelivery({ id })).message,
+  cancel: async (client, id) => `${id} is ${(await client.cancelDelivery({ id })).status}`,
+};
+
+type Selection = Omit<Parameters<Client['actOnDeliveries']>[0]['body'], 'cursor' | 'limit' | 'dryRun'>;
+
+/** Never on more than were counted: deliveries that match since then may be among them, in the place of others. */
+async function actOnAll({ client, address, signal }: Call, selection: Selection, count: number): Promise<number> {
+  let [left, changed] = [count, 0];
+  let cursor: string | null = 'first';
+  try {
+    while (cursor !== null && left > 0) {
+      const began = performance.now();
+      const body = { ...selection, cursor, limit: Math.min(STEP, left) };
+      const answer: Awaited<ReturnType<Client['actOnDeliveries']>> = await client.actOnDeliveries({ body }, { signal });
+      left -= answer.deliveriesFound;
+      changed += answer.deliveriesChanged;
+      cursor = answer.nextCursor;
+      if (cursor !== null && left > 0)
+        await delay(Math.max(0, STEP_MS - (performance.now() - began)), null, { signal });
+    }
+    return changed;
+  } catch (error) {
+    throw usage(`${changed} of ${count} deliveries were ${DONE[selection.action]}, then: ${problemOf(error, address)}`);
+  }
+}
+
+export const retryIssue = tool({
+  name: 'retry_issue',
+  title: 'Deliver again what failed because of an issue',
+  description:
+    'Makes new deliveries of what failed since an issue of list_failures began and was not replayed yet. Repair the cause first. Without ' +
+    'expectedCount it counts, and changes nothing; with the count of that dry run it acts.',
+  effect: 'destroys',
+  input: z.strictObject({ issue: z.string().min(1).max(100).describe('Id of an issue, iss_...'), expectedCount }),
+  more: 'list_deliveries shows the deliveries.',
+  async run(call, { issue, expectedCount: expected }) {
+    const { found } = await retrySteps(call, issue, true);
+    const isTooMany = found > MOST_OF_ISSUE;
+    const what = isTooMany
+      ? `More than ${MOST_OF_ISSUE} deliveries failed because of it: use replay_events with the source and the time`
+      : `${found} deliveries would be made again`;
+    if (expected === undefined) return dryRun(found, what, { issue });
+    requireCount(found, expected);
+    if (isTooMany) throw usage(`${what}. Nothing was changed`);
+    const { created } = await retrySteps(call, issue, false);
+    return { summary: `${created} deliveries were created.`, data: { dryRun: false, count: found, created } };
+  },
+});
+
+async function retrySteps({ client, address, signal }: Call, id: string, isDryRun: boolean) {
+  const all = { found: 0, created: 0 };
+  let before: string | null | undefined;
+  try {
+    do {
+      const body = { dryRun: isDryRun, ...(before && { before }) };
+      const step = await client.retryIssue({ id, body }, { signal });
+      all.found += step.deliveriesFound;
+      all.created += step.deliveriesCreated;
+      before = step.next;
+    } while (before !== null && all.found <= MOST_OF_ISSUE);
+    return all;
+  } catch (error) {
+    if (all.created === 0) throw error;
+    throw usage(`${all.created} deliveries were created, then: ${problemOf(error, address)}`);
+  }
+}
+
+const eventFilters = inputsOf('createEventReplay', ['all', 'destinationIds', 'ratePerSecond']);
+
+export const replayEvents = tool({
+  name: 'replay_events',
+  title: 'Send events again',
+  description:
+    'Sends stored events again, by the routes as they are now: one event, or all that the filters select. Without expectedCount it counts, and sends ' +
+    'nothing; with the count of that dry run it starts a replay, which runs in the service at ratePerSecond. get_replay shows its progress, ' +
+    'cancel_replay ends it. Receivers get these webhooks another time.',
+  effect: 'destroys',
+  input: z.strictObject({
+    ...eventFilters,
+    until: inputs.until,
+    event: inputs.event.describe('Only this one').optional(),
+    destinations: z
+      .array(z.string().min(1).max(200))
+      .min(1)
+      .max(20)
+      .describe('Only to these; names or ids. By default to all that the routes lead to')
+      .optional(),
+    ratePerSecond: z.int().min(1).max(1000).default(50).describe('Events a second'),
+    expectedCount,
+  }),
+  more: 'get_replay shows the replay.',
+  async run({ client }, { expectedCount: expected, destinations, ratePerSecond, event, ...filters }) {
+    requireOneOf('event', event, filters, eventFilters);
+    const destinationIds =
+      destinations && (await Promise.all(destinations.map((name) => findId(client, 'destination', name))));
+    const given = destinations && { destinations };
+    if (event !== undefined) return replayOne(client, event, destinationIds, { event, ...given }, expected);
+    const until = filters.until ?? new Date().toISOString();
+    const selection = { ...(await membersOf(client, { ...filters, until })), destinationIds };
+    const counted = await client.createEventReplay({ body: { ...selection, dryRun: true } });
+    const { eventsTotal: count, eventsExpired } = counted as EventReplayDryRun;
+    if (expected === undefined) {
+      const expired = eventsExpired > 0 ? `, ${eventsExpired} of them without a payload any more` : '';
+      const next = { ...filters, until, ...given, ratePerSecond };
+      return dryRun(count, `${count} events would be sent again${expired}`, next);
+    }
+    requireCount(count, expected);
+    const replay = (await client.createEventReplay({ body: { ...selection, ratePerSecond } })) as EventReplay;
+    return {
+      summary: `The replay ${replay.id} of ${count} events is ${replay.status}; get_replay shows its progress.`,
+      data: { dryRun: false, count, replay },
+    };
+  },
+});
+
+async function replayOne(
+  client: Client,
+  event: string,
+  destinationIds: string[] | undefined,
+  args: object,
+  expected: number | undefined,
+) {
+  // That there is none is an error of its own.
+  await client.getEvent({ id: event });
+  if (expected === undefined) return dryRun(1, `The event ${event} would be sent again`, args);
+  requireCount(1, expected);
+  const { message, deliveriesCreated } = await client.replayEvent({ id: event, body: { destinationIds } });
+  return { summary: `${message}.`, data: { dryRun: false, count: 1, deliveriesCreated } };
+}

@@ -1,0 +1,147 @@
+// Lists of the API, each item in short, with what the API tells of it elsewhere.
+import pMap from 'p-map';
+import { z } from 'zod';
+import type {
+  Client,
+  CursorPagination,
+  Delivery,
+  Event,
+  HttpDestinationSummary,
+  Pagination,
+  Route,
+  Source,
+} from '../../../client/index.ts';
+import { callOperation, OPERATIONS, type OperationName } from '../../operations.ts';
+import { inputs, inputsOf, membersOf } from '../inputs.ts';
+import { type Tool, tool } from '../tool.ts';
+
+/** Requests at a time for what the lists of the API do not have. */
+const AT_ONCE = 4;
+
+interface List<Item> {
+  operation: OperationName;
+  /** What the items are called in the answer. */
+  plural: string;
+  title: string;
+  description: string;
+  leftOut?: string[];
+  item(item: Item, client: Client): object | Promise<object>;
+}
+
+interface Page {
+  data: never[];
+  pagination: Pagination | CursorPagination;
+}
+
+function listTool<Item>({ operation, plural, title, description, leftOut = [], item }: List<Item>): Tool {
+  const hasCursor = OPERATIONS[operation].query.some(({ name }) => name === 'cursor');
+  const { limit, page, cursor } = inputs;
+  return tool({
+    ...{ name: `list_${plural}`, title, description },
+    input: z.strictObject({
+      ...inputsOf(operation, ['enabled', 'lane', ...leftOut]),
+      limit,
+      ...(hasCursor ? { cursor } : { page }),
+    }),
+    more: hasCursor
+      ? 'Ask with a smaller limit, and continue with nextCursor.'
+      : 'Ask with a smaller limit, page by page, or search for a part of the name.',
+    async run({ client }, { limit: pageSize, ...args }) {
+      const start = hasCursor ? { cursor: 'first' } : {};
+      const input = { ...start, ...(await membersOf(client, args)), pageSize };
+      const { data, pagination } = (await callOperation(client, operation, input)) as Page;
+      const items = await pMap(data, (each) => item(each, client), { concurrency: AT_ONCE });
+      if ('nextCursor' in pagination) {
+        const { nextCursor, searchedUntil } = pagination;
+        const rest = nextCursor === null ? 'these are the last' : 'there are more: nextCursor continues';
+        return { summary: `${items.length} ${plural}; ${rest}.`, data: { [plural]: items, nextCursor, searchedUntil } };
+      }
+      const { total, page: at, pageSize: size } = pagination;
+      const rest = total > at * size ? `; page ${at + 1} has the next` : '';
+      return { summary: `${items.length} of ${total} ${plural}${rest}.`, data: { [plural]: items, total } };
+    },
+  });
+}
+
+/** Some members of a record. */
+function pick<Item extends object>(item: Item, ...names: (keyof Item)[]): Partial<Item> {
+  return Object.fromEntries(names.map((name) => [name, item[name]])) as Partial<Item>;
+}
+
+export const listEvents = listTool<Event>({
+  ...{ operation: 'listEvents', plural: 'events', title: 'Find received events' },
+  description:
+    'Lists received webhooks (events), newest first, without their payloads. search looks into payloads, so an order number or a customer id ' +
+    'finds its event. routed false finds events that no route took: they were stored and went nowhere.',
+  // Without headers: the list would be all headers.
+  item: (event) => ({
+    ...pick(event, 'id', 'source', 'status', 'routed', 'method', 'path', 'payloadSize', 'receivedAt'),
+    deliveries: {
+      all: event.deliveriesCount,
+      delivered: event.deliveriesSucceeded,
+      failed: event.deliveriesFailed,
+    },
+  }),
+});
+
+export const listDeliveries = listTool<Delivery>({
+  ...{ operation: 'listDeliveries', plural: 'deliveries', title: 'Find deliveries' },
+  description:
+    'Lists single deliveries, newest first, with status, number of attempts and the error of the latest one. For what failed as a whole, ' +
+    'list_failures says more in one call.',
+  item: (delivery) => ({
+    ...pick(delivery, 'id', 'eventId', 'source', 'route', 'destination', 'status', 'attemptCount', 'statusCode'),
+    ...pick(delivery, 'error', 'holdReason', 'createdAt', 'nextAttemptAt', 'finishedAt'),
+  }),
+});
+
+export const listSources = listTool<Source>({
+  ...{ operation: 'listSources', plural: 'sources', title: 'List sources' },
+  description:
+    'Lists where webhooks come in: address, provider, whether it is enabled, when the last webhook came, and how many were refused in the last ' +
+    '24 hours, by cause (signature: the secret is not that of the sender).',
+  async item(source, client) {
+    const { counts } = await client.listRefusals({ id: source.id, pageSize: 1, period: '24h' });
+    return {
+      ...pick(source, 'id', 'slug', 'name', 'webhookUrl', 'provider', 'enabled', 'lastHandshake', 'eventsCount'),
+      ...pick(source, 'lastEventAt', 'warnings'),
+      ...{ verification: source.verificationConfig.type, refusedIn24h: pick(counts, 'total', 'causes') },
+    };
+  },
+});
+
+export const listRoutes = listTool<Route>({
+  ...{ operation: 'listRoutes', plural: 'routes', title: 'List routes' },
+  description:
+    'Lists which webhooks go where: source, destinations, filter, schema, transform, and whether the route is enabled, paused, or its circuit ' +
+    'breaker is open (then deliveries are held; circuit says since when, and after how many failures).',
+  async item(route, client) {
+    const { id, circuitState } = route;
+    // A closed circuit has nothing to tell.
+    const circuit =
+      circuitState === 'closed'
+        ? { circuitState }
+        : pick(
+            await client.getCircuitStatus({ id }),
+            ...(['circuitState', 'openedAt', 'failureCount', 'failureThreshold', 'cooldownSeconds'] as const),
+            ...(['lastFailureAt', 'lastSuccessAt'] as const),
+          );
+    return {
+      ...pick(route, 'id', 'name', 'source', 'destinations', 'failoverDestinationIds', 'filter', 'filterConditions'),
+      ...pick(route, 'filterLogic', 'schema', 'transform', 'enabled', 'paused', 'pausedUntil', 'pauseReason'),
+      ...pick(route, 'eventsRouted', 'lastEventAt'),
+      circuit,
+    };
+  },
+});
+
+export const listDestinations = listTool<HttpDestinationSummary>({
+  ...{ operation: 'listDestinations', plural: 'destinations', title: 'List destinations' },
+  description:
+    'Lists where webhooks go, HTTP endpoints and warehouses, each with its health of the last day: healthy, degraded, failing or unknown, success ' +
+    'rate, latencies, last success and failure; and whether it is enabled or paused. Credentials are masked.',
+  item: async (destination, client) => ({
+    ...destination,
+    health: await client.getDestinationHealth({ id: destination.id }),
+  }),
+});

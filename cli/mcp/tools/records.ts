@@ -1,0 +1,135 @@
+// One record of what happened, with all that the API tells of it: a delivery, an event, a replay.
+import { z } from 'zod';
+import {
+  type Attempt,
+  type Client,
+  type DeliveryRequest,
+  type DeliveryWithAttempts,
+  type EventReplay,
+  HookyardError,
+} from '../../../client/index.ts';
+import { cell } from '../../output.ts';
+import { shortText, shownBytes, shownText } from '../bounded.ts';
+import { inputs } from '../inputs.ts';
+import { tool } from '../tool.ts';
+
+/** Characters of what a destination answered. */
+const MOST_ANSWERED = 2048;
+
+export const getDelivery = tool({
+  name: 'get_delivery',
+  title: 'Show a delivery',
+  description:
+    'Shows a delivery: each attempt with its time, status code, error and what the destination answered, and the request as it was sent ' +
+    '(secrets masked) or will be. The body of the request only with includeBody, for which the key needs the scope payloads:read.',
+  input: z.strictObject({
+    delivery: z.string().min(1).max(100).describe('Id of a delivery, dlv_...'),
+    attempt: z.int().min(1).describe('Whose request is shown; by default the latest that was made').optional(),
+    includeBody: z.boolean().default(false),
+    payloadBytes: inputs.payloadBytes,
+  }),
+  more: 'A smaller payloadBytes leaves room; npx hookyard deliveries show shows all of it.',
+  async run({ client }, { delivery: id, attempt, includeBody, payloadBytes }) {
+    const found = await client.getDelivery({ id });
+    const { attempts, ...delivery } = found;
+    const sent = await client.getDeliveryRequest({ id, attempt, includeBody });
+    const request = withShortBody(sent, payloadBytes);
+    return { summary: summaryOf(found), data: { delivery, attempts: attempts.map(withShortAnswer), request } };
+  },
+});
+
+const withShortAnswer = (attempt: Attempt) => ({
+  ...attempt,
+  responseBody: attempt.responseBody && shortText(attempt.responseBody, MOST_ANSWERED),
+});
+
+function withShortBody({ request, ...sent }: DeliveryRequest, most: number) {
+  if (request === null) return { ...sent, request };
+  const { body, bodyEncoding, ...head } = request;
+  if (body === undefined) return { ...sent, request: head };
+  return { ...sent, request: { ...head, body: shownText(body, bodyEncoding, head.bodySize, most) } };
+}
+
+function summaryOf({ id, status, destination, attemptCount, nextAttemptAt, ...its }: DeliveryWithAttempts): string {
+  const { error, holdReason, attempts } = its;
+  const next = nextAttemptAt === null ? '' : ` The next attempt is at ${nextAttemptAt}.`;
+  const why = status === 'delivered' ? null : (error ?? holdReason);
+  const answered = attempts.at(-1)?.responseBody;
+  const lines = [
+    `${id} to ${destination.name} is ${status} after ${attemptCount} attempts${why === null ? '' : `: ${why}`}.${next}`,
+    ...(answered && why !== null ? [`The destination answered: ${shortText(answered, 300)}`] : []),
+  ];
+  return lines.map(cell).join('\n');
+}
+
+export const getEvent = tool({
+  name: 'get_event',
+  title: 'Show an event',
+  description:
+    'Shows a received webhook: its headers (secrets masked) and what became of it at each destination. The payload only with includePayload, ' +
+    'for which the key needs the scope payloads:read; it is null when it is no longer kept.',
+  input: z.strictObject({
+    event: inputs.event,
+    includePayload: z.boolean().default(false),
+    payloadBytes: inputs.payloadBytes,
+  }),
+  more: 'list_deliveries with the event lists its deliveries part by part; a smaller payloadBytes leaves room.',
+  async run({ client }, { event: id, includePayload, payloadBytes }) {
+    const event = await client.getEvent({ id, includeDeliveries: true });
+    const deliveries = event.deliveries ?? [];
+    const outcomes = deliveries.map(({ id: its, status, destination }) => `${its} to ${destination.name}: ${status}`);
+    const payload = includePayload ? await payloadOf(client, id, payloadBytes) : null;
+    const isGone = includePayload && payload === null;
+    const lines = [
+      `${id} came to the source ${event.source.name} at ${event.receivedAt} and is ${event.routed ? event.status : 'not routed: no route took it'}.`,
+      ...outcomes.slice(0, 10),
+      ...(event.deliveriesNextCursor ? ['It has older deliveries, too: list_deliveries lists all of them.'] : []),
+      ...(isGone ? ['Its payload is no longer kept.'] : []),
+    ];
+    return { summary: lines.join('\n'), data: { event, payload } };
+  },
+});
+
+/** Null when the retention has removed it. */
+async function payloadOf(client: Client, id: string, most: number) {
+  try {
+    const { bytes } = await client.getEventPayload({ id });
+    return shownBytes(bytes, most);
+  } catch (error) {
+    if (error instanceof HookyardError && error.code === 'PAYLOAD_EXPIRED') return null;
+    throw error;
+  }
+}
+
+const replayId = z.string().min(1).max(100).describe('Id of a replay, rpl_...');
+
+const progressOf = ({ id, status, eventsReplayed, eventsTotal, error }: EventReplay) =>
+  `${id} is ${status}: ${eventsReplayed} of ${eventsTotal ?? 'an unknown number of'} events${error === null ? '' : ` (${error})`}`;
+
+export const getReplay = tool({
+  name: 'get_replay',
+  title: 'Show the progress of a replay',
+  description: 'Shows how far a replay of events is. Without an id it lists the latest replays.',
+  input: z.strictObject({ replay: replayId.optional() }),
+  more: 'Name one replay.',
+  async run({ client }, { replay }) {
+    const replays =
+      replay === undefined
+        ? (await client.listEventReplays({ pageSize: 20 })).data
+        : [await client.getEventReplay({ id: replay })];
+    return { summary: replays.map(progressOf).join('\n') || 'There are no replays.', data: { replays } };
+  },
+});
+
+export const cancelReplay = tool({
+  name: 'cancel_replay',
+  title: 'End a replay',
+  description: 'Ends a replay of events that is under way. What it has sent stays sent.',
+  effect: 'destroys',
+  input: z.strictObject({ replay: replayId }),
+  more: 'get_replay shows the replay.',
+  async run({ client }, { replay: id }) {
+    const replay = await client.cancelEventReplay({ id });
+    return { summary: progressOf(replay), data: { replay } };
+  },
+});
