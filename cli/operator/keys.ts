@@ -9,7 +9,7 @@ import { inTransaction } from '../../db/connections/pool.ts';
 import { createKey } from '../../db/organizations/organizations.ts';
 import { CliError, EXIT, usage } from '../errors.ts';
 import { onDatabase } from './database.ts';
-import { findOrganizationOf } from './orgs.ts';
+import { findOrganizationOf } from './organizations.ts';
 
 /** @param organization slug or id @throws CliError */
 export async function createKeyOf(organization: string, request: CreateApiKeyRequest) {

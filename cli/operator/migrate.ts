@@ -36,8 +36,7 @@ For --check any role will do that may read the tables.`,
         throw usage('--check changes nothing: leave out --grant and --tenant-role');
       if (check) return checkMigrations(output, url);
       const { migrate } = await import('../../db/schema/migrate.ts');
-      const { grantRuntime } = await import('../../db/schema/roles.ts');
-      const { grantTenant } = await import('../../db/schema/roles.ts');
+      const { grantRuntime, grantTenant } = await import('../../db/schema/roles.ts');
       const { onDatabase } = await import('./database.ts');
       const applied = await onDatabase(async (pool) => {
         const names = await migrate(url);

@@ -1,0 +1,87 @@
+// What hookyard orgs does on the database.
+import type { Plan } from '../../core/config/access.ts';
+import { recordOperator } from '../../db/organizations/audit.ts';
+import { inTransaction, type Pool } from '../../db/connections/pool.ts';
+import {
+  findOrganization,
+  type OrganizationView,
+  requestDeletion,
+  resumeOrganization,
+  setLimits,
+  setPlan,
+  suspendOrganization,
+} from '../../db/organizations/organizations.ts';
+import { CliError, EXIT, notFound } from '../errors.ts';
+
+export { createOrganization } from '../../db/schema/prepare.ts';
+export { listOrganizations } from '../../db/organizations/organizations.ts';
+
+export interface Change {
+  word: ChangeName;
+  /** What is changed; the audit log has their names. */
+  members: Record<string, string | number | null>;
+  /** The slug once more, of a deletion. */
+  confirm?: string | undefined;
+}
+type Work = (pool: Pool, organization: OrganizationView, change: Change) => Promise<string>;
+
+/** By their words, the actions of the audit log, and what does them and says what was done. */
+const CHANGES = {
+  suspend: ['suspendOrganization', suspend],
+  resume: ['resumeOrganization', resume],
+  'set-plan': ['setPlan', choosePlan],
+  'set-limit': ['setLimit', changeLimits],
+  delete: ['deleteOrganization', deleteOne],
+} as const satisfies Record<string, readonly [action: string, work: Work]>;
+export type ChangeName = keyof typeof CHANGES;
+
+/** Changes an organization, recorded in its audit log. @param name slug or id @throws CliError when there is none */
+export async function changeOrganization(pool: Pool, name: string, change: Change) {
+  const found = await findOrganizationOf(pool, name);
+  const [action, work] = CHANGES[change.word];
+  const entry = { action, resource: 'organization', recordIds: [found.id], members: Object.keys(change.members) };
+  const own = { organizationId: found.id, command: `hookyard orgs ${change.word}` };
+  const line = await recordOperator(pool, { ...own, ...entry }, () => work(pool, found, change));
+  return { line, organization: await findOrganizationOf(pool, name) };
+}
+
+/** @throws CliError when there is none */
+export async function findOrganizationOf(pool: Pool, idOrSlug: string): Promise<OrganizationView> {
+  const found = await findOrganization(pool, idOrSlug);
+  if (!found) throw notFound(`There is no organization ${idOrSlug}; hookyard orgs list shows those there are`);
+  return found;
+}
+
+/** Of the table of `orgs list`. */
+export function rowOf({ slug, name, id, plan, status, eventsRemoved, limits, createdAt }: OrganizationView): unknown[] {
+  const shown = status === 'deleting' ? `deleting (${eventsRemoved} events removed)` : status;
+  const set = Object.entries(limits).map(([limit, value]) => `${limit} ${value ?? 'none'}`);
+  return [slug, name, id, plan, shown, set.length === 0 ? 'of the plan' : set.join(', '), createdAt.toISOString()];
+}
+
+async function suspend(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
+  if (!(await inTransaction(pool, (db) => suspendOrganization(db, id)))) return `${slug} is suspended already`;
+  return `${slug} is suspended: its webhooks are refused now, and its deliveries wait from within seconds on`;
+}
+
+async function resume(pool: Pool, { id, slug }: OrganizationView): Promise<string> {
+  if (!(await resumeOrganization(pool, id))) return `${slug} is not suspended`;
+  return `${slug} is resumed: its deliveries continue within seconds, a replay of events within half a minute`;
+}
+
+async function choosePlan(pool: Pool, { id, slug }: OrganizationView, { members: { plan } }: Change): Promise<string> {
+  await inTransaction(pool, (db) => setPlan(db, id, plan as Plan));
+  return `${slug} has the plan ${plan}; its limits are in force within seconds`;
+}
+
+async function changeLimits(pool: Pool, { id, slug }: OrganizationView, { members }: Change): Promise<string> {
+  await inTransaction(pool, (db) => setLimits(db, id, members as Parameters<typeof setLimits>[2]));
+  const [[name = '', value = null] = []] = Object.entries(members);
+  return `${name} of ${slug} is ${value ?? 'none'}, in force within seconds`;
+}
+
+async function deleteOne(pool: Pool, { id, slug }: OrganizationView, { confirm }: Change): Promise<string> {
+  if (confirm !== slug) throw new CliError(EXIT.refused, `--confirm must be its slug, ${slug}; nothing was deleted`);
+  await requestDeletion(pool, id);
+  return `${slug} is being deleted: its keys and addresses work no more, and the rest goes in the background; orgs list shows it until then`;
+}
