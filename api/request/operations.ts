@@ -3,9 +3,8 @@ import { destinationExchangeOperations } from '../import-export/destinations.ts'
 import { routeExchangeOperations } from '../import-export/routes.ts';
 import type { Operation } from './operation.ts';
 import { alertChannelOperations } from '../resources/alerts/alert-channels.ts';
-import { apiKeyOperations } from '../resources/organization/api-keys.ts';
+import { apiKeyOperations, callerOperation } from '../resources/organization/api-keys.ts';
 import { auditOperation } from '../resources/organization/audit.ts';
-import { callerOperation } from '../resources/organization/auth-me.ts';
 import { batchOperation } from '../resources/deliveries/batches.ts';
 import { deliveryActionOperation } from '../resources/deliveries/delivery-actions.ts';
 import { deliveryOperations } from '../resources/deliveries/deliveries.ts';

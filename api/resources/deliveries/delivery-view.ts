@@ -198,30 +198,18 @@ export async function showDeliveries(
 }
 
 export function showDelivery(delivery: DeliveryRecord, hold: Hold | undefined, link: WorkflowLink) {
+  const { sourceName, routeName, destinationName, ...shown } = delivery;
   const workflow = workflowOf(delivery);
   return {
-    id: delivery.id,
-    eventId: delivery.eventId,
-    sourceId: delivery.sourceId,
-    source: { id: delivery.sourceId, name: delivery.sourceName },
-    routeId: delivery.routeId,
-    route: delivery.routeId === null ? null : { id: delivery.routeId, name: delivery.routeName },
-    destinationId: delivery.destinationId,
-    destination: { id: delivery.destinationId, name: delivery.destinationName },
-    status: delivery.status,
-    attemptCount: delivery.attemptCount,
-    latency: delivery.latency,
-    statusCode: delivery.statusCode,
-    error: delivery.error,
+    ...shown,
+    source: { id: delivery.sourceId, name: sourceName },
+    route: delivery.routeId === null ? null : { id: delivery.routeId, name: routeName },
+    destination: { id: delivery.destinationId, name: destinationName },
     nextAttemptAt: isoTime(delivery.nextAttemptAt),
     deliveredAt: isoTime(delivery.deliveredAt),
     finishedAt: isoTime(delivery.finishedAt),
     createdAt: new Date(idTime(delivery.id)).toISOString(),
-    failoverOf: delivery.failoverOf,
-    replayOf: delivery.replayOf,
-    lane: delivery.lane,
     holdReason: hold?.reason ?? null,
-    batchId: delivery.batchId,
     ...(workflow === null ? { workflowId: null, temporalUrl: null } : link(workflow)),
   };
 }

@@ -347,23 +347,12 @@ export function payloadExpired(eventId: string): ApiError {
 
 /** An event as lists show it. */
 export function showEvent(event: EventRecord) {
+  const { sourceName, traceparent, validatedAt: _validated, queuedAt: _queued, ...shown } = event;
   return {
-    id: event.id,
-    sourceId: event.sourceId,
-    source: { id: event.sourceId, name: event.sourceName },
-    status: event.status,
-    routed: event.routed,
-    method: event.method,
-    path: event.path,
-    query: event.query,
+    ...shown,
+    source: { id: event.sourceId, name: sourceName },
     headers: headerTexts(event.headers),
-    clientAddress: event.clientAddress,
-    traceId: (parseTraceparent(event.traceparent) ?? receivedTrace(event.headers))?.traceId ?? null,
-    payloadSize: event.payloadSize,
-    payloadHash: event.payloadHash,
-    deliveriesCount: event.deliveriesCount,
-    deliveriesSucceeded: event.deliveriesSucceeded,
-    deliveriesFailed: event.deliveriesFailed,
+    traceId: (parseTraceparent(traceparent) ?? receivedTrace(event.headers))?.traceId ?? null,
     receivedAt: event.receivedAt.toISOString(),
     createdAt: new Date(idTime(event.id)).toISOString(),
   };

@@ -1,7 +1,7 @@
-// API keys of the caller's organization. A token is shown once, in the answer to its creation.
+// API keys of the caller's organization, and whom the key of a request belongs to. A token is shown once, in the answer to its creation.
 import { LockMode } from '@mikro-orm/core';
 import { z } from 'zod';
-import { allows, lacking, SCOPES } from '../../../core/config/access.ts';
+import { allows, lacking, PLANS, SCOPES } from '../../../core/config/access.ts';
 import { hashToken, newToken } from '../../../core/config/api-token.ts';
 import { normalRange, rangeBeyond } from '../../../core/http/allowed-addresses.ts';
 import { newId } from '../../../core/text/ids.ts';
@@ -26,9 +26,9 @@ import { isoTime, requireId, transactional } from '../records.ts';
 import { answerShape, createShape, membersOf, readOnly, required, toAnswer } from '../table.ts';
 import { idOf, listOf, text, timestamp } from '../values.ts';
 
-export const shownScopes = z.array(z.enum(SCOPES)).meta({ examples: [['read', 'write']] });
+const shownScopes = z.array(z.enum(SCOPES)).meta({ examples: [['read', 'write']] });
 
-export const shownAddresses = z
+const shownAddresses = z
   .array(z.string())
   .nullable()
   .meta({
@@ -249,4 +249,51 @@ function lastKey(): ApiError {
 
 function show(key: ApiKey) {
   return toAnswer(apiKeyMembers, key, {});
+}
+
+const organizationOfCaller = z
+  .object({
+    id: idOf('org'),
+    name: text('Acme'),
+    slug: text('acme'),
+    plan: z.enum(PLANS).meta({ examples: ['business'] }),
+  })
+  .meta({ id: 'CallerOrganization' });
+
+const caller = z
+  .object({
+    organization: organizationOfCaller,
+    organizations: z
+      .array(organizationOfCaller)
+      .meta({ description: 'The same one: a key belongs to one organization. For clients that expect a list.' }),
+    key: z.object({
+      id: idOf('key'),
+      name: text('Deployment'),
+      scopes: shownScopes,
+      allowedAddresses: shownAddresses,
+      expiresAt: timestamp.nullable(),
+    }),
+  })
+  .meta({ id: 'Caller' });
+
+export const callerOperation: Operation = {
+  tag: 'Access',
+  method: 'get',
+  path: '/api/auth/me',
+  operationId: 'getCaller',
+  scope: null,
+  run: me,
+  summary: 'Get the organization and the key of the request',
+  answer: { status: 200, description: 'Whom the key belongs to.', schema: caller },
+};
+
+function me(ctx: Context): void {
+  const { organization, key } = callerOf(ctx);
+  const { id, name, slug, plan } = organization;
+  const shown = { id, name, slug, plan };
+  ctx.body = {
+    organization: shown,
+    organizations: [shown],
+    key: { ...key, expiresAt: isoTime(key.expiresAt) },
+  };
 }
