@@ -74,7 +74,8 @@ with input as (
   returning route_id
 ), failing as (
   insert into messages (id, organization_id, kind, route_id, destination_id, count, since, last_at, due_at)
-  select 'recovery.' || gen_random_uuid(), i.organization_id, 'recovery', i.route_id, i.opened_by, 0, i.opened_at, i.opened_at, null
+  select 'recovery.' || gen_random_uuid(), i.organization_id, 'recovery', i.route_id, i.opened_by, 0, i.opened_at,
+         i.opened_at, null
   from input i join written w using (route_id) join routes r on r.id = i.route_id
   where i.opened_by is not null and r.notify_on_recovery and r.notify_emails is not null
   on conflict do nothing

@@ -56,7 +56,8 @@ export async function endRelease(db: Queryable, routeId: string, version: number
 /** Removes the circuit of a route that was deleted, or the row of a destination that is not paused any more. */
 export async function forgetCircuit(db: Queryable, routeId: string): Promise<void> {
   await db.query(
-    `delete from circuits c where route_id = $1 and not ${pauseBlocks('c')} and not exists (select from routes where id = $1)`,
+    `delete from circuits c where route_id = $1 and not ${pauseBlocks('c')}
+      and not exists (select from routes where id = $1)`,
     [routeId],
   );
 }
@@ -91,7 +92,8 @@ export async function nextProbe(db: Queryable, routeId: string): Promise<string 
 export async function oldestOpen(db: Queryable, deliveryIds: string[]): Promise<string | undefined> {
   const { ids, low, high } = bounds(deliveryIds);
   const { rows } = await db.query<{ id: string }>(
-    `select id from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN} order by id limit 1`,
+    `select id from deliveries where id = any($1::text[]) and id between $2 and $3 and status in ${OPEN} order by id
+      limit 1`,
     [ids, low, high],
   );
   return rows[0]?.id;

@@ -31,20 +31,18 @@ export type Queryable = Pick<pg.Pool, 'query'>;
 
 /**
  * Opens a pool; connections are made on demand and replaced when they break.
- * @param options.name what PostgreSQL shows its connections as (application_name): `hookyard-` and the role of the
- * process. Every
- *   pool of the service has one (test/core/application-names.test.ts); an `application_name` in the URL counts instead
+ * @param options.name the `application_name` of its connections: `hookyard-` and the role of the process. Every pool of
+ * the service has one; an `application_name` in the URL counts instead
  * @param options.max most connections
- * @param options.statementTimeoutMs deadline of every statement in ms
+ * @param options.statementTimeoutMs deadline of every statement, ms
  * @param options.lockTimeoutMs how long a statement waits for a lock; as long as its deadline by default
  * @param options.onError called when an idle connection breaks (PostgreSQL restarted, for example)
- * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection. Planning them for
- * every call, as PostgreSQL prefers for arrays, costs three times as much as running them. Statements whose best
- *   plan depends on which filters are set must not run on such a pool. Since a plan may be made while a table is empty
- *   and be used when much waits in it, they find their rows by plain index scans, in the order of the index, whatever the
- *   statistics say: otherwise a claim reads and sorts all that waits for a destination (test/db/claim.test.ts).
+ * @param options.hotPath for the statements of hot-path/ only: each is planned once per connection, because planning
+ *   them for every call, as PostgreSQL prefers for arrays, costs three times as much as running them. So statements
+ *   whose best plan depends on their filters must not run on such a pool; and since a plan may be made while a table is
+ *   empty and be used when much waits in it, rows are found by plain index scans, whatever the statistics say
+ *   (test/db/claim.test.ts)
  * @param options.tenantRole the role its connections act as, each for the organization it is taken for
- * (connections/by-organization.ts)
  * @param options.transactionPooler whether a pooler in transaction mode stands between (settings.ts)
  */
 export function createPool(

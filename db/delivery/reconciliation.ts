@@ -136,7 +136,8 @@ export async function makeDue(
   { organizationId, deliveryId }: { organizationId: string; deliveryId: string },
 ): Promise<void> {
   await db.query(
-    `update deliveries set next_attempt_at = now() where id = $2 and organization_id = $1 and status = 'retrying' and next_attempt_at > now()`,
+    `update deliveries set next_attempt_at = now() where id = $2 and organization_id = $1 and status = 'retrying'
+      and next_attempt_at > now()`,
     [organizationId, deliveryId],
   );
 }

@@ -158,11 +158,13 @@ export async function keyUse(db: Queryable, vitalOnly: boolean): Promise<KeyUse[
     if (vitalOnly && !vital) continue;
     const keyId = `split_part(${column}, '.', 2)`;
     const { rows: keys } = await db.query<{ keyId: string; count: number }>(
-      `select ${keyId} as "keyId", count(*)::int as count from ${table} where ${column} is not null group by 1 order by 1`,
+      `select ${keyId} as "keyId", count(*)::int as count from ${table} where ${column} is not null group by 1
+        order by 1`,
     );
     for (const key of keys) {
       const { rows: examples } = await db.query<{ recordId: string; sealed: string }>(
-        `select ${recordId} as "recordId", ${column} as sealed from ${table} where ${keyId} = $1 order by 1 limit ${EXAMPLES}`,
+        `select ${recordId} as "recordId", ${column} as sealed from ${table} where ${keyId} = $1 order by 1
+          limit ${EXAMPLES}`,
         [key.keyId],
       );
       used.push({ ...key, what, examples });

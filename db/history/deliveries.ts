@@ -111,7 +111,8 @@ async function findPartOfEvent(
 /** The statement that finds the ids of an event's deliveries, newest first, which tests explain. */
 export function newestOfEvent(eventId: string, selection: Selection, limit: number, offset: number) {
   const query = new Parameters();
-  const text = `select r.id ${ofEvent(query, eventId, selection)} order by r.id desc limit ${query.add(limit)} offset ${query.add(offset)}`;
+  const text = `select r.id ${ofEvent(query, eventId, selection)} order by r.id desc
+    limit ${query.add(limit)} offset ${query.add(offset)}`;
   return { text, values: query.values };
 }
 

@@ -136,7 +136,8 @@ export async function findEvent(db: Queryable, organizationId: string, id: strin
 /** Those of the ids that are events of the organization. */
 export async function existingEventIds(db: Queryable, organizationId: string, ids: string[]): Promise<string[]> {
   const { rows } = await db.query<{ id: string }>(
-    `select e.id from events e join sources s on s.id = e.source_id where e.organization_id = $1 and e.id = any($2::text[])`,
+    `select e.id from events e join sources s on s.id = e.source_id where e.organization_id = $1
+      and e.id = any($2::text[])`,
     [organizationId, ids],
   );
   return rows.map((row) => row.id);

@@ -127,7 +127,8 @@ export async function prepare(db: Queryable, selection: Selection): Promise<Prep
   const owner = id === undefined ? 'true' : `(${OWNER[subject]}) = $1`;
   // Rows of a deleted source are invisible until they are gone.
   const { rows } = await db.query<{ isOwn: boolean | null; isPurging: boolean }>(
-    `select ${owner} as "isOwn", exists (select from source_purges where organization_id = $1) as "isPurging", ${READ_IN_ORDER}`,
+    `select ${owner} as "isOwn", exists (select from source_purges where organization_id = $1) as "isPurging",
+      ${READ_IN_ORDER}`,
     id === undefined ? [organizationId] : [organizationId, id],
   );
   return { isOwn: rows[0]?.isOwn === true, isIndexed: isPlain && rows[0]?.isPurging === false };

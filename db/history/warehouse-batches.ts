@@ -80,7 +80,8 @@ export function listWrittenBatches(
       total: () => countMatching(db, WRITTEN, values),
       async items(after, limit, offset) {
         const from = after === null ? null : new Date(Number(after));
-        const page = `${WRITTEN} and ($4::timestamptz is null or uploaded_at > $4) order by uploaded_at limit $5 offset $6`;
+        const page = `${WRITTEN} and ($4::timestamptz is null or uploaded_at > $4) order by uploaded_at
+          limit $5 offset $6`;
         return (await db.query<BatchRecord>(`select ${COLUMNS} ${page}`, [...values, from, limit, offset])).rows;
       },
       cursorOf: ({ uploadedAt }) => String(uploadedAt?.getTime()),

@@ -142,8 +142,8 @@ export interface FailoverOffer {
 // - a failover delivery is chosen and created in the same statement that ends the one it replaces, so exactly one of
 //   them is
 //   always open; the first stops counting in its event and the second counts instead, so the totals stay as they are;
-// - notifications of routes are recorded here too (db/messages/route-mails.ts), at the cost of one lookup per ended delivery's
-//   route;
+// - notifications of routes are recorded here too (db/messages/route-mails.ts), at the cost of one lookup per ended
+//   delivery's route;
 // - deliveries are looked up by their ids and not by the range these span: a group with one old delivery would else
 //   read
 //   every delivery since;

@@ -67,7 +67,8 @@ export async function beat(db: Queryable, worker: Worker): Promise<Beat | null> 
 /** Registers a worker, with no shards; may be repeated. The others make room for it. */
 export async function registerWorker(db: Queryable, name: string): Promise<void> {
   await db.query(
-    `with me as (insert into workers (name) values ($1) on conflict do nothing returning name) select ${WAKE_WORKERS} from me`,
+    `with me as (insert into workers (name) values ($1) on conflict do nothing returning name) select ${WAKE_WORKERS}
+      from me`,
     [name],
   );
 }

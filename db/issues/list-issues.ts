@@ -1,6 +1,7 @@
 // Reads the issues of an organization, and changes their states.
 import type { Issue, IssueKind, IssueState } from '../../core/messages/issues.ts';
 import type { Named } from '../../core/messages/message.ts';
+import { ISSUE_NAMES } from '../sql/rules.ts';
 import { countMatching, type Found, type Part, readPart } from '../sql/list-parts.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';
 
@@ -11,14 +12,8 @@ export interface NamedIssue extends Issue {
   destination: Named | null;
 }
 
-const named = (kind: 'source' | 'route' | 'destination'): string =>
-  `case when issues.${kind}_id is not null then jsonb_build_object('id', issues.${kind}_id, 'name', (
-     select name from ${kind}s n where n.id = issues.${kind}_id and n.organization_id = issues.organization_id)) end as ${kind}`;
-/** Columns `source`, `route` and `destination` of `issues`, each a `Named` with its name as it is now, or null. */
-export const NAMED = `${named('source')}, ${named('route')}, ${named('destination')}`;
-
 const COLUMNS = `
-${NAMED}, id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
+${ISSUE_NAMES}, id, organization_id as "organizationId", kind, source_id as "sourceId", route_id as "routeId", destination_id as "destinationId", cause,
 state, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", count, sample_event_id as "sampleEventId",
 sample_delivery_id as "sampleDeliveryId", opened_at as "openedAt", resolved_at as "resolvedAt", changed_at as "changedAt"`;
 

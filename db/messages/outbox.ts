@@ -4,9 +4,8 @@ import { type ChannelType, isQuiet, type QuietHours } from '../../core/messages/
 import type { AlertIssue, IssueChange } from '../../core/messages/message.ts';
 import type { MailKind, RouteMail } from '../../core/messages/route-mails.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
-import { NAMED } from '../issues/list-issues.ts';
 import { jsonParameter } from '../connections/parameters.ts';
-import { dueInTurn } from '../sql/rules.ts';
+import { dueInTurn, ISSUE_NAMES } from '../sql/rules.ts';
 import { noteArrived, noteFailed, notifyLater, notifyOther } from './channel-failures.ts';
 
 export interface MessageKey {
@@ -210,7 +209,7 @@ const otherOf = ({ otherName, otherType, failingSince, lastError }: MessageRow, 
 
 const ISSUES = `
 select id, kind, cause, state, count, first_seen_at as "firstSeenAt", last_seen_at as "lastSeenAt", opened_at as "openedAt",
-       resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId", ${NAMED}
+       resolved_at as "resolvedAt", sample_event_id as "sampleEventId", sample_delivery_id as "sampleDeliveryId", ${ISSUE_NAMES}
 from issues where organization_id = $1 and id = any($2::text[])`;
 
 async function loadIssues(db: Queryable, organizationId: string, ids: string[]): Promise<Map<string, AlertIssue>> {

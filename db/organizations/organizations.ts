@@ -226,8 +226,8 @@ export function tellLoopback(
 
 /**
  * Looks now, and every three seconds while somebody asks, else every ten, since an organization may be made by any
- * process. Workers find it when they look at what is due (db/operations/due.ts). Failure policy: a failed first look is
- * thrown; after a later one, what was found before stays in force.
+ * process. Workers find it when they look at what is due (db/operations/due.ts).
+ * Failure policy: a failed first look is thrown; after a later one, what was found before stays in force.
  */
 export async function watchOrganizations(
   db: Queryable,

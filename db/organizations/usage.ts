@@ -130,7 +130,8 @@ const sample = (percent: string): string => `tablesample system ((${percent}::fl
 const scaled = (weight: string, percent: string): string => `sum(${weight}) * 100 / ${percent}::float8`;
 
 const weighed = (table: keyof typeof WEIGHTS, percent: string): string =>
-  `select organization_id as id, ${scaled(WEIGHTS[table], percent)} as bytes from ${table} t ${sample(percent)} group by 1`;
+  `select organization_id as id, ${scaled(WEIGHTS[table], percent)} as bytes from ${table} t ${sample(percent)}
+    group by 1`;
 
 // An attempt's organization is found one by one: joined, PostgreSQL may read all deliveries.
 const weighedAttempts = (percent: string): string => `

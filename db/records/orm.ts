@@ -33,11 +33,10 @@ const commitHookSubscriber: EventSubscriber = {
 };
 
 /**
- * Prepares the object mapper; connections are opened on first use. Failure policy: nothing is connected here, so the
- * API starts while PostgreSQL is away and answers 503 until it is back.
+ * Prepares the object mapper; connections are opened on first use.
+ * Failure policy: nothing is connected here: the API starts while PostgreSQL is away, and answers 503 until it is back.
  * @param poolSize most connections it may hold
  * @param options.tenantRole the role its connections act as, each for the organization it is taken for
- * (connections/by-organization.ts)
  * @param options.transactionPooler whether a pooler in transaction mode stands between (connections/settings.ts)
  */
 export function createOrm(
@@ -86,7 +85,8 @@ export async function lockRecords(
   ids: readonly string[],
 ): Promise<void> {
   await em.execute(
-    `select from ${table} where organization_id = ? and id in (select json_array_elements_text(?::json)) order by id for no key update`,
+    `select from ${table} where organization_id = ? and id in (select json_array_elements_text(?::json))
+      order by id for no key update`,
     [organizationId, JSON.stringify(ids)],
   );
 }

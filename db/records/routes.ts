@@ -85,7 +85,8 @@ const LIST = '(select json_array_elements_text(?::json))';
 const NUMBERED = `or ${startOfName("regexp_replace(name, ' \\([0-9]+\\)$', '')")}
                   in (select ${startOfName('value')} from json_array_elements_text(?::json) value)`;
 // As `pathOf` makes it.
-const PATH = `source_id || ' ' || array_to_string(array(select id from unnest(destination_ids) id order by id collate "C"), ' ')`;
+const PATH = `source_id || ' ' || array_to_string(array(select id from unnest(destination_ids) id
+  order by id collate "C"), ' ')`;
 
 /**
  * The routes that an import may conflict with: those that its file names, and those with the source and destinations of

@@ -71,7 +71,8 @@ const versionColumns = (delivery: string, route: string): string =>
  * destinations, a failover destination among them has a chain of its own.
  */
 const chainOf = (delivery: string, route: string): string =>
-  `coalesce(case when ${delivery}.destination_id = any(${route}.destination_ids) then null else ${delivery}.original_destination_id end, ${delivery}.destination_id)`;
+  `coalesce(case when ${delivery}.destination_id = any(${route}.destination_ids) then null
+    else ${delivery}.original_destination_id end, ${delivery}.destination_id)`;
 
 /**
  * CTEs `earlier`, the deliveries of events, and `chains`, one row for each event, route and destination: a delivery,

@@ -20,7 +20,8 @@ create table issues (
   -- What failed has worked since; null: nothing has worked since the last failure. When it has lasted, the issue is
   -- resolved.
   recovered_at timestamptz(3),
-  exhausted_at timestamptz(3)  -- when a delivery first failed for good since it opened; null: none; channels are then told once more
+  -- when a delivery first failed for good since it opened; null: none; channels are then told once more
+  exhausted_at timestamptz(3)
 ) with (fillfactor = 70);
 -- At most one that is not resolved; the statements that count find it by this index.
 create unique index issues_unresolved on issues
@@ -28,11 +29,13 @@ create unique index issues_unresolved on issues
   where state <> 'resolved';
 -- A failure soon after `resolved` opens the last issue of its key again, found by this index.
 create index issues_resolved_lately on issues
-  (organization_id, kind, coalesce(source_id, ''), coalesce(route_id, ''), coalesce(destination_id, ''), cause, resolved_at desc)
+  (organization_id, kind, coalesce(source_id, ''), coalesce(route_id, ''), coalesce(destination_id, ''), cause,
+    resolved_at desc)
   where state = 'resolved';
 create index issues_by_organization on issues (organization_id, id desc);  -- lists, the latest first
 -- What has recovered is resolved after a while.
-create index issues_recovered on issues (recovered_at) where recovered_at is not null and state in ('open', 'acknowledged');
+create index issues_recovered on issues (recovered_at) where recovered_at is not null and state
+  in ('open', 'acknowledged');
 create index issues_resolved on issues (resolved_at) where state = 'resolved';  -- retention finds what is old
 -- What is deleted has no issues any more.
 create index issues_by_source on issues (source_id) where state <> 'resolved' and source_id is not null;
@@ -43,19 +46,23 @@ create index issues_of_none on issues (last_seen_at)
   where source_id is null and route_id is null and destination_id is null and state in ('open', 'acknowledged');
 create trigger issues_wake after insert on issues for each row execute function wake_workers();
 create trigger issues_wake_changed after update on issues for each row
-  when (old.state is distinct from new.state or old.exhausted_at is distinct from new.exhausted_at) execute function wake_workers();
+  when (old.state is distinct from new.state or old.exhausted_at
+    is distinct from new.exhausted_at) execute function wake_workers();
 
 -- In the order in which counting locks them, so that the two do not deadlock.
 create function resolve_issues_of_deleted() returns trigger language plpgsql as $$
 begin
   execute format('update issues set state = ''resolved'', resolved_at = now(), changed_at = now() where id = any(array(
       select id from issues where %I = $1 and state <> ''resolved''
-      order by organization_id, kind, source_id nulls first, route_id nulls first, destination_id nulls first, cause for update))',
+      order by organization_id, kind, source_id nulls first, route_id nulls first, destination_id nulls first, cause
+        for update))',
     tg_argv[0]) using old.id;
   return null;
 end $$;
-create trigger sources_resolve_issues after delete on sources for each row execute function resolve_issues_of_deleted('source_id');
-create trigger routes_resolve_issues after delete on routes for each row execute function resolve_issues_of_deleted('route_id');
+create trigger sources_resolve_issues after delete on sources
+  for each row execute function resolve_issues_of_deleted('source_id');
+create trigger routes_resolve_issues after delete on routes
+  for each row execute function resolve_issues_of_deleted('route_id');
 create trigger destinations_resolve_issues after delete on destinations
   for each row execute function resolve_issues_of_deleted('destination_id');
 
@@ -70,4 +77,5 @@ create table issue_streaks (
   last_at timestamptz(3) not null,
   primary key (organization_id, kind, source_id, route_id, destination_id)
 ) with (fillfactor = 50);
-create index issue_streaks_by_time on issue_streaks (last_at);  -- retention finds those of what neither fails nor works any more
+-- retention finds those of what neither fails nor works any more
+create index issue_streaks_by_time on issue_streaks (last_at);

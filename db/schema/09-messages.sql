@@ -21,19 +21,23 @@ create index notification_recipients_due on notification_recipients (ask_at) whe
 create index notification_recipients_waiting on notification_recipients (organization_id, ask_at)
   where confirmed_at is null;
 -- The limits of such mails.
-create index notification_recipients_asked on notification_recipients (organization_id, asked_at) where asked_at is not null;
-create index notification_recipients_by_address on notification_recipients (address, asked_at) where asked_at is not null;
+create index notification_recipients_asked on notification_recipients (organization_id, asked_at)
+  where asked_at is not null;
+create index notification_recipients_by_address on notification_recipients (address, asked_at)
+  where asked_at is not null;
 
 create function notified_addresses(emails text) returns text[] language sql immutable parallel safe
   return array(
-    select distinct lower(btrim(address)) from unnest(string_to_array(emails, ',')) as address where btrim(address) <> ''
+    select distinct lower(btrim(address)) from unnest(string_to_array(emails, ',')) as address
+      where btrim(address) <> ''
   );
 
 create function note_recipients() returns trigger language plpgsql as $$
 begin
   -- In the order of addresses, so that two routes of an organization that are written at the same time queue.
   insert into notification_recipients (organization_id, address, ask_at)
-  select new.organization_id, address, now() from unnest(notified_addresses(new.notify_emails)) as address order by address
+  select new.organization_id, address, now() from unnest(notified_addresses(new.notify_emails)) as address
+    order by address
   on conflict (organization_id, address) do update set ask_at = excluded.ask_at
   where notification_recipients.confirmed_at is null and notification_recipients.asked_at is null
     and notification_recipients.ask_at is null;
@@ -43,11 +47,13 @@ end $$;
 create trigger routes_recipients_insert after insert on routes
   for each row when (new.notify_emails is not null) execute function note_recipients();
 create trigger routes_recipients_update after update of notify_emails on routes for each row
-  when (new.notify_emails is not null and new.notify_emails is distinct from old.notify_emails) execute function note_recipients();
+  when (new.notify_emails is not null and new.notify_emails
+    is distinct from old.notify_emails) execute function note_recipients();
 
 -- Alert channels: where an organization gets messages about issues, and about which issues.
 create table alert_channels (
-  id text collate "C" primary key, organization_id text collate "C" not null references organizations (id) on delete cascade,
+  id text collate "C" primary key,
+  organization_id text collate "C" not null references organizations (id) on delete cascade,
   name text not null,
   type text not null,  -- a word of core/messages/channel.ts
   config text,  -- encrypted: address and credentials. Null: a channel of mail, whose addresses are in notify_emails
@@ -58,17 +64,21 @@ create table alert_channels (
   kinds text[], source_ids text[] collate "C", route_ids text[] collate "C", destination_ids text[] collate "C",
   after_count integer not null default 1 check (after_count >= 1),  -- from this count on
   on_acknowledged boolean not null default false, on_resolved boolean not null default true,
-  throttle_minutes integer not null default 15 check (throttle_minutes >= 0),  -- minutes between two messages about an issue
+  -- minutes between two messages about an issue
+  throttle_minutes integer not null default 15 check (throttle_minutes >= 0),
   quiet_hours jsonb,  -- { "from": "22:00", "to": "07:00", "timeZone": "Europe/Berlin" }: no messages then
-  digest_minutes integer check (digest_minutes >= 1),  -- interval between digests, in minutes; null: one message for each change
-  last_digest_at timestamptz(3),  -- when its last digest was made that left nothing out; null: none yet, or it was given up
+  -- interval between digests, in minutes; null: one message for each change
+  digest_minutes integer check (digest_minutes >= 1),
+  -- when its last digest was made that left nothing out; null: none yet, or it was given up
+  last_digest_at timestamptz(3),
   enabled boolean not null default true,
   -- Since when messages were given up, and why the last one was; null after one that arrived.
   failing_since timestamptz(3), failed_at timestamptz(3), last_error text, last_sent_at timestamptz(3),
   -- The channel that was notified that this channel fails. It is notified again when this channel recovers
   -- (db/messages/channel-failures.ts).
   told_channel_id text collate "C" references alert_channels (id) on delete set null,
-  version integer not null default 1, created_at timestamptz(3) not null default now(), updated_at timestamptz(3) not null default now()
+  version integer not null default 1, created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now()
 ) with (fillfactor = 80);
 create index alert_channels_by_organization on alert_channels (organization_id, created_at desc, id desc);
 create index alert_channels_by_told on alert_channels (told_channel_id) where told_channel_id is not null;
@@ -79,7 +89,8 @@ create trigger alert_channels_wake_changed after update on alert_channels for ea
 create trigger alert_channels_recipients_insert after insert on alert_channels
   for each row when (new.notify_emails is not null) execute function note_recipients();
 create trigger alert_channels_recipients_update after update of notify_emails on alert_channels for each row
-  when (new.notify_emails is not null and new.notify_emails is distinct from old.notify_emails) execute function note_recipients();
+  when (new.notify_emails is not null and new.notify_emails
+    is distinct from old.notify_emails) execute function note_recipients();
 
 -- The outbox. Messages are made by one worker at a time; core/messages decides which: mails of routes of the drafts in
 -- this table, and messages to alert channels of what is not as they know it (alert_announcements).
@@ -166,16 +177,19 @@ create trigger routes_forget_recoveries after update of notify_on_recovery on ro
 -- What alert channels know of issues.
 create table alert_announcements (
   channel_id text collate "C" not null references alert_channels (id) on delete cascade,
-  issue_id text collate "C" not null references issues (id) on delete cascade, organization_id text collate "C" not null,
+  issue_id text collate "C" not null references issues (id) on delete cascade,
+  organization_id text collate "C" not null,
   -- The last change that the channel was notified of: opened, acknowledged, resolved, ignored. Null: none, the message
   -- was given up.
   told text, told_at timestamptz(3) not null,
-  told_exhausted boolean not null default false,  -- whether it was told that a delivery has failed for good (issues.exhausted_at)
+  -- whether it was told that a delivery has failed for good (issues.exhausted_at)
+  told_exhausted boolean not null default false,
   -- The one on its way; there is no other until it has arrived or was given up, so they keep their order.
   message_id text collate "C" references messages (id) on delete set null,
   primary key (channel_id, issue_id)
 );
 -- Those whose end is still to be told.
-create index alert_announcements_live on alert_announcements (channel_id, issue_id) where told in ('opened', 'acknowledged');
+create index alert_announcements_live on alert_announcements (channel_id, issue_id) where told
+  in ('opened', 'acknowledged');
 create index alert_announcements_by_issue on alert_announcements (issue_id);
 create index alert_announcements_by_message on alert_announcements (message_id) where message_id is not null;

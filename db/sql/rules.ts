@@ -209,6 +209,13 @@ export const queuedDestinations = (
   ) d
 )`;
 
+const nameOf = (kind: 'source' | 'route' | 'destination'): string =>
+  `case when issues.${kind}_id is not null then jsonb_build_object('id', issues.${kind}_id, 'name', (
+     select name from ${kind}s n where n.id = issues.${kind}_id and n.organization_id = issues.organization_id))
+   end as ${kind}`;
+/** Columns `source`, `route` and `destination` of `issues`, each a `Named` with its name as it is now, or null. */
+export const ISSUE_NAMES = `${nameOf('source')}, ${nameOf('route')}, ${nameOf('destination')}`;
+
 /**
  * For a transaction that joins lists of hundreds of rows: PostgreSQL takes lists for short ones, and would compare each
  * row of one with each of the other.

@@ -69,6 +69,23 @@ describe('the folders', () => {
     expect(found).to.deep.equal([]);
   });
 
+  it('of db/ import only those before them in the table of its README', () => {
+    const readme = readFileSync(join(ROOT, 'db', 'README.md'), 'utf8');
+    const rooms = [...readme.matchAll(/^\| `([a-z-]+)\/` \|/gm)].map(([, room = '']) => room);
+    const found: string[] = [];
+    for (const file of globSync('db/*/**/*.ts', { cwd: ROOT })) {
+      const from = rooms.indexOf(file.split('/')[1] ?? '');
+      if (from < 0) found.push(`${file} is in no room of the table`);
+      for (const [, , specifier, url] of readFileSync(join(ROOT, file), 'utf8').matchAll(IMPORT)) {
+        const path = join(dirname(file), specifier ?? url ?? '');
+        const [folder, room = ''] = path.split('/');
+        if (folder === 'db' && path.endsWith('.ts') && rooms.indexOf(room) > from)
+          found.push(`${file} imports ${path}`);
+      }
+    }
+    expect(found).to.deep.equal([]);
+  });
+
   it('keep OpenTelemetry, and what is not deterministic, out of workflows', () => {
     const reached = reachedFrom(globSync('workflows/**/*.ts', { cwd: ROOT }));
     expect(reached.map(({ file }) => file)).to.include.members(['workflows/delivery.ts', 'core/delivery/backoff.ts']);

@@ -26,10 +26,9 @@ const RULES = {
   'what a pause blocks': /paused_since is not null/,
   'the first enabled destination': /with ordinality as f\(id, position\)/,
   'columns of the outbox': /insert into outbox/,
-  'the row of a delivery in the outbox': /\.priority = \w+\.priority and/,
+  'the row of a delivery in the outbox': /o\.priority, o\.delivery_id|\.priority = \w+\.priority and/,
   'wake-ups': /pg_notify/,
   'where warehouses begin': /'dst_wh_'/,
-  'buckets of statistics': /'5 minutes'|timestamptz 'epoch'/,
 };
 
 describe('SQL', () => {
