@@ -99,10 +99,19 @@ function prepared(
   to: string[],
 ): (() => Promise<SendResult>) | null {
   if (loaded.to === 'route') {
-    const { route, kind, mail, organization } = loaded;
+    const { route, kind, mail, organization, sourceName, destinationName } = loaded;
     if (route === null) return null;
-    const text = renderMail(mailFacts(deps, loaded, route.name));
-    return () => sendMail(deps, text, `${kind}.${mail.facts.delivery_id}`, organization, to);
+    const id = mail.facts.delivery_id;
+    const names = { routeName: route.name, sourceName, destinationName };
+    const { temporalUrl } = deps.workflowLink(id);
+    const text = renderMail({
+      ...mail,
+      kind,
+      ...names,
+      temporalUrl,
+      deliveryUrl: peopleLink(deps, `/deliveries/${id}`),
+    });
+    return () => sendMail(deps, text, `${kind}.${id}`, organization, to);
   }
   const { channel, organization, createdAt } = loaded;
   const content = contentOf(loaded);
@@ -129,27 +138,6 @@ function contentOf({ kind, changes, other }: LoadedAlert): AlertContent | null {
   const [told] = changes;
   if (told === undefined) return null;
   return kind === 'change' ? { kind, told } : { kind, changes };
-}
-
-function mailFacts(deps: MessageDeps, { kind, mail, sourceName, destinationName }: LoadedMail, routeName: string) {
-  const { count, since, facts, failedBefore } = mail;
-  return {
-    kind,
-    routeName,
-    sourceName,
-    destinationName,
-    count,
-    since: new Date(since),
-    eventId: facts.event_id,
-    deliveryId: facts.delivery_id,
-    attempts: facts.attempts,
-    statusCode: facts.status_code,
-    error: facts.error_summary,
-    at: new Date(facts.at),
-    failedBefore: failedBefore && { count: failedBefore.count, since: new Date(failedBefore.since) },
-    temporalUrl: deps.workflowLink(facts.delivery_id).temporalUrl,
-    deliveryUrl: peopleLink(deps, `/deliveries/${facts.delivery_id}`),
-  };
 }
 
 /** Mails of routes that are not sent are an issue. */

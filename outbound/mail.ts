@@ -20,19 +20,12 @@ export interface Mail extends MailText {
   stopLink?: string;
 }
 
-/** How many recipients the server took and how many it refused. */
-export interface Taken {
-  accepted: number;
-  refused: number;
-}
-
 export interface Mailer {
   /**
-   * Hands a mail to the server.
-   * @returns what became of it; at least one recipient was taken
+   * Hands a mail to the server, which takes it for one recipient at least.
    * @throws MailError
    */
-  send(mail: Mail): Promise<Taken>;
+  send(mail: Mail): Promise<void>;
   close(): void;
 }
 
@@ -61,7 +54,7 @@ export async function sendToEach(
   mailer: Mailer,
   mail: Mail,
   linkOf: (address: string) => string | null,
-): Promise<Taken> {
+): Promise<void> {
   const links = mail.to.map((address) => ({ address, stopLink: linkOf(address) }));
   if (links.every(({ stopLink }) => stopLink === null)) return mailer.send(mail);
   const tries = await pMap(
@@ -83,7 +76,6 @@ export async function sendToEach(
   if (ofServer) throw ofServer;
   const [first] = failed;
   if (first && failed.length === tries.length) throw failed.find(({ permanent }) => !permanent) ?? first;
-  return { accepted: tries.length - failed.length, refused: failed.length };
 }
 
 /** Who sends the mails of this installation, and with what. */
@@ -121,7 +113,7 @@ export function createMailer(url: () => string): Mailer {
   return {
     async send({ messageId, from, to, subject, text, html, stopLink }) {
       try {
-        const sent = await current().sendMail({
+        await current().sendMail({
           messageId,
           from: { name: 'Hookyard', address: from },
           to: to.map((address) => ({ name: '', address })),
@@ -140,7 +132,6 @@ export function createMailer(url: () => string): Mailer {
           disableFileAccess: true,
           disableUrlAccess: true,
         });
-        return { accepted: sent.accepted.length, refused: sent.rejected.length };
       } catch (error) {
         throw mailError(error);
       }

@@ -76,10 +76,11 @@ export function createAlertSender(deps: AlertSenderDeps): SendAlert {
     const { config } = channel;
     if (config.type === 'mail')
       return sendMail(deps, alertMail(message), `alert.${message.id}`, message.organization, to);
-    const result = await post(deps, channel, message, requestOf(deps, channel, config, message));
-    const ending = message.content.kind === 'test' && result.ok ? endOfTest(deps, config, message) : null;
-    // The answer is about the incident; that it is closed again is a courtesy.
-    if (ending) await post(deps, channel, message, ending);
+    const request = requestOf(deps, channel, config, message);
+    const result = await post(deps, channel, message, request);
+    // The answer is about the incident of a test; that it is closed again is a courtesy.
+    if (config.type === 'pagerduty' && message.content.kind === 'test' && result.ok)
+      await post(deps, channel, message, { ...request, body: pagerDutyBody(message, config, 'resolve') });
     return result;
   };
 }
@@ -96,20 +97,12 @@ function requestOf(deps: AlertSenderDeps, channel: OpenChannel, config: HttpConf
       return { url: config.url, body: slackBody(message) };
     case 'teams':
       return { url: config.url, body: teamsBody(message) };
-    case 'pagerduty':
-      return { url: pagerDutyUrl(deps, config), body: pagerDutyBody(message, config) };
+    case 'pagerduty': {
+      const base = deps.settings.HOOKYARD_PAGERDUTY_URL ?? PAGERDUTY_URLS[config.region];
+      return { url: `${base}/v2/enqueue`, body: pagerDutyBody(message, config) };
+    }
   }
 }
-
-/** Closes the incident of a test. */
-function endOfTest(deps: AlertSenderDeps, config: HttpConfig, message: AlertMessage): Outgoing | null {
-  return config.type === 'pagerduty'
-    ? { url: pagerDutyUrl(deps, config), body: pagerDutyBody(message, config, 'resolve') }
-    : null;
-}
-
-const pagerDutyUrl = ({ settings }: AlertSenderDeps, { region }: { region: keyof typeof PAGERDUTY_URLS }): string =>
-  `${settings.HOOKYARD_PAGERDUTY_URL ?? PAGERDUTY_URLS[region]}/v2/enqueue`;
 
 function signed(
   { previousSecret }: OpenChannel,

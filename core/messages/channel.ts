@@ -23,12 +23,6 @@ const signingSecret = z
     examples: ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
   });
 
-const key = (pattern: RegExp, message: string, example: string) =>
-  z
-    .string()
-    .regex(pattern, message)
-    .meta({ examples: [example] });
-
 const REGIONS = ['us', 'eu'] as const;
 const region = z
   .enum(REGIONS)
@@ -54,11 +48,10 @@ export const channelConfigSchemas = {
     .meta({ id: 'TeamsChannel' }),
   pagerduty: z
     .object({
-      routingKey: key(
-        /^[A-Za-z0-9]{32}$/,
-        'must be the integration key of a service (Events API v2): 32 letters and digits',
-        'R0123456789ABCDEFGHIJKLMNOPQRSTU',
-      ),
+      routingKey: z
+        .string()
+        .regex(/^[A-Za-z0-9]{32}$/, 'must be the integration key of a service (Events API v2): 32 letters and digits')
+        .meta({ examples: ['R0123456789ABCDEFGHIJKLMNOPQRSTU'] }),
       severity: z
         .enum(PAGERDUTY_SEVERITIES)
         .default('error')

@@ -1,29 +1,16 @@
 // Messages as mails, in plain text and HTML: about deliveries of a route, about issues, and the one that asks for
 // consent.
-import type { ErrorSummary } from '../text/error-summary.ts';
 import { type AlertMessage, linkOf, oneLine, safeLines, safeTitle } from './message.ts';
+import type { MailKind, RouteMail } from './route-mails.ts';
 
-/** The content of a mail. Names come from the records of the route; all values may contain markup and must be escaped. */
-export interface MailFacts {
-  kind: 'failure' | 'recovery' | 'success';
+/** What a mail of a route is made of. Names come from its records; all values may contain markup and must be escaped. */
+export interface MailFacts extends RouteMail {
+  kind: MailKind;
   routeName: string;
   /** Null when the record was deleted. */
   sourceName: string | null;
   destinationName: string | null;
-  /** Number of deliveries, or of destinations that have recovered; the facts below are those of the latest delivery. */
-  count: number;
-  /** When the first of them ended. */
-  since: Date;
-  eventId: string;
-  deliveryId: string;
-  attempts: number;
-  statusCode: number | null;
-  error: ErrorSummary | null;
-  /** When it ended. */
-  at: Date;
-  /** Of a recovery: the failed deliveries before it; a count of 0 means that only the route's circuit was open. */
-  failedBefore: { count: number; since: Date } | null;
-  /** Of its workflow; null when unknown. */
+  /** Of the workflow of the latest delivery; null when unknown. */
   temporalUrl: string | null;
   /** Where people see it. */
   deliveryUrl: string;
@@ -73,34 +60,34 @@ function introduction(facts: MailFacts): string {
   if (facts.kind === 'recovery') return recoverySentence(facts, route);
   const ended = facts.kind === 'failure' ? 'failed' : 'succeeded';
   if (facts.count === 1) return `A delivery of the route ${route} ${ended}.`;
-  return `${facts.count} deliveries of the route ${route} ${ended} since ${facts.since.toISOString()}. This is the latest:`;
+  return `${facts.count} deliveries of the route ${route} ${ended} since ${facts.since}. This is the latest:`;
 }
 
 function recoverySentence({ count, failedBefore }: MailFacts, route: string): string {
   const again = `The route ${route} delivers again`;
   if (count > 1) return `${again}: ${count} destinations have recovered since the last message. This is the latest:`;
   if (failedBefore === null) return `${again}.`;
-  const since = failedBefore.since.toISOString();
-  if (failedBefore.count === 0) {
+  const { count: failed, since } = failedBefore;
+  if (failed === 0) {
     return `${again}: its circuit opened at ${since} and is closed now. This is the first delivery after that:`;
   }
-  const deliveries = failedBefore.count === 1 ? '1 delivery' : `${failedBefore.count} deliveries`;
+  const deliveries = failed === 1 ? '1 delivery' : `${failed} deliveries`;
   return `${again}, after ${deliveries} that failed since ${since}. This is the first that succeeded:`;
 }
 
-function rowsOf(facts: MailFacts): [string, string][] {
+function rowsOf({ routeName, sourceName, destinationName, facts }: MailFacts): [string, string][] {
   const outcome: [string, string][] = [];
-  if (facts.statusCode !== null) outcome.push(['Last status', String(facts.statusCode)]);
-  if (facts.error !== null) outcome.push(['Error', oneLine(facts.error, MAX_ERROR)]);
+  if (facts.status_code !== null) outcome.push(['Last status', String(facts.status_code)]);
+  if (facts.error_summary !== null) outcome.push(['Error', oneLine(facts.error_summary, MAX_ERROR)]);
   return [
-    ['Route', oneLine(facts.routeName)],
-    ['Source', oneLine(facts.sourceName ?? '(deleted)')],
-    ['Destination', oneLine(facts.destinationName ?? '(deleted)')],
-    ['Event', facts.eventId],
-    ['Delivery', facts.deliveryId],
+    ['Route', oneLine(routeName)],
+    ['Source', oneLine(sourceName ?? '(deleted)')],
+    ['Destination', oneLine(destinationName ?? '(deleted)')],
+    ['Event', facts.event_id],
+    ['Delivery', facts.delivery_id],
     ['Attempts', String(facts.attempts)],
     ...outcome,
-    ['Time', facts.at.toISOString()],
+    ['Time', new Date(facts.at).toISOString()],
   ];
 }
 

@@ -72,19 +72,14 @@ export async function claimMessages(db: Queryable, limit: number): Promise<{ due
 }
 
 const STARTED = `
-update messages m set due_at = now() + make_interval(hours => s.hours)
-from json_to_recordset($1::json) as s("organizationId" text, "messageId" text, hours int)
+update messages m set due_at = now() + interval '3 hours'
+from json_to_recordset($1::json) as s("organizationId" text, "messageId" text)
 where m.organization_id = s."organizationId" and m.id = s."messageId" and m.sent_at is null`;
 
-// Longer than the workflows of the two try to send (workflows/message.ts).
-const HOURS = { route: 25, channel: 3 };
-
-/** The workflows of these messages have started: they are claimed again only when these should have ended long ago. */
-export async function noteStarted(db: Queryable, started: readonly DueMessage[]): Promise<void> {
-  const rows = started.map(({ organizationId, messageId, routeId }) => ({
-    ...{ organizationId, messageId, hours: HOURS[routeId === null ? 'channel' : 'route'] },
-  }));
-  if (rows.length > 0) await db.query(STARTED, [jsonParameter(rows)]);
+/** The workflows of these messages have started: they are claimed again hours later, should the workflows have been lost. */
+export async function noteStarted(db: Queryable, started: readonly MessageKey[]): Promise<void> {
+  const keys = started.map(({ organizationId, messageId }) => ({ organizationId, messageId }));
+  if (keys.length > 0) await db.query(STARTED, [jsonParameter(keys)]);
 }
 
 interface Loaded {

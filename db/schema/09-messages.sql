@@ -132,8 +132,9 @@ create trigger messages_wake after insert on messages
 -- Notes ended deliveries of routes that notify (db/messages/route-mails.ts). Statements call it only when there is such
 -- a delivery, so all others only pay for the look at their route. Takes an array of objects with the members of `o`
 -- below. Rows are upserted in the order of their key; should two callers deadlock all the same, one of their statements
--- is rolled back whole and repeated.
-create function note_outcomes(outcomes jsonb) returns boolean language sql as $$
+-- is rolled back whole and repeated. In PL/pgSQL, which keeps its plans; what becomes of drafts is decided elsewhere.
+create function note_outcomes(outcomes jsonb) returns boolean language plpgsql as $$
+begin
   insert into messages as m (id, organization_id, kind, route_id, destination_id, count, since, last_at, facts, due_at)
   select k.kind || '.' || min(o.facts ->> 'delivery_id'), min(o.organization_id), k.kind, o.route_id, o.primary_id,
          count(*), min(o.at), max(o.at),
@@ -161,8 +162,8 @@ create function note_outcomes(outcomes jsonb) returns boolean language sql as $$
   ) s
   where m.route_id = s.route_id and m.kind = 'recovery' and m.destination_id = s.primary_id and m.content is null
     and (m.facts is null or (m.facts ->> 'at')::timestamptz < m.last_at or m.facts -> 'circuit_open' = 'true');
-  select true
-$$;
+  return true;
+end $$;
 
 -- What a route no longer notifies of is forgotten, and all of it with the route.
 create function forget_messages() returns trigger language plpgsql as $$

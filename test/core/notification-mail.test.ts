@@ -4,19 +4,18 @@ import { named, ownWords } from '../../core/text/error-summary.ts';
 import { type MailFacts, renderMail } from '../../core/messages/mail.ts';
 import { recipients } from '../../core/messages/recipients.ts';
 
+const facts: MailFacts['facts'] = {
+  ...{ source_id: 'src_1', destination_id: 'dst_1', event_id: 'evt_1', delivery_id: 'dlv_1', attempts: 6 },
+  ...{ status_code: 503, error_summary: ownWords`The destination answered 503`, at: '2026-11-21T10:05:00Z' },
+};
 const failure: MailFacts = {
   kind: 'failure',
   routeName: 'Orders',
   sourceName: 'Shop',
   destinationName: 'Acme CRM',
   count: 1,
-  since: new Date('2026-11-21T10:00:00Z'),
-  eventId: 'evt_1',
-  deliveryId: 'dlv_1',
-  attempts: 6,
-  statusCode: 503,
-  error: ownWords`The destination answered 503`,
-  at: new Date('2026-11-21T10:05:00Z'),
+  since: '2026-11-21T10:00:00.000Z',
+  facts,
   failedBefore: null,
   temporalUrl: null,
   deliveryUrl: '/console/deliveries/dlv_1',
@@ -35,7 +34,7 @@ describe('the mail of a notification', () => {
 
   it('holds the facts of the latest delivery in both forms', () => {
     const { text, html } = renderMail({ ...failure, temporalUrl: 'https://temporal.example/dlv_1' });
-    const facts = [
+    const shown = [
       'Orders',
       'Shop',
       'Acme CRM',
@@ -45,7 +44,7 @@ describe('the mail of a notification', () => {
       '2026-11-21T10:05:00.000Z',
       'temporal.example/dlv_1',
     ];
-    for (const fact of facts) {
+    for (const fact of shown) {
       expect(text).to.contain(fact);
       expect(html).to.contain(fact);
     }
@@ -80,7 +79,7 @@ describe('the mail of a notification', () => {
     expect(renderMail({ ...failure, count: 12 }).text).to.contain(
       '12 deliveries of the route Orders failed since 2026-11-21T10:00:00.000Z',
     );
-    const failedBefore = { count: 3, since: new Date('2026-11-21T09:00:00Z') };
+    const failedBefore = { count: 3, since: '2026-11-21T09:00:00.000Z' };
     expect(renderMail({ ...failure, kind: 'recovery', failedBefore }).text).to.contain(
       'after 3 deliveries that failed since 2026-11-21T09:00:00.000Z',
     );
@@ -94,14 +93,22 @@ describe('the mail of a notification', () => {
   });
 
   it('leaves out what there is not', () => {
-    const { text, html } = renderMail({ ...failure, statusCode: null, error: null, sourceName: null });
+    const { text, html } = renderMail({
+      ...failure,
+      sourceName: null,
+      facts: { ...facts, status_code: null, error_summary: null },
+    });
     expect(text).to.not.contain('Last status').and.not.contain('Error').and.not.contain('Temporal UI');
     expect(text).to.contain('(deleted)');
     expect(html).to.not.contain('null');
   });
 
   it('cuts long names and errors', () => {
-    const { subject, text } = renderMail({ ...failure, routeName: '𝕏'.repeat(5000), error: named('e'.repeat(50_000)) });
+    const { subject, text } = renderMail({
+      ...failure,
+      routeName: '𝕏'.repeat(5000),
+      facts: { ...facts, error_summary: named('e'.repeat(50_000)) },
+    });
     expect(Array.from(subject).length).to.be.below(200);
     expect(subject).to.contain('𝕏…');
     expect(text.length).to.be.below(4000);
@@ -118,7 +125,7 @@ describe('the mail of a notification', () => {
           routeName: name,
           sourceName: name,
           destinationName: name,
-          error: named(name),
+          facts: { ...facts, error_summary: named(name) },
         });
         expect(subject).to.not.match(/[\p{C}\p{Zl}\p{Zp}]/u);
         expect(text.split('\n')).to.have.length(renderMail(failure).text.split('\n').length);

@@ -44,27 +44,6 @@ describe('alerts that are due', () => {
     expect(await told()).to.deep.equal([]);
   });
 
-  it('tell of what somebody acknowledges, ignores and opens again, if it is wanted', async () => {
-    const owner = await organization();
-    await channel({ on_acknowledged: true }, owner);
-    await channel({ on_resolved: false }, owner);
-    const id = await issue(owner);
-    const states = ['acknowledged', 'open', 'ignored', 'open', 'resolved'];
-    const seen = [await told()];
-    for (const state of states) {
-      await setState(id, state);
-      seen.push(await told());
-    }
-    expect(seen.map((changes) => changes.map((change) => change.split(' ')[0]))).to.deep.equal([
-      ['opened', 'opened'],
-      ['acknowledged'],
-      ['opened'],
-      ['ignored'],
-      ['opened'],
-      ['resolved'],
-    ]);
-  });
-
   it('tell a channel that does not want to hear of ends when an issue has ended and opens again', async () => {
     const owner = await organization();
     const { id: channelId } = await channel({ on_resolved: false }, owner);
@@ -127,21 +106,6 @@ describe('alerts that are due', () => {
     await exhaust();
     expect(await told()).to.deep.equal([`exhausted ${id}`, `exhausted ${id}`]);
     expect(first.organizationId).to.equal(owner);
-  });
-
-  it('tell those who know that an issue is acknowledged when a delivery fails for good, and nobody of an ignored one', async () => {
-    const owner = await organization();
-    await channel({ on_acknowledged: true, kinds: ['delivery_failing'] }, owner);
-    const [known, ignored] = [await issue(owner), await issue(owner)];
-    expect(await told()).to.have.length(2);
-    await setState(known, 'acknowledged');
-    await setState(ignored, 'ignored');
-    expect(await told()).to.have.members([`acknowledged ${known}`, `ignored ${ignored}`]);
-    await pool.query(`update issues set exhausted_at = now()`);
-    await pool.query(`update alert_channels set kinds = '{circuit_open}'`);
-    expect(await told()).to.deep.equal([`exhausted ${known}`]);
-    await setState(known, 'resolved');
-    expect(await told()).to.deep.equal([`resolved ${known}`]);
   });
 
   it('follow the rules of their channel: kinds, records, count', async () => {

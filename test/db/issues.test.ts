@@ -328,9 +328,15 @@ describe('issues in PostgreSQL', () => {
     expect(shown).to.deep.equal(before);
     expect([second.total, third.next]).to.deep.equal([null, null]);
     const [issue] = first.issues;
-    expect(issue).to.include({ sourceName: null, routeName: 'Orders', destinationName: issue?.destinationId });
-    await pool.query('delete from destinations where id = $1', [issue?.destinationId]);
-    expect(await findIssue(pool, owner.organizationId, issue?.id ?? '')).to.include({ destinationName: null });
+    const { routeId, destinationId: id } = issue ?? {};
+    expect(issue).to.deep.include({
+      source: null,
+      route: { id: routeId, name: 'Orders' },
+      destination: { id, name: id },
+    });
+    await pool.query('delete from destinations where id = $1', [id]);
+    const deleted = { destination: { id, name: null } };
+    expect(await findIssue(pool, owner.organizationId, issue?.id ?? '')).to.deep.include(deleted);
     const ofOther = await listIssues(
       pool,
       (await addOwner(pool)).organizationId,

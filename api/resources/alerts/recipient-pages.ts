@@ -20,75 +20,69 @@ const REPEATED_MS = 60_000;
 
 type Deps = Pick<ApiDeps, 'secretBox' | 'pool'>;
 
-export function mountRecipientPages(router: ApiRouter, deps: Deps): void {
-  mountConfirmPage(router, deps);
-  mountStopPage(router, deps);
+/** A page that asks, and does what its button says. */
+interface Page<Link extends Stop> {
+  path: string;
+  /** Null: the link is answered with an error. */
+  read: (ctx: Context) => Link | null;
+  ask: (ctx: Context, link: Link) => void;
+  /** @returns false when the organization no longer knows the address */
+  act: (link: Link) => Promise<boolean>;
+  thank: (ctx: Context, link: Link) => void;
 }
 
-const repeats = () => new LRUCache<string, true>({ max: 1000, ttl: REPEATED_MS });
-
-function mountConfirmPage(router: ApiRouter, { secretBox, pool }: Deps): void {
-  const done = repeats();
-  const read = (ctx: Context): Confirmation | null => {
-    const confirmation = openConfirmation(secretBox, param(ctx, 'token'));
-    if (confirmation === null) answerInvalid(ctx);
-    else if (confirmation.expiresAt < Date.now()) {
-      answer(ctx, 410, 'This link has expired', [
-        'The organization that wants to notify you can have another one sent.',
-      ]);
-    } else return confirmation;
-    return null;
-  };
-  router.get(CONFIRM, (ctx) => {
-    const confirmation = read(ctx);
-    if (confirmation !== null)
-      answer(ctx, 200, 'Do you want these notifications?', [question(confirmation)], CONFIRM_BUTTON);
+export function mountRecipientPages(router: ApiRouter, { secretBox, pool }: Deps): void {
+  mount<Confirmation>(router, {
+    path: CONFIRM,
+    read(ctx) {
+      const link = openConfirmation(secretBox, param(ctx, 'token'));
+      if (link === null) return answerInvalid(ctx);
+      if (link.expiresAt >= Date.now()) return link;
+      const lines = ['The organization that wants to notify you can have another one sent.'];
+      return answer(ctx, 410, 'This link has expired', lines);
+    },
+    ask: (ctx, link) => answer(ctx, 200, 'Do you want these notifications?', [question(link)], CONFIRM_BUTTON),
+    act: (link) => confirmRecipient(pool, link),
+    thank: (ctx, { organization, address }) =>
+      answer(ctx, 200, 'Thank you', [`Notifications of "${organization}" go to ${address} from now on.`]),
   });
-  router.post(CONFIRM, async (ctx) => {
-    const confirmation = read(ctx);
-    if (confirmation === null) return;
-    const { organizationId, address } = confirmation;
-    const link = param(ctx, 'token');
-    const confirm = () => actingFor(organizationId, () => confirmRecipient(pool, { organizationId, address }));
-    if (!done.has(link) && !(await confirm())) return answerUseless(ctx);
-    done.set(link, true);
-    answer(ctx, 200, 'Thank you', [`Notifications of "${confirmation.organization}" go to ${address} from now on.`]);
-  });
-}
-
-function mountStopPage(router: ApiRouter, { secretBox, pool }: Deps): void {
-  const done = repeats();
-  const read = (ctx: Context): Stop | null => {
-    const stop = openStop(secretBox, param(ctx, 'token'));
-    if (stop === null) answerInvalid(ctx);
-    return stop;
-  };
-  router.get(STOP, (ctx) => {
-    const stop = read(ctx);
-    if (stop === null) return;
-    const { organization, address } = stop;
-    const lines = [`Notifications of "${organization}" go to ${address}.`];
-    answer(ctx, 200, 'Do you want no more of these mails?', lines, STOP_BUTTON);
-  });
-  router.post(STOP, async (ctx) => {
-    const stop = read(ctx);
-    if (stop === null) return;
-    const { organizationId, address } = stop;
-    const link = param(ctx, 'token');
-    const refuse = () => actingFor(organizationId, () => refuseRecipient(pool, { organizationId, address }));
-    if (!done.has(link) && !(await refuse())) return answerUseless(ctx);
-    done.set(link, true);
-    const lines = [`No notification of "${stop.organization}" goes to ${address} any more.`];
-    const back = sealConfirmation(secretBox, { ...stop, expiresAt: Date.now() + CONFIRM_WITHIN_MS });
-    answer(ctx, 200, 'These mails have ended', lines, buttonBack(back));
+  mount<Stop>(router, {
+    path: STOP,
+    read: (ctx) => openStop(secretBox, param(ctx, 'token')) ?? answerInvalid(ctx),
+    ask(ctx, { organization, address }) {
+      const lines = [`Notifications of "${organization}" go to ${address}.`];
+      answer(ctx, 200, 'Do you want no more of these mails?', lines, STOP_BUTTON);
+    },
+    act: (link) => refuseRecipient(pool, link),
+    thank(ctx, link) {
+      const lines = [`No notification of "${link.organization}" goes to ${link.address} any more.`];
+      const back = sealConfirmation(secretBox, { ...link, expiresAt: Date.now() + CONFIRM_WITHIN_MS });
+      answer(ctx, 200, 'These mails have ended', lines, buttonBack(back));
+    },
   });
 }
 
-const answerInvalid = (ctx: Context): void =>
+function mount<Link extends Stop>(router: ApiRouter, { path, read, ask, act, thank }: Page<Link>): void {
+  const done = new LRUCache<string, true>({ max: 1000, ttl: REPEATED_MS });
+  router.get(path, (ctx) => {
+    const link = read(ctx);
+    if (link !== null) ask(ctx, link);
+  });
+  router.post(path, async (ctx) => {
+    const link = read(ctx);
+    if (link === null) return;
+    const token = param(ctx, 'token');
+    if (!done.has(token) && !(await actingFor(link.organizationId, () => act(link)))) {
+      answer(ctx, 410, 'This link has no use any more', ['The organization does not notify this address.']);
+      return;
+    }
+    done.set(token, true);
+    thank(ctx, link);
+  });
+}
+
+const answerInvalid = (ctx: Context): null =>
   answer(ctx, 404, 'This link is not valid', ['Perhaps a part of it is missing.']);
-
-const answerUseless = (ctx: Context): void =>
-  answer(ctx, 410, 'This link has no use any more', ['The organization does not notify this address.']);
 
 const question = ({ organization, address }: Confirmation): string =>
   `The organization "${organization}" wants to send notifications about its webhooks to ${address}.`;
@@ -106,12 +100,13 @@ const HEADERS = {
   'Cache-Control': 'no-store',
 };
 
-function answer(ctx: Context, status: number, title: string, lines: string[], form = ''): void {
+function answer(ctx: Context, status: number, title: string, lines: string[], form = ''): null {
   ctx.set(HEADERS);
   ctx.status = status;
   ctx.type = 'text/html; charset=utf-8';
   const text = lines.map((line) => `<p>${escaped(line)}</p>`).join('\n');
   ctx.body = `<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>${title}</title></head>\n<body>\n<h1>${title}</h1>\n${text}\n${form}\n</body>\n</html>\n`;
+  return null;
 }
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
