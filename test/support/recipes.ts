@@ -47,8 +47,8 @@ const second = delivery('evt_2', NOON + 1, 'no JSON');
 const odd = Object.values(oddPayloads).map((body, n) => delivery(`evt_odd_${n}`, NOON + DAY_MS + n, body));
 const replay = delivery('evt_1', NOON, '{"order":{"id":"two"}}', first.deliveryId);
 /** Each becomes a file. */
-export const early = [[first, second], odd];
-export const later = [[replay]];
+const early = [[first, second], odd];
+const later = [[replay]];
 const all = [...early, ...later].flat();
 
 const idsOf = (events: WarehouseEvent[]) => events.map(({ deliveryId }) => [deliveryId]).toSorted();
@@ -65,7 +65,7 @@ export const formOf = (fileFormat: FileFormat, compression: Compression): Form =
 });
 
 /** @returns the key of its object */
-export async function writeFile(
+async function writeFile(
   threads: Threads,
   events: WarehouseEvent[],
   form: Form,

@@ -60,9 +60,6 @@ function s3Case(type: 's3' | 'r2', region: string, publicHost: string): Provider
   };
 }
 
-/** An S3 server that signs for another region. */
-export const s3CaseOf = (region: string): ProviderCase => s3Case('s3', region, `${BUCKET}.s3.${region}.amazonaws.com`);
-
 const r2Host = `${'0'.repeat(32)}.r2.cloudflarestorage.com`;
 
 export const providerCases: ProviderCase[] = [

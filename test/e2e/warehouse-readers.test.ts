@@ -1,4 +1,5 @@
-// A few files of warehouses each day, from the webhook to DuckDB, pyarrow, polars and pandas. Everything: warehouse-readers.test.ts.
+// A file of lines and one of Parquet, from the webhook to DuckDB, pyarrow, polars and pandas. Every form and store:
+// test/long/warehouse-matrix.test.ts.
 import { expect } from 'chai';
 import { COLD_START_MS, type StoreServer } from '../support/object-stores.ts';
 import { oddPayloads } from '../support/odd-payloads.ts';
