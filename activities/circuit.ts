@@ -95,7 +95,7 @@ async function advance(deps: CircuitDeps, request: CircuitRequest): Promise<Circ
   return isMore ? { ...advice, waitMs: 0 } : advice;
 }
 
-/** While its route or destination is paused, nothing changes and nothing is released (PAUSE-13). @returns null: it is not */
+/** While its route or destination is paused, nothing changes and nothing is released. @returns null: it is not */
 async function waitForPause({ pool }: CircuitDeps, id: string): Promise<CircuitAdvice | null> {
   const pause = await outlastPause(pool, id);
   if (!pause) return null;

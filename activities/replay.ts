@@ -1,6 +1,5 @@
 // The pages of replays: created in the database as far as the backlog has room, then signalled to the workflows of the failed deliveries
 // that they replace.
-// Rules: RPL-15, LIMIT-08, LIMIT-16, LIMIT-20.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { ReplayProgress } from '../core/delivery/event-replay.ts';

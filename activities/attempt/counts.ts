@@ -1,5 +1,4 @@
 // Counts attempts and ended deliveries, in memory, for the metrics and for issues.
-// Rules: ISS-02.
 import { idTime } from '../../core/text/ids.ts';
 import {
   attemptDuration,

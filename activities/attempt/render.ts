@@ -1,5 +1,4 @@
 // Renders the request of an attempt: the content of the event, transformed if the route has a transform (the version of the delivery).
-// Rules: TFM-01, TFM-08.
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import { type IssueSink, issueSubjects } from '../../core/messages/issues.ts';
 import { postponeDelivery } from '../../db/delivery/delivery-commands.ts';

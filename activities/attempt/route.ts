@@ -1,5 +1,4 @@
 // The route of a delivery: what it asks for was decided when the delivery was made, and who takes over when its destination fails.
-// Rules: ROUTE-71.
 import type { AttemptContext } from '../../db/hot-path/load-attempts.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';
 import type { ConfigCache, RouteConfig } from '../config-cache.ts';

@@ -87,7 +87,7 @@ async function nextBatch(deps: FlushDeps, key: WarehouseKey, form: Form): Promis
 }
 
 /**
- * Holds deliveries whose route or destination is paused (PAUSE-15).
+ * Holds deliveries whose route or destination is paused.
  * @returns whether there were any; one that has ended, or that was resumed meanwhile, is none
  */
 async function holdPaused({ pool }: FlushDeps, { destinationId }: WarehouseKey, rows: WaitingRow[]): Promise<boolean> {

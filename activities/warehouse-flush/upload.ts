@@ -1,7 +1,6 @@
 // Writes the object of a batch. Every try writes the same key, and the same bytes unless one of its events was deleted or a
 // transform was changed in between; then the later object replaces the earlier one. A batch that is too large for one object, or
 // whose transforms have to wait for too long, is halved.
-// Rules: WH-21, WH-24, WH-26, WH-48.
 import { issueSubjects } from '../../core/messages/issues.ts';
 import { warehouseUploads } from '../../core/metrics/services.ts';
 import { type DescribedError, openError, ownWords } from '../../core/text/error-summary.ts';

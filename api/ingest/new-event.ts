@@ -1,5 +1,4 @@
 // Turns a verified webhook into the event that is stored, with one delivery for each destination it goes to.
-// Rules: ROUTE-48, DLV-01, EVT-14, INGEST-11, INGEST-12, TRC-02.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Passage } from '../../core/filters/gate.ts';

@@ -1,6 +1,5 @@
 // One webhook as received: while it comes in, with the address below its source, and with its trace. Its payload and query are parsed at most
 // once, and only when something asks for them.
-// Rules: SRC-31, SRC-42, INGEST-25, TRC-02.
 import { readPayload } from '../../core/forms/forms.ts';
 import type { GatedRequest } from '../../core/filters/gate.ts';
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';

@@ -1,6 +1,5 @@
 // The routing data of a source, cached in the process. A cached copy may accept a request only through the statement that checks
 // its version (db/hot-path/store-events.ts), and may refuse one only after its version was checked.
-// Rules: ROUTE-11, ROUTE-49.
 import { LRUCache } from 'lru-cache';
 import { FairQueue } from '../../core/fairness/fair-queue.ts';
 import type { FilterText, Gate, SchemaText } from '../../core/filters/gate.ts';

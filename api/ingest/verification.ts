@@ -3,7 +3,6 @@
 // Who cannot prove who they are learns nothing about a source with a token, or one that is concealed: unknown, disabled and badly
 // signed look the same, in status, body and headers, and as far as that goes in time: each reads the whole body, hashes it once,
 // and asks PostgreSQL once. A source that is not concealed tells a bad signature (401), but not whether it is disabled.
-// Rules: INGEST-05 to INGEST-07, INGEST-10, INGEST-22, INGEST-25, INGEST-27, PRV-05, PRV-08, PRV-11, PRV-12, PRV-16, PRV-17.
 import { createHmac, randomBytes } from 'node:crypto';
 import { pathProblem } from '../../core/ingest/ingest-path.ts';
 import { type Reply, isSignable, replyTo } from '../../core/verification/handshakes.ts';

@@ -55,7 +55,7 @@ async function exportRecords(what: Kind, { output: file, ...filters }: ExportOpt
   const { client, output } = contextOf(command);
   const answer = (await callOperation(client, OPERATIONS[what].export, filters)) as Envelope;
   const { [what]: records = [], ...head } = answer;
-  // A line for each record, as the API writes it (EXP-24).
+  // A line for each record, as the API writes it.
   const lines = records.map((record) => JSON.stringify(record)).join(',\n');
   const text = `${JSON.stringify(head).slice(0, -1)},"${what}":[\n${lines}\n]}`;
   if (file === undefined) return output.line(text);

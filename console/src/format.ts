@@ -35,7 +35,7 @@ const COUNT = new Intl.NumberFormat('en-US');
 /** `12,431` */
 export const countText = (count: number): string => COUNT.format(count);
 
-/** Of a list: exact, or an estimate (LIST-12). */
+/** Of a list: exact, or an estimate. */
 export interface Total {
   total: number;
   /** Missing: it is exact. */

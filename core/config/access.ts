@@ -1,5 +1,4 @@
 // What an organization may use, and what an API key may do.
-// Rules: AUTH-04, AUTH-17, AUTH-19.
 export const PLANS = ['free', 'pro', 'business'] as const;
 export type Plan = (typeof PLANS)[number];
 

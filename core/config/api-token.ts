@@ -1,5 +1,4 @@
 // Tokens of API keys.
-// Rules: AUTH-06.
 import { createHash, randomBytes } from 'node:crypto';
 
 /** A new token: `whr_` and 32 random bytes. */

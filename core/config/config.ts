@@ -237,7 +237,7 @@ export const isUsable = (name: keyof Variables, text: string): boolean =>
 
 const isSecret = (name: string) => (SECRETS as readonly string[]).includes(name);
 
-/** The base of every `webhookUrl` (HTTP-01): `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
+/** The base of every `webhookUrl`: `HOOKYARD_PUBLIC_URL` without its trailing slash, else the local address. */
 export function publicUrl(settings: Settings, boundPort: number = settings.HOOKYARD_PORT): string {
   return (settings.HOOKYARD_PUBLIC_URL ?? `http://localhost:${boundPort}`).replace(/\/+$/, '');
 }

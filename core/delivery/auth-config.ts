@@ -1,5 +1,4 @@
 // What a destination's `authConfig` holds for each `authType`.
-// Rules: DEST-10, DEST-23 to DEST-27.
 import { z } from 'zod';
 import { checkHeaderName, isHeaderValue } from '../http/headers.ts';
 

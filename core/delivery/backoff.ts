@@ -1,5 +1,4 @@
 // When the next attempt of a delivery is made. Workflows import this file: nothing here may depend on Node or on randomness.
-// Rules: DLV-21, DLV-22.
 
 /** A destination's retry policy; delays in ms. `maxRetries` counts the retries after the first attempt. */
 export type RetryPolicy = {
@@ -9,7 +8,7 @@ export type RetryPolicy = {
   backoffMultiplier: number;
 };
 
-/** The defaults of both destination families (DEST-14). */
+/** The defaults of both destination families. */
 export const DEFAULT_RETRY_POLICY: Readonly<RetryPolicy> = {
   maxRetries: 5,
   initialDelay: 1000,

@@ -1,6 +1,5 @@
 // The circuit breaker of a route as a pure state machine. It sees attempts of primary deliveries only: a failover destination says
 // nothing about the route's own.
-// Rules: CIRC-01 to CIRC-06, WH-27.
 
 export const CIRCUIT_STATES = ['closed', 'open', 'half_open'] as const;
 export type CircuitState = (typeof CIRCUIT_STATES)[number];

@@ -1,5 +1,4 @@
 // The address that a delivery goes to: that of its destination, with what it takes of the webhook's own.
-// Rules: OUT-01, OUT-11, OUT-12.
 import { mergedQuery } from '../http/query-text.ts';
 
 /** Where a destination is, and what it takes of the addresses of webhooks. */

@@ -4,7 +4,7 @@ import type { ErrorSummary } from '../text/error-summary.ts';
 /** The statuses of a delivery that has not ended. */
 export const OPEN_STATUSES = ['pending', 'retrying', 'circuit_open'] as const;
 
-/** All statuses of a delivery (DLV-04 to DLV-12). */
+/** All statuses of a delivery. */
 export const DELIVERY_STATUSES = [
   ...OPEN_STATUSES,
   'delivered',
@@ -34,7 +34,7 @@ export type LaneSetting = (typeof LANE_SETTINGS)[number];
 // Time limits of an attempt, shared by the workflow and the activity: the activity must never exceed its timeout, or the attempt
 // would be made a second time while the first is still running.
 
-/** The longest deadline that a destination can have (DEST-12), ms. */
+/** The longest deadline that a destination can have, ms. */
 export const LONGEST_TIMEOUT_MS = 60_000;
 /** Loading, the transform, the wait for a slot: an attempt that is not sent by then is given up and retried. */
 const PREPARING_MS = 30_000;

@@ -1,5 +1,4 @@
 // Decides what the response of an attempt means for its delivery: whether it is a success, and whether a retry or a failover follows.
-// Rules: DLV-18, DLV-19, DLV-20, DLV-22, ROUTE-22, ROUTE-50, ROUTE-51.
 import { retryAfterOf, waitBeforeRetry } from './backoff.ts';
 import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../text/error-summary.ts';
 

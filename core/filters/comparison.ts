@@ -16,7 +16,6 @@
 // text operators: plain digits and what no double holds as they came in, other numbers as a double prints them (`1.50` is
 // "1.5"). Two texts are never compared as numbers for equality ("1.0" is not "1"), and "007" reads as no number. What fits no
 // line is not true.
-// Rules: FLT-09.
 import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
 import {
   compareNumbers,

@@ -1,5 +1,4 @@
 // Filters: which webhooks a route accepts. Conditions are compiled once and evaluated for every event.
-// Rules: FLT-03, FLT-06 to FLT-08, FLT-15, FLT-04, FLT-16.
 import { type Budget, BudgetError, NO_LIMIT } from '../fairness/budget.ts';
 import { lookup, parsePath, type PathStep } from '../text/dotted-path.ts';
 import { isJsonNumber, type JsonNumber } from '../text/exact-json.ts';

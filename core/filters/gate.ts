@@ -1,5 +1,4 @@
 // What an event must pass to be delivered by a route: its schema, then its filter.
-// Rules: FLT-01, FLT-15, SCH-01, INGEST-11, INGEST-12.
 import { type Budget, BudgetError, PARSE_STEPS } from '../fairness/budget.ts';
 import { describeErrors, type JsonSchema, type SchemaError, type StoredSchema } from '../schemas/schema.ts';
 import { lookupPath } from '../text/dotted-path.ts';

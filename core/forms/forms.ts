@@ -1,6 +1,5 @@
 // What filters, schemas, field mappings, transforms and idempotency keys read of a body: beside JSON the fields of a form. The API shows
 // a form as the text that it is (core/text/payload.ts), and its bytes travel as they came.
-// Rules: EVT-07, FLT-19 to FLT-22.
 import { isUtf8 } from 'node:buffer';
 import { isJsonText, viewPayload, viewText } from '../text/payload.ts';
 import { type Form, formOf, formTypeOf, MAX_FIELDS, readMultipart } from './multipart.ts';

@@ -1,5 +1,4 @@
 // Ranges of client addresses: where an API key may be used from.
-// Rules: AUTH-18.
 import ipaddr from 'ipaddr.js';
 import { type AddressRange, parseRange } from './address-ranges.ts';
 

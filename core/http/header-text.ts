@@ -1,7 +1,6 @@
 // Values of headers, as bytes and as text. Node and undici read and write a value as one character for each byte, so that it travels
 // unchanged whatever it is. What shows, compares or transforms it reads its text: UTF-8 where the bytes are valid, else Latin-1, which
 // was the rule before UTF-8 (RFC 9110, section 5.5).
-// Rules: EVT-06, DEST-22.
 import { isUtf8 } from 'node:buffer';
 
 /** Names in lower case; of each value one character for each byte. */

@@ -1,5 +1,4 @@
 // Custom headers of a destination, and merging of headers.
-// Rules: DEST-22.
 import { HOPS_HEADER } from '../ingest/hops.ts';
 
 /** At most this many custom headers on a destination. */

@@ -1,5 +1,4 @@
 // The addresses that users give for what Hookyard sends.
-// Rules: DEST-06, AUTH-25.
 
 /** Longest address, in characters. */
 export const MAX_URL_LENGTH = 2048;

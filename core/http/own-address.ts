@@ -1,5 +1,4 @@
 // Whether an address leads back to this installation, so that what is delivered there comes in again as a webhook.
-// Rules: ROUTE-53, DLV-27.
 
 /**
  * Looks for addresses under a base address: the same host and port, and a path below that of the base. All names and addresses

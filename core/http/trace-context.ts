@@ -1,5 +1,4 @@
 // The trace that a webhook belongs to, as its headers say, or a new one (W3C Trace Context, www.w3.org/TR/trace-context).
-// Rules: TRC-01 to TRC-04.
 
 /** A span that others may be children of. */
 export interface TraceContext {

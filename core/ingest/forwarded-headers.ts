@@ -1,6 +1,5 @@
 // Which received headers travel on to a destination. A webhook's sender is a stranger: what it sends must not steer the servers
 // behind a destination, or speak for the proxies in front of them.
-// Rules: OUT-02, OUT-08 to OUT-10, DEST-47.
 import { CONNECTION_HEADERS, foldedName } from '../http/headers.ts';
 import { HOPS_HEADER } from './hops.ts';
 

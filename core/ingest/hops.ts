@@ -1,5 +1,4 @@
 // Counts the Hookyards that a webhook has been through, so that a loop of deliveries ends by itself.
-// Rules: INGEST-13, OUT-07.
 
 /**
  * On every delivery, whatever `HOOKYARD_HEADER_PREFIX` says: a loop may lead through installations with different prefixes.

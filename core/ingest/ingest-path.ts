@@ -1,6 +1,5 @@
 // A path below the address of a source: `/ingest/<organization>/<source>[/<token>]/any/path`. It may be added to the address of a
 // destination, so nothing is taken that a server behind it may read as a step up, or as another number of steps.
-// Rules: SRC-42, INGEST-25.
 
 /** Longest path, in characters as they were received. */
 export const MAX_PATH_LENGTH = 1024;

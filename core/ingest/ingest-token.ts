@@ -1,5 +1,4 @@
 // The unguessable part of an ingest address: `/ingest/<organization>/<source>/<token>`.
-// Rules: SRC-31, SRC-33, SRC-42.
 import { randomBytes } from 'node:crypto';
 import { isSameSecret } from '../verification/scheme.ts';
 

@@ -1,5 +1,4 @@
 // A refused webhook as its organization is told of it. The sender may be told less (api/ingest/verification.ts).
-// Rules: SRC-38.
 import type { LimitName } from '../fairness/limits.ts';
 
 /** Why. What each means: docs/refused-webhooks.md. */

@@ -1,5 +1,4 @@
 // What a source answers to a webhook that it accepted, instead of the default.
-// Rules: INGEST-24.
 import { z } from 'zod';
 
 const MAX_BODY = 4096;

@@ -1,6 +1,5 @@
 // Paths into a JSON value as filters and idempotency keys write them: `order.items.0.sku`, `items[0].sku`,
 // `items[*].sku` (any element), `$.order.id`, `['a.b']` for a name with a dot.
-// Rules: FLT-05.
 import { type Budget, NO_LIMIT } from '../fairness/budget.ts';
 
 /** One step of a path: the name of a member (on an array its index), or every element of an array. */

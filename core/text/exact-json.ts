@@ -1,6 +1,5 @@
 // JSON without rounding. JavaScript's number is a double: of 9007199254740993 it makes ...992, of 1e999 Infinity, which
 // prints as null. Here such a number becomes an `ExactNumber`, which keeps its text; every other one stays a number.
-// Rules: HTTP-15.
 import { randomBytes } from 'node:crypto';
 
 declare global {

@@ -1,7 +1,6 @@
 // Identifiers: a prefix and a UUIDv7 (RFC 9562, section 5.7) in lowercase Crockford base32, for example
 // `evt_06f3k2v8q0e7...`. 128 bits with two zero bits on top fill 26 characters, so the first 10 are exactly the 48-bit
 // millisecond timestamp and the text sorts (collation "C") by time of creation.
-// Rules: HTTP-11.
 
 /** All id prefixes, one per kind of record. */
 export type IdPrefix =

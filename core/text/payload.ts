@@ -1,5 +1,4 @@
 // How a stored body is shown and hashed. The bytes themselves are never changed.
-// Rules: EVT-07, EVT-09.
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { parseExact } from './exact-json.ts';

@@ -1,5 +1,4 @@
 // Redacts secrets, and recognizes redacted values that clients send back.
-// Rules: AUTH-14, AUTH-15.
 import type { AuthType } from '../delivery/auth-config.ts';
 
 const BULLETS = '••••';

@@ -1,5 +1,4 @@
 // Slugs: the names of records in addresses and export files.
-// Rules: HTTP-12, HTTP-13.
 import { createHash } from 'node:crypto';
 import anyAscii from 'any-ascii';
 

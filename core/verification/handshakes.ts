@@ -1,6 +1,5 @@
 // Handshakes: requests by which a sender finds out whether an address is meant to receive its webhooks. They are answered here, and
 // are no events. Which a source answers is said by its provider (providers/), or by its owner (source-handshake.ts).
-// Rules: PRV-11 to PRV-14, INGEST-10, INGEST-27.
 import { readShortFields } from '../forms/forms.ts';
 import { confirmationOf } from './certificates.ts';
 import {

@@ -1,6 +1,5 @@
 // The registry of schemes: how webhooks are verified. The scheme of a source is that of its provider (providers/), or the one that its
 // owner describes (config.ts). A new kind is an object in one of these files, and a line in `kinds`.
-// Rules: SRC-12 to SRC-17, PRV-05 to PRV-10, PRV-16.
 import { withoutParameter } from '../http/query-text.ts';
 import { type PaypalScheme, paypalKind, type SnsScheme, snsKind } from './certificates.ts';
 import { type JwtScheme, jwtKind } from './jwt.ts';

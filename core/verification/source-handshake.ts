@@ -1,6 +1,5 @@
 // What a source answers to a GET or HEAD by which its sender checks the address, where its owner says so. The providers that Hookyard
 // knows have their handshakes built in (providers/).
-// Rules: SRC-55, INGEST-27.
 import { z } from 'zod';
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS, secretSchema } from './scheme.ts';
 import type { Handshake } from './handshakes.ts';

@@ -1,7 +1,6 @@
 // Standard Webhooks (specification 1.0): `v1` is an HMAC-SHA256 with a shared key, `v1a` an Ed25519 signature that is verified with
 // the sender's public key. Svix sends the same under headers of its own name. Outgoing deliveries are signed so when their destination
 // has a signing secret.
-// Rules: DEST-11, OUT-06.
 import { ed25519Key, verifyByKey } from './public-key.ts';
 import { compared, headerOf, hmac, refused, type SchemeKind, signedHeader, timeProblem } from './scheme.ts';
 

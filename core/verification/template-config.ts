@@ -1,5 +1,4 @@
 // Types of `verificationConfig` for signatures of any sender: an HMAC with a shared secret, or a signature by a private key, in a header.
-// Rules: SRC-16, SRC-44 to SRC-50.
 import { z } from 'zod';
 import { checkHeaderName } from '../http/headers.ts';
 import { type Scheme, secretProblem } from './index.ts';

@@ -1,6 +1,5 @@
 // Which of the deliveries that wait for a warehouse become the next file: at so many events, so many bytes or after so long a
 // time, whichever is first, and never of two partitions.
-// Rules: WH-20, WH-47.
 
 /** The statuses of a batch that is frozen and whose file has not been uploaded. */
 export const TO_UPLOAD_STATUSES: readonly string[] = ['frozen', 'uploading'];

@@ -1,5 +1,4 @@
 // How a value becomes one of a column's type. docs/warehouses.md has the rules as a table.
-// Rules: WH-39, WH-50.
 import { type DecimalForm, isJsonNumber, jsonNumber, unscaled } from '../text/exact-json.ts';
 import { epochMs, parseTimestamp } from '../text/timestamps.ts';
 import { wellFormed } from './rows.ts';

@@ -1,5 +1,4 @@
 // What the `config` of a warehouse destination holds for each provider. Messages are ends of sentences that start with the field.
-// Rules: WH-05 to WH-14, WH-31, WH-32, WH-37, WH-38, WH-40, WH-42 to WH-47.
 import { z } from 'zod';
 import { credentialProblems, CREDENTIALS, secretFieldOf, serviceAccountProblem } from './credentials.ts';
 import { PAYLOAD_COLUMNS } from './rows.ts';
@@ -201,7 +200,7 @@ const shapes = {
       .optional(),
     ...common,
   }),
-  // What is missing comes from R2_* in the environment (WH-06).
+  // What is missing comes from R2_* in the environment.
   r2: z.object({
     bucket: checked(string(), bucketProblem),
     accountId: string()

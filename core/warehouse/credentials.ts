@@ -1,6 +1,5 @@
 // How a warehouse proves who it is: with keys, with a token, or as this service, whose own identity the operator gives to organizations
 // (identity.ts). And what of it is secret.
-// Rules: WH-05, WH-07, WH-08, WH-42 to WH-45, AUTH-14, AUTH-15, AUTH-25.
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { originOf } from '../http/http-url.ts';
@@ -21,7 +20,7 @@ type Config = Readonly<Record<string, unknown>>;
 /** Which members each mode needs. */
 const NEEDED: Readonly<Record<WarehouseType, Partial<Record<Mode, readonly string[]>>>> = {
   s3: { keys: ['accessKeyId', 'secretAccessKey'] },
-  // What is missing comes from the operator (WH-06).
+  // What is missing comes from the operator.
   r2: {},
   gcs: { keys: ['serviceAccountKey'] },
   azure_blob: { keys: ['accountKey'], sas: ['sasToken'] },
@@ -77,7 +76,7 @@ export function credentialProblems(
   ];
 }
 
-/** The secret of each `config` that has keys (AUTH-14). */
+/** The secret of each `config` that has keys. */
 export const WAREHOUSE_SECRET_FIELD: Readonly<Record<WarehouseType, string>> = {
   s3: 'secretAccessKey',
   r2: 'secretAccessKey',

@@ -1,5 +1,4 @@
 // Field mappings: which columns a row has and where in the event their values come from.
-// Rules: WH-15 to WH-19, WH-35, WH-36, WH-39, WH-49, WH-50.
 import { z } from 'zod';
 import { COLUMN_TYPES, type ColumnType, convert } from './columns.ts';
 import { type PayloadColumn, sortedHeaders, type WarehouseEvent, wellFormed } from './rows.ts';
@@ -8,7 +7,6 @@ import { type DecimalForm, parseExact } from '../text/exact-json.ts';
 import { compileJsonPath, type JsonPath, JsonPathError } from './json-path.ts';
 import { FileTooLargeError, MAX_ROW_BYTES } from './file.ts';
 
-/** WH-02 */
 const MAX_MAPPING_RULES = 50;
 const MAX_COLUMN_LENGTH = 255;
 const ROOT_MEMBERS = ['payload', 'headers', 'id', 'receivedAt', 'source'] as const;

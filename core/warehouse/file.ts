@@ -1,6 +1,5 @@
 // The content of a batch's object whose rows are text, and what all formats have in common. The same events give the same bytes, so that
 // an upload can be repeated.
-// Rules: WH-23, WH-21, WH-22, WH-32, WH-37, WH-40.
 import { type Conversion, Conversions, type WarehouseEvent } from './rows.ts';
 
 /** Where the bytes of a file go, in their order; each call after the end of the one before. */

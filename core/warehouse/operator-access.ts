@@ -1,7 +1,6 @@
 // The operator's own access to stores, and where organizations may write with it: the identity of this service in a cloud (a role, a managed
 // identity, workload identity), and R2 keys of the environment. Without a grant it is for nobody: anyone who could use it could write
 // wherever the service may.
-// Rules: WH-06, WH-29, WH-42, WH-43.
 import type { Settings } from '../config/config.ts';
 import { currentSecret } from '../config/secret-files.ts';
 import type { WarehouseConfig, WarehouseType } from './config.ts';

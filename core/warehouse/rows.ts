@@ -1,5 +1,4 @@
 // The row of an event in a file.
-// Rules: WH-23, WH-31, WH-34, WH-19, WH-49.
 import { isUtf8 } from 'node:buffer';
 import { isJsonText } from '../text/payload.ts';
 import type { FieldMapping } from './field-mapping.ts';

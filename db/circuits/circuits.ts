@@ -226,7 +226,7 @@ export async function electProbe(
 }
 
 /**
- * Closes the circuit of a route (CIRC-06); what it holds is released by its workflow.
+ * Closes the circuit of a route; what it holds is released by its workflow.
  * @returns the circuit afterwards
  */
 export async function resetCircuit(db: Queryable, routeId: string): Promise<StoredCircuit | undefined> {

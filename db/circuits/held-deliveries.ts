@@ -1,6 +1,5 @@
 // Deliveries that a circuit blocks: handed to a failover destination, or held until it closes. Those of a paused route
 // or destination are held until that is resumed.
-// Rules: ROUTE-52, CIRC-02, CIRC-07, PAUSE-10 to PAUSE-12.
 import { isId, newId, shardOf } from '../../core/text/ids.ts';
 import { deliveriesFinished } from '../../core/metrics/deliveries.ts';
 import { afterCommit } from '../connections/transactions.ts';

@@ -1,6 +1,5 @@
 // Pauses of routes and destinations: an operator stops their deliveries, which wait as those that a circuit holds.
 // The workflow of the circuit ends a pause whose time is over, and releases what it held.
-// Rules: PAUSE-09, PAUSE-14.
 import { admits, type CircuitState } from '../../core/delivery/circuit.ts';
 import { NOW_MS, pauseBlocks, WAKE_CIRCUITS } from '../sql/rules.ts';
 import type { Queryable } from '../connections/pool.ts';

@@ -1,5 +1,4 @@
 // What the workflow of a circuit asks: when it is to be woken (circuits.wake_at), and which delivery is the next probe.
-// Rules: CIRC-03.
 import type { Queryable } from '../connections/pool.ts';
 import { dueInTurn, pauseBlocks, OPEN } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';

@@ -1,5 +1,4 @@
 // Deletes events, sources and destinations with what belongs to them.
-// Rules: DEST-37.
 import { bounds } from '../connections/parameters.ts';
 import { isOfRows, isTransientDatabaseError } from '../connections/database-errors.ts';
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
@@ -149,7 +148,7 @@ export function deleteSource(
 
 /**
  * Deletes destinations and removes them from all routes in one transaction, and cancels their open deliveries; history
- * is kept (DEST-37). If there are very many open deliveries, or the database is busy, the rest is cancelled in the
+ * is kept. If there are very many open deliveries, or the database is busy, the rest is cancelled in the
  * background; deliveries in a file that is being written end with it.
  * @param note called with those that existed and the ids of the routes that led to them, before the commit; what it
  * throws undoes the deletion

@@ -28,7 +28,7 @@ export interface EndSelection {
 }
 
 // A delivery is ended once: its status is checked again under the row lock, so if a cancel and a result race, exactly
-// one counts in the event's totals. A skipped delivery stops counting at all (EVT-10).
+// one counts in the event's totals. A skipped delivery stops counting at all.
 const END = `
 with ended as (
   update deliveries d

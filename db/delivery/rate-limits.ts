@@ -1,5 +1,4 @@
 // Rate limits per destination, kept in PostgreSQL so that they hold across all workers, for retries and replays too.
-// Rules: DEST-13, DLV-25.
 import { shardOf } from '../../core/text/ids.ts';
 import { databaseTime, OPEN, toOutbox, WAITING_STATUS, WAKE_RELAYS } from '../sql/rules.ts';
 import type { Queryable } from '../connections/pool.ts';

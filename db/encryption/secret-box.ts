@@ -1,6 +1,5 @@
 // Credentials at rest: AES-256-GCM (NIST SP 800-38D) with a key id in front and the record's id as associated data,
 // so that a cipher text copied to another record does not open.
-// Rules: AUTH-13.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { z } from 'zod';
 

@@ -1,5 +1,4 @@
 // Recording results: one statement for the attempts of many deliveries, with every counter they change.
-// Rules: EVT-13.
 import { errorText } from '../../core/text/clean-text.ts';
 import type { DescribedError } from '../../core/text/error-summary.ts';
 import type { Lane } from '../../core/delivery/delivery.ts';

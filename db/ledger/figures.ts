@@ -1,7 +1,6 @@
 // The figures of an organization over time (GET /api/metrics): how many, by steps and groups. They are added up by
 // PostgreSQL, in one statement, so one snapshot, from the ledger, and from `refusal_counts` for webhooks that were
 // refused; never from the records.
-// Rules: METRIC-06 to METRIC-15.
 import { percentilesOf } from '../../core/metrics/latency-classes.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { bucketOf, recent, NO_ANSWER, OTHER_CODE } from './entries.ts';

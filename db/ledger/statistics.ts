@@ -1,7 +1,6 @@
 // Statistics of sources, routes and destinations, from the ledger. Windows are sums of buckets: of 5 minutes inside the
 // last day, of an hour before. Deliveries without an attempt count as failures of their route only, and cancelled ones
 // are neither successes nor failures.
-// Rules: HEALTH-01 to HEALTH-09, ROUTE-39.
 import { percentilesOf } from '../../core/metrics/latency-classes.ts';
 import type { Queryable } from '../connections/pool.ts';
 import { ever, recent } from './entries.ts';
@@ -164,7 +163,6 @@ export async function destinationHealth(
   };
 }
 
-/** HEALTH-06 to HEALTH-09 */
 function healthStatus(succeeded: number, failed: number): DestinationHealth['status'] {
   const finished = succeeded + failed;
   if (finished === 0) return 'unknown';

@@ -1,7 +1,6 @@
 // Removes what has expired, in steps: idempotency keys, versions that nothing is sent by any more, replaced secrets,
 // refused webhooks, ended issues. Rows that other processes are using at this moment are skipped: waiting for each
 // other's would deadlock.
-// Rules: ISS-05, ISS-07.
 import { errorText } from '../../core/text/clean-text.ts';
 import { REFUSAL_DAYS } from '../../core/ingest/refusal.ts';
 import { idFloor } from '../../core/text/ids.ts';

@@ -1,6 +1,5 @@
 // Ends rows before their partition is dropped, so that no acknowledged event vanishes silently and nothing refers to
 // dropped rows: open deliveries, and deliveries that are younger than their event (activities/retention.ts).
-// Rules: EVT-24.
 import { openError, ownWords } from '../../core/text/error-summary.ts';
 import { idFloor, idTime } from '../../core/text/ids.ts';
 import { endDeliveries, endOpen } from '../delivery/delivery-commands.ts';

@@ -1,7 +1,6 @@
 // The state of the installation, for its operator (GET /api/status): what waits, which workers there are, circuits,
 // housekeeping. Read on request, at most once a second in a process; the largest tables it reads are those of what
 // waits.
-// Rules: STATUS-03 to STATUS-07.
 import { idTime } from '../../core/text/ids.ts';
 import { SEEN } from '../hot-path/shards.ts';
 import { inSnapshot, type Pool, type Queryable } from '../connections/pool.ts';

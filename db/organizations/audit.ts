@@ -1,6 +1,5 @@
 // The audit log: who did what. A record is written with the change that it is about (connections/transactions.ts), and
 // never changed.
-// Rules: AUDIT-01, AUDIT-03, AUDIT-06.
 import { newId } from '../../core/text/ids.ts';
 import { type Execute, withCommitHook } from '../connections/transactions.ts';
 import { jsonParameter } from '../connections/parameters.ts';

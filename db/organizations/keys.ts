@@ -1,5 +1,4 @@
 // API keys, and the one-time codes of the console's sign-in links that are exchanged for keys.
-// Rules: AUTH-09, AUTH-23, EVT-37.
 import type { Scope } from '../../core/config/access.ts';
 import type { LimitOverrides } from '../../core/fairness/limits.ts';
 import type { Organization } from '../records/entities.ts';

@@ -1,7 +1,6 @@
 // Replays of events selected by a filter: created, counted, cancelled, and claimed by workers. event-replay-pages.ts
 // creates their pages. The replays of an organization share a rate, and take turns: each plans when it may make its
 // next page.
-// Rules: LIMIT-20, RPL-12, RPL-13.
 import { errorText } from '../../core/text/clean-text.ts';
 import { boundTime, idAfter, idFloor, newId } from '../../core/text/ids.ts';
 import { isStatementTimeout } from '../connections/database-errors.ts';

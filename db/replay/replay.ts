@@ -1,5 +1,4 @@
 // Replays: new deliveries of events that are already stored.
-// Rules: EVT-10, EVT-15, RPL-03, RPL-04, RPL-16, RPL-17.
 import { newId, shardOf } from '../../core/text/ids.ts';
 import type { Undo } from '../../core/fairness/backlog-room.ts';
 import { firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, toOutbox, WAKE_RELAYS } from '../sql/rules.ts';

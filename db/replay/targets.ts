@@ -1,6 +1,5 @@
 // Where replays of events lead: the deliveries that may be made of them, and what each of these replaces. Everything
 // that replays asks here.
-// Rules: RPL-16, RPL-17, RPL-19.
 import { inTransaction, type Pool, type Queryable } from '../connections/pool.ts';
 import { firstDeliveryOf, JOIN_LISTS, OPEN, READ_IN_ORDER, transformVersion } from '../sql/rules.ts';
 import { bounds } from '../connections/parameters.ts';

@@ -1,6 +1,5 @@
 // Prepares the database at every start, before requests are served: migrate, check the keys, make the first
 // organization.
-// Rules: AUTH-07.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plan } from '../../core/config/access.ts';

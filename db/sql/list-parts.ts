@@ -1,6 +1,5 @@
 // Parts of lists: pages, and what follows a cursor. One rule of every list that grows: its total is exact up to
 // MOST_COUNTED rows.
-// Rules: LIST-01, LIST-12, LIST-13.
 import type { Queryable } from '../connections/pool.ts';
 
 /**

@@ -1,7 +1,6 @@
 // Batches of warehouse destinations: which deliveries wait, moving them into a batch, and the life cycle of the batch (migration
 // 0012). Each statement names the status it starts from, so that of two workers only one continues. They are planned for every
 // call, because batches differ in size: do not run them on the hot-path pool.
-// Rules: WH-40, WH-41.
 import { errorText } from '../../core/text/clean-text.ts';
 import type { DescribedError, ErrorSummary } from '../../core/text/error-summary.ts';
 import type { FieldMappingRule } from '../../core/warehouse/field-mapping.ts';

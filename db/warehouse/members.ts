@@ -1,6 +1,5 @@
 // The deliveries of a batch: what its file is made of, and which of them have not ended. Planned for every call, as the statements on
 // batches (batches.ts), but for the one that reads events.
-// Rules: EVT-13.
 import type { Queryable } from '../connections/pool.ts';
 import { countOutcomes } from '../hot-path/record-results.ts';
 import { statementOfDay, type Tables } from '../sql/partitions.ts';

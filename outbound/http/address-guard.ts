@@ -1,7 +1,6 @@
 // The address guard: which addresses an outbound request may connect to. The public internet is open. Private networks
 // are opened by the operator as a range, a host or a suffix; addresses of the machine itself, whatever their range is, of its link and of
 // cloud metadata services only by an entry that names exactly them.
-// Rules: DLV-24.
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import ipaddr from 'ipaddr.js';

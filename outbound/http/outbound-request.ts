@@ -1,5 +1,4 @@
 // Builds the request of one attempt from the records it is about.
-// Rules: OUT-01 to OUT-12, TRC-03 to TRC-06.
 import type { AuthType } from '../../core/delivery/auth-config.ts';
 import { deliveryAddress, type ReceivedAddress } from '../../core/delivery/delivery-url.ts';
 import { type HeaderBytes, headerBytes, headerTexts } from '../../core/http/header-text.ts';

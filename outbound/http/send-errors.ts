@@ -1,5 +1,4 @@
 // What can go wrong while a request is sent, as one sentence that an operator can act on, and whether it is tried again.
-// Rules: DLV-19, DLV-20.
 import { type DescribedError, type ErrorSummary, named, openError, ownWords } from '../../core/text/error-summary.ts';
 
 /** Why there is no response. `retryable` is false when the same request would fail the same way again. */

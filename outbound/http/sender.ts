@@ -1,6 +1,5 @@
 // Sends one HTTP request and reports what came back. Every request that Hookyard makes to an address a user gave goes
 // through here, and so through the address guard.
-// Rules: DLV-23, HTTP-10.
 import type { HeaderBytes } from '../../core/http/header-text.ts';
 import { addressesUnder } from '../../core/http/own-address.ts';
 import { openError, ownWords } from '../../core/text/error-summary.ts';
@@ -55,7 +54,7 @@ export type Sender = {
   close(): Promise<void>;
 };
 
-// No destination may ask for a longer deadline than 60 s (DEST-12), so no request waits longer for a connection.
+// No destination may ask for a longer deadline than 60 s, so no request waits longer for a connection.
 const CONNECT_TIMEOUT_MS = 60_000;
 
 /**

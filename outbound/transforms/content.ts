@@ -1,5 +1,4 @@
 // What a transform makes of an event: the headers and the body that are sent instead of the received ones.
-// Rules: TFM-01, TFM-08.
 import { type DescribedError, named, ownWords } from '../../core/text/error-summary.ts';
 import { type HeaderBytes, headerTexts } from '../../core/http/header-text.ts';
 import type { Threads } from '../threads/index.ts';

@@ -1,5 +1,4 @@
 // JavaScript: a module that exports a function by default, or a script that defines a function `transform`.
-// Rules: TFM-15.
 import { type AnyNode, type Identifier, parse } from 'acorn';
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { type CompileResult, placeOf, type TransformLanguage, type TransformProblem } from './language.ts';

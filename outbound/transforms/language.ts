@@ -1,6 +1,5 @@
 // What a transform language is. A new one is a name in core/config/transform-types.ts, a file like javascript.ts and a line in
 // run.ts; the conformance suite (test/conformance/transforms.test.ts) has a row for each.
-// Rules: TFM-04, TFM-05, TFM-09.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import type { TransformType } from '../../core/config/transform-types.ts';
 import type { NumberForm } from './numbers.ts';

@@ -1,6 +1,5 @@
 // One transform inside one QuickJS of its own: its own WebAssembly memory, so that neither a limit nor a fault of one
 // transform touches another. Nothing of the host is reachable from inside but one function that takes and gives texts and bytes.
-// Rules: TFM-06, TFM-09.
 import {
   newQuickJSWASMModuleFromVariant,
   newVariant,

@@ -1,5 +1,4 @@
 // Azure Blob Storage.
-// Rules: WH-42.
 import { createHash, randomUUID } from 'node:crypto';
 import type { TokenCredential } from '@azure/identity';
 import type {
@@ -155,7 +154,7 @@ function azureParts(blob: BlockBlobClient, { contentType }: Pick<ObjectName, 'co
 }
 
 // The identity of this service in Azure: a managed identity, or a workload identity of Kubernetes, by Azure's own library. It asks its own
-// endpoints by its own transport, a link-local one among them; only for whom the operator allows it (WH-43). Not the library's default
+// endpoints by its own transport, a link-local one among them; only for whom the operator allows it. Not the library's default
 // chain, which runs programs of developers.
 
 export async function azureIdentity(): Promise<TokenCredential> {

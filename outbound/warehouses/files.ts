@@ -1,5 +1,4 @@
 // The file of a batch in the format of its destination, written some rows at a time.
-// Rules: WH-32, WH-37, WH-24, WH-48, WH-32.
 import { createHash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { promisify } from 'node:util';

@@ -1,6 +1,5 @@
 // Google Cloud Storage by its JSON API: one request for a small object, a resumable upload in chunks for a larger one. Google's SDK is not
 // used, because it connects by itself, uses proxies of the environment and follows redirects.
-// Rules: WH-42.
 import { createHash, randomUUID, sign } from 'node:crypto';
 import { named, ownWords } from '../../core/text/error-summary.ts';
 import type { WarehouseConfig } from '../../core/warehouse/config.ts';

@@ -1,6 +1,5 @@
 // Writes a Parquet file some rows at a time: the rows of a group wait as text until it is full, then become its bytes in a thread, which go
 // on at once. So of a file one group of rows is in memory, and what its end says of each group.
-// Rules: WH-23, WH-37, WH-39.
 import {
   BETWEEN_ROWS,
   type FileContent,

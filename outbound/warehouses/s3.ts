@@ -1,5 +1,4 @@
 // Amazon S3 and compatible stores, such as Cloudflare R2.
-// Rules: WH-42, WH-44.
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { PutObjectCommandInput, S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
@@ -93,7 +92,7 @@ interface R2Access {
 }
 
 /**
- * Values missing in the config come from the operator (WH-06).
+ * Values missing in the config come from the operator.
  * @throws StoreSettingsError when neither has one, or when the operator's keys would go elsewhere
  */
 function r2Access(config: WarehouseConfig<'r2'>, r2: OperatorR2): R2Access {
@@ -273,7 +272,7 @@ async function beginS3Parts(
 
 // Credentials of S3 without keys in the destination: the SDK's own chain (environment, profile, web identity, container, instance), and a
 // role that it assumes. The chain asks its own endpoints by the SDK's own transport, link-local ones among them, which the address guard
-// refuses to everything else: nothing of a destination says where to, and it runs only for whom the operator allows it (WH-43).
+// refuses to everything else: nothing of a destination says where to, and it runs only for whom the operator allows it.
 
 type Provider = Extract<NonNullable<S3ClientConfig['credentials']>, (...args: never[]) => unknown>;
 

@@ -116,7 +116,7 @@ describe('A stream of events that the client reads', () => {
     await until('the connection to be closed', () => expect(closed).to.equal(2));
   });
 
-  it('misses nothing of the service while it cannot be reached (EVT-35)', async () => {
+  it('misses nothing of the service while it cannot be reached', async () => {
     const own = await createOrganization();
     const { source } = await makePipeline(own);
     const sockets = new Set<Socket>();

@@ -1,5 +1,4 @@
 // Checks of an address by GET, HEAD or an unsigned POST, over the real ingest: answered as the owner of the source says, or as Slack asks.
-// Rules: SRC-55, SRC-56, INGEST-10, INGEST-27.
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { expectInvalid, type Json } from '../support/api-client.ts';

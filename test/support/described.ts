@@ -71,7 +71,7 @@ export function expectDescribed(exchange: Exchange): void {
 }
 
 function findProblem({ method, path, sent, status, contentType, text }: Exchange): string | null {
-  // The description has no way to say that any number of parts may follow (SRC-42).
+  // The description has no way to say that any number of parts may follow.
   const pathname = (path.split(/[?#]/)[0] ?? '').replace(/^(\/ingest(?:\/[^/]*){3})\/.*$/, '$1');
   const matching = templatesOf(pathname);
   const name = method === 'HEAD' ? 'get' : method.toLowerCase();

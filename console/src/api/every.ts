@@ -1,7 +1,7 @@
 // All that match, by cursor: what is stored meanwhile shifts nothing. Up to a bound that is told.
 import { call, type Input, type Item } from './client.ts';
 
-/** Lists that take a cursor (LIST-08) and are shown with filters. */
+/** Lists that take a cursor and are shown with filters. */
 export type CursorList = 'listEvents' | 'listDeliveries' | 'listIssues' | 'listAuditRecords';
 
 const PAGE = 100;

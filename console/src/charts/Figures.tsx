@@ -50,7 +50,7 @@ interface Props {
   of?: { sourceId?: string; routeId?: string; destinationId?: string };
 }
 
-/** The statuses of deliveries that a member counts (METRIC-09); without them any. */
+/** The statuses of deliveries that a member counts; without them any. */
 const STATUSES: Partial<Record<Member, string>> = {
   delivered: 'delivered',
   failed: 'failed',

@@ -18,7 +18,7 @@ const MOST = 500;
 
 type EventFilters = Filters<'listEvents'>;
 
-/** Filters for which rows have to be read (EVT-30). */
+/** Filters for which rows have to be read. */
 export const isEventSearch = ({ search, routeId, destinationId }: EventFilters): boolean =>
   [search, routeId, destinationId].some((value) => value !== undefined);
 

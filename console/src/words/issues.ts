@@ -19,7 +19,7 @@ export const KINDS: Record<Kind, string> = {
 export const KIND_CHOICES = choicesOf(KINDS);
 export const STATES = ['open', 'acknowledged', 'ignored', 'resolved'] as const;
 
-/** Of deliveries and circuits (ISS-03); the codes of the others are words already. */
+/** Of deliveries and circuits; the codes of the others are words already. */
 const CAUSES: Record<string, string> = {
   TIMEOUT: 'no answer in time',
   CONNECTION_FAILED: 'no connection',
@@ -50,6 +50,6 @@ export function placeOf(issue: Issue): string {
   return names.join(', ') || 'the organization';
 }
 
-/** Whose failed deliveries can be made again (ISS-12). */
+/** Whose failed deliveries can be made again. */
 export const canRetry = ({ kind }: Issue): boolean =>
   !['signature_failing', 'quota_reached', 'ingest_refused', 'notification_failing'].includes(kind);

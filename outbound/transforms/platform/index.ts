@@ -1,7 +1,6 @@
 // What browsers and Node have and QuickJS does not: texts in other encodings, hashes, addresses, languages and time zones. The code
 // of it stands inside the sandbox and asks the host through one function, in texts and bytes. No object of the host is reachable
 // from inside; an answer depends on nothing but the question and the event, and a question is bounded.
-// Rules: TFM-06.
 import type { QuickJSContext, QuickJSHandle } from 'quickjs-emscripten';
 import { bytes } from './bytes.ts';
 import { hashes } from './hashes.ts';

@@ -58,7 +58,7 @@ export const EMPTY_CONFIG: Record<string, string> = {
   region: 'us',
 };
 
-/** The defaults of the API (ALR-06 to ALR-09). */
+/** The defaults of the API. */
 export const NEW: ChannelValues = {
   name: '',
   type: 'mail',

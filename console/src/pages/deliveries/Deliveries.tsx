@@ -137,7 +137,7 @@ function actionsOf(statuses: readonly Status[] = STATUS_NAMES): BulkAction[] {
   ];
 }
 
-/** Filters for which rows have to be read (DLV-50). */
+/** Filters for which rows have to be read. */
 const isDeliverySearch = ({ statusCode, codeClass, error, lane, eventId }: Filters<'listDeliveries'>): boolean =>
   eventId === undefined && [statusCode, codeClass, error, lane].some((value) => value !== undefined);
 

@@ -21,7 +21,6 @@ const WAITING = {
   circuit_open: 'held by a circuit or a pause',
 } as const;
 
-/** HEALTH-06 to HEALTH-09. */
 const WORDS = {
   healthy: 'It takes what it gets',
   degraded: 'It does not take all that it gets',

@@ -28,7 +28,7 @@ export interface ConfigField {
   only?: readonly string[];
 }
 
-/** What each `authType` needs, in the order of the form (DEST-23 to DEST-27). */
+/** What each `authType` needs, in the order of the form. */
 export const CREDENTIALS: Record<AuthType, ConfigField[]> = {
   none: [],
   basic: [
@@ -71,7 +71,7 @@ const ownEndpoint: ConfigField = { ...endpoint, only: ['keys', 'sas'] };
 
 const identity = { value: 'identity', label: 'the identity of this service, if its operator allows it' };
 
-/** What proves who writes, the default first (WH-42). */
+/** What proves who writes, the default first. */
 export const WAYS: Partial<Record<StoreType, { value: string; label: string }[]>> = {
   s3: [{ value: '', label: 'an access key' }, identity],
   gcs: [{ value: '', label: 'the key of a service account' }, identity],
@@ -82,7 +82,7 @@ export const WAYS: Partial<Record<StoreType, { value: string; label: string }[]>
 export const isFieldOf = (config: Record<string, string>, { only }: ConfigField): boolean =>
   only === undefined || only.includes(config.credentials || 'keys');
 
-/** What each store needs, in the order of the form (WH-05 to WH-08, WH-44, WH-46). */
+/** What each store needs, in the order of the form. */
 export const STORES: Record<StoreType, ConfigField[]> = {
   s3: [
     bucket,
@@ -190,7 +190,7 @@ const EMPTY_CONFIG: Record<string, string> = {
   keyOrder: 'written',
 };
 
-/** The defaults of the API (DEST-05 to DEST-15, WH-10, WH-11, WH-31, WH-32, WH-40, WH-47). */
+/** The defaults of the API. */
 export const NEW: DestinationValues = {
   name: '',
   description: '',

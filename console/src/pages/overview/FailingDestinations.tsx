@@ -10,7 +10,7 @@ import { countText } from '../../format.ts';
 
 const AGAIN_MS = 60_000;
 const MOST = 5;
-/** HEALTH-06 to HEALTH-08, percent. */
+/** Percent. */
 const HEALTHY_ABOVE = 95;
 const FAILING_BELOW = 80;
 

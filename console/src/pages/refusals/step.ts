@@ -1,4 +1,4 @@
-// Refused webhooks are counted by the hour, and by the day where they are old (METRIC-05, METRIC-15).
+// Refused webhooks are counted by the hour, and by the day where they are old.
 export const HOUR_S = 3600;
 const DAY_S = 86_400;
 const BY_HOURS_MS = 7.5 * DAY_S * 1000;

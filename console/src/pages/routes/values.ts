@@ -30,7 +30,7 @@ export interface RouteValues {
   enabled: boolean;
 }
 
-/** The defaults of the API (ROUTE-03 to ROUTE-24). */
+/** The defaults of the API. */
 export const NEW: RouteValues = {
   name: '',
   description: '',

@@ -17,7 +17,6 @@ import { stepFor } from '../refusals/step.ts';
 import { Time } from '../../zone.tsx';
 
 const AGAIN_MS = 10_000;
-/** SRC-36. */
 const MOST_KEPT = 100;
 
 type Cause = Refusal['cause'];

@@ -37,7 +37,7 @@ export type Form = UseFormReturnType<SourceValues>;
 
 const DAY_SECONDS = 86_400;
 
-/** The defaults of the API (SRC-06 to SRC-41). */
+/** The defaults of the API. */
 export const NEW: SourceValues = {
   name: '',
   slug: '',
